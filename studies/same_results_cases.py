@@ -138,7 +138,8 @@ CASES |= {
     "ur10e_constants_refused": f"payload {UR10E}/ur10e.urdf "
     f"--without {UR10E}/ident_20_01_31_unload.csv.gz --with {UR10E}/ident_20_01_31_load.csv.gz "
     '--known "2.6 kg" --torque current {robot}',
-    "ur10e_friction": f"friction curves {UR10E}/ur10e.urdf {UR10E}/jointwise_20_01_22_joint_1.csv.gz "
+    "ur10e_friction": f"friction curves {UR10E}/ur10e.urdf "
+    f"{UR10E}/jointwise_20_01_22_joint_1.csv.gz "
     "--sweep --torque current_des {robot}",
     "complete_ur10e": f"complete ur10e_identify/robot.toml {UR10E}/ident_20_01_31_unload.csv.gz "
     "{robot}",

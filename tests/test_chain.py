@@ -109,7 +109,7 @@ def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     assert "; fitted servo, 94 % of left-out parts explained" in state_verdict(other)[1]
     unjudged = replace(d.servo["cascade"], fit=replace(fit, judged_on=()))
     other = replace(p, robot=at.Robot(replace(d, servo={"cascade": unjudged})))
-    assert "; fitted servo, not judged on an unseen run; " in state_verdict(other)[1]
+    assert "; fitted servo, not validated on an unseen run; " in state_verdict(other)[1]
     documented = replace(d.servo["cascade"], source="document: x")
     documented = replace(documented, rule=replace(documented.rule, source="document: x"))
     given = replace(p, robot=at.Robot(replace(d, servo={"cascade": documented})))

@@ -161,14 +161,14 @@ def test_beam_keeps_its_mass_in_rigid_motion(robots):
 
 
 def test_robot_that_gives_way_nowhere_says_so(robots):
-    with pytest.raises(ArmtwinError, match=r"nothing gives way\. Its file needs a"):
+    with pytest.raises(ArmtwinError, match=r"nothing is elastic\. Its file needs a"):
         resting(robots["rx90b"], LEVEL, joints="locked")
 
 
 def test_report_of_the_flexibility_shows_sag_and_lowest_mode(bending):
     found = flexibility(bending, LEVEL, locked=True)
     text = shown_in_terminal(found)
-    assert "Links that bend: link_4" in text
+    assert "Elastic links: link_4" in text
     rest = resting(bending, LEVEL, joints="locked")
     assert np.array_equal(found.sag, sag(rest).shift)
     assert f"{found.frequencies[0]:.4g}" in text
@@ -180,7 +180,9 @@ def test_analyse_asks_the_beams_of_a_robot_at_one_posture(bending):
     assert np.array_equal(found.sag, flexibility(bending, LEVEL).sag)
     assert np.allclose(found.pushed, -100 * found.compliance[:, 2], rtol=1e-15)
     motion = Trajectory.sampled(250, np.tile(LEVEL, (5, 1)), np.zeros((5, 6)), np.zeros((5, 6)))
-    with pytest.raises(ArmtwinError, match=r"is told at one posture \(--at\), not along a motion"):
+    with pytest.raises(
+        ArmtwinError, match=r"is computed at one posture \(--at\), not along a motion"
+    ):
         analyse(bending, "modes", motion)
 
 

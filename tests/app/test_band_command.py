@@ -97,7 +97,7 @@ def test_a_width_for_what_the_robot_does_not_have_is_refused(tmp_path):
     absent = '"friction.joint_9" = "10 %"\n'
     done = call(save(tmp_path, JOB + FEW + absent), "predict", "job.toml", band=True)
     assert done.code == 2
-    assert "uncertainty 'friction.joint_9' is for nothing that is drawn here" in done.err
+    assert "uncertainty 'friction.joint_9' is no quantity that is varied here" in done.err
     checked = call(tmp_path, "check", "job.toml")
     assert (checked.code, checked.err) == (2, done.err)
     assert not (tmp_path / "armtwin_out").exists()
@@ -105,7 +105,7 @@ def test_a_width_for_what_the_robot_does_not_have_is_refused(tmp_path):
 
 def test_the_report_shows_the_band(predicted):
     page = (predicted[0] / "armtwin_out" / "job" / "report.html").read_text(encoding="utf-8")
-    for words in ("How sure this is", "90 % interval", "What measuring would buy"):
+    for words in ("Uncertainty", "90 % interval", "What measuring would gain"):
         assert words in page
 
 

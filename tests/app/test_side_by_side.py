@@ -60,7 +60,7 @@ def test_the_report_draws_the_curves_over_each_other(swept):
 
 
 def test_several_jobs_with_bands_hold_only_if_all_do(tmp_path):
-    """With a tolerance of 1 mm the seam surely holds; both ways to hold stand in the table."""
+    """With a tolerance of 1 mm the seam holds with 95 % confidence, and nominally."""
     few = "\n[uncertainty]\ndraws = 8\n"
     sure = JOB.replace('"0.1 mm"', '"1 mm"')
     (tmp_path / "sure.toml").write_text(sure + few, encoding="utf-8")
@@ -127,7 +127,7 @@ def test_where_no_run_is_possible_the_first_refusal_is_told(tmp_path):
 
 def test_too_many_runs_are_no_picture(tmp_path):
     job = at.Job.load(save(tmp_path) / "job.toml")
-    with pytest.raises(ArmtwinError, match="from 1 to 64 runs can stand side by side, got 65"):
+    with pytest.raises(ArmtwinError, match="from 1 to 64 runs can be compared, got 65"):
         at.side_by_side([job] * 65)
 
 

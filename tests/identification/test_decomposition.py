@@ -73,7 +73,7 @@ def test_a_truncated_estimate_of_no_real_robot_is_refused_by_name_of_the_link():
     robot = at.Robot.load("rx90b")
     log = logged(robot, robot, 16.0, 1, noise=0.05)[0]
     with pytest.raises(
-        at.ArmtwinError, match=r"the truncated estimate is that of no real robot: link_\d: its mass"
+        at.ArmtwinError, match=r"truncated estimate is not physically consistent: link_\d: its mass"
     ):
         at.identify(robot, [log], cutoff=10.0, recipe=at.Recipe(estimator="truncated", kept=45))
 

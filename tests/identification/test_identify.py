@@ -89,7 +89,7 @@ def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     wanted = np.zeros(len(free.start))
     wanted[30] = -3.0  # mass of link 4: -2 times its prior
     assert violations(robot, free.parameters(wanted)) == [
-        "link_4: its mass and inertia are those of no real body"
+        "link_4: its mass and inertia are not physically consistent"
     ]
     made_up = LeastSquaresFit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
     phi = nearest(robot, made_up, free, {})

@@ -53,7 +53,7 @@ def test_shares_of_gears_that_carry_the_arm_are_found_within_their_deviations(ru
         row = rows[f"{joint}{LOAD}.share"]
         assert row.value == pytest.approx(SHARE, rel=0.15)
         assert abs(row.value - SHARE) < 3 * row.std
-    assert any("torque that gears pass on" in sentence for sentence in friction_sentences(found))
+    assert any("torque that gears transmit" in sentence for sentence in friction_sentences(found))
 
 
 def missed_while_moving(found, log):

@@ -235,7 +235,7 @@ def test_the_result_names_what_bends_and_the_row_it_acts_on(bending):
     """A row of several joints, as the wrist's motor has, is one text too."""
     truth, found = bending
     judged = at.judge(found.prior, found, logged(truth, 2)[0])
-    memory = to_result(judged.sections())["friction_memory"]
+    memory = to_result(judged.sections())["presliding"]
     rows = {record["element"]: record["row"] for record in memory}
     assert rows["joint_1_memory"] == "joint_1"
     assert rows["motor_6_memory"] == "1 joint_5 + 1 joint_6"
@@ -250,7 +250,7 @@ def test_a_robot_without_a_memory_gets_none(cutoff):
     found = at.identify(robot, [moving_only(robot)], cutoff=cutoff)
     assert found.model.terms == ()
     (said,) = friction_sentences(found)
-    assert said.startswith("The logs do not tell friction before sliding")
+    assert said.startswith("The logs do not identify pre-sliding friction")
 
 
 def moving_only(robot):

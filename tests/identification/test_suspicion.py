@@ -42,7 +42,7 @@ def test_a_joint_that_stands_still_is_named(tx40, log):
     q = log.q.copy()
     q[:, 2] = 0.7
     assert refusal(tx40, changed(log, q)).startswith(
-        "joint_3 does not move in the log, so nothing can be learned"
+        "joint_3 does not move in the log, so its parameters are not identifiable"
     )
 
 

@@ -110,7 +110,7 @@ def test_rotors_that_were_wrong_by_40_percent_are_found(bench, found):
             for x in not_told(found)
             if x.startswith(f"Jm{k} and the inertia of what turns with it")
         ]
-        assert "told in sum only; the split is the robot file's" in said
+        assert "identifiable only in combination; the split is the robot file's" in said
 
 
 def test_link_6_and_most_asperities_are_not_told_without_a_payload(underestimated, log):
@@ -126,7 +126,7 @@ def test_link_6_and_most_asperities_are_not_told_without_a_payload(underestimate
     nothing, *rest = not_told(thesis)
     assert (
         nothing
-        == "Of link_1, link_6 these logs tell next to nothing; the inertias are the robot file's."
+        == "Not identified by these logs: link_1, link_6; the inertias are the robot file's."
     )
     said = " ".join(rest)
     assert sum(name in said for name in asperities) >= 6

@@ -280,7 +280,7 @@ def run(tmp_path_factory):
 
 
 def outside(run, folder, window, power=""):
-    """Where the run leaves a process window, and the verdict on it."""
+    """Where the run is outside a process window, and the verdict on it."""
     verdict = verdict_on(loaded(folder, JOB + window + power), run.path_error)
     return [(x.from_m, x.to_m, x.speed_m_s) for x in verdict.outside_window], verdict.within
 

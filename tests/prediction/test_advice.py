@@ -1,4 +1,4 @@
-"""Advice: what is called best is sure by draws of its own, and is the smallest change that is."""
+"""Advice: what is called best holds at 95 % by variants of its own, with the smallest change."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -156,7 +156,7 @@ def test_none_is_called_best_where_none_is(monkeypatch, short):
     world = World(monkeypatch, short, lambda job: 0.85)
     found = world.advise()
     assert (found.best, found.slower, found.draws) == (None, None, 0)
-    assert found.verdict_text.text == "Nothing that was tried surely holds."
+    assert found.verdict_text.text == "Nothing that was tried holds with 95 % confidence."
     (measuring,) = found.measuring
     assert measuring.way.startswith("Record one run with commanded positions")
     left = np.log(1.1) / np.log(1.3)
@@ -376,7 +376,7 @@ def test_advice_of_what_cannot_be_is_refused(monkeypatch, short):
     with pytest.raises(at.ArmtwinError, match="budget must be at least 1"):
         at.advise(short, nominal=True, budget=0)
     other = SimpleNamespace(prediction=replace(short))
-    with pytest.raises(at.ArmtwinError, match="the band of the prediction itself"):
+    with pytest.raises(at.ArmtwinError, match="the interval of this prediction"):
         at.advise(short, other)
 
 

@@ -1,4 +1,4 @@
-"""The band of a verdict: what its draws are, what it says, and that it says it honestly."""
+"""The 90 % interval of a verdict: its sampled variants, its sentences, its coverage."""
 
 from dataclasses import replace
 
@@ -406,7 +406,7 @@ def test_what_a_fit_left_unexplained_is_told_where_it_decides(short):
     z = normal_draws(64, 1, 0)[:, 0]
     found = made_up(replace(short, robot=robot), 1e-4 * np.exp(0.3 * z))
     assert deciding_sentence(found) == (
-        "100 % of this uncertainty is what the servo's fit left unexplained."
+        "100 % of this uncertainty is the residual of the servo's fit."
     )
 
 
@@ -462,7 +462,7 @@ def test_a_controller_feeds_the_torque_of_the_robot_file_forward_not_of_the_draw
         ('"servo.bandwith" = 0.1', "Did you mean 'servo.bandwidth'?"),
         ('"servo.damping" = true', "'servo.damping' must be a share such as '10 %', got True"),
         ("bandwidth = 0.1", "Did you mean 'servo.bandwidth'?"),
-        ('friction = "10 %"', "'friction' is no quantity that is drawn"),
+        ('friction = "10 %"', "'friction' is no quantity that is varied"),
         ("seed = 0.5", "must be a whole number from 0 on"),
     ],
 )
@@ -479,5 +479,5 @@ def test_a_nominal_run_that_stops_has_no_band(short):
     job = at.Job(replace(short.job.description, override=strict), short.job.origin)
     p = at.predict(job)
     assert p.verdict.stopped is not None
-    with pytest.raises(ArmtwinError, match="there is no band"):
+    with pytest.raises(ArmtwinError, match="it has no 90 % interval"):
         at.assess(p)

@@ -94,7 +94,9 @@ def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_pa
     assert "the file of 'rx90b' has laser_head" in caution.text
     assert to_result(report)["verdict"]["cautions"] == [caution.text]
     said = [block.text for s in report.sections for block in s.blocks if block.kind == "text"]
-    assert any(text.startswith("Joints and link lines, not the tool, stay above") for text in said)
+    assert any(
+        text.startswith("No floor given: the plane of the robot's base is used.") for text in said
+    )
     assert any(text.startswith("Not checked: the thickness of links") for text in said)
 
 

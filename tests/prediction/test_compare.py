@@ -123,7 +123,7 @@ def test_a_log_with_a_hole_or_few_samples_is_no_proof(job):
         comparison = at.compare(job, at.Log.of(log.time[rows], q=log.q[rows]))
         assert comparison.covered < 0.9
         assert not comparison.verdict.within
-        assert "holds only" in comparison.verdict_text.text
+        assert "covers only" in comparison.verdict_text.text
 
 
 def test_a_whole_log_is_judged_whole_where_the_prediction_stops_early():

@@ -36,7 +36,7 @@ def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
     (verdict,) = judged.sections().verdict
     own, prior = (x.mean() for x in judged.errors)
     assert (
-        f"misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %"
+        f"torque error on a log it never saw {own:.1f} % ({prior:.1f} % with the original file)"
         in verdict.text
     )
     assert verdict.tone == "good"
@@ -73,7 +73,7 @@ def test_drawings_are_well_formed_and_hold_every_value(judged):
     d = judged.estimate.decomposition
     points = ET.fromstring(chart.html())
     assert len(points.findall(".//circle")) == d.rank
-    assert f"{d.kept} of {d.rank} told to 10 %" in [e.text for e in points.findall(".//text")]
+    assert f"{d.kept} of {d.rank} identified to 10 %" in [e.text for e in points.findall(".//text")]
     squares = ET.fromstring(picture.svg).findall("rect")
     shown = (np.abs(d.V[:, : d.rank]) >= 0.125).sum()
     assert len([r for r in squares if r.get("class") in ("plus", "minus")]) == shown
@@ -98,7 +98,7 @@ def test_an_estimate_alone_says_that_it_was_not_validated(judged):
 
 
 def test_friction_is_drawn_over_speed_with_what_the_log_shows(judged):
-    """Points are what the log leaves to friction: the curve of the fit passes through them."""
+    """Points are the log's torque less the rigid body's: the fitted curve passes through them."""
     (charts,) = section(judged.sections(), "Friction")
     assert len(charts.charts) == 6
     for chart in charts.charts[:4]:  # the friction of joints 5 and 6 is coupled
@@ -122,8 +122,8 @@ def test_masses_and_centres_stand_before_and_after(judged):
         assert record["mass_kg"] == row.value
 
 
-def test_the_weight_of_the_robot_file_is_drawn_where_the_error_is_least(judged):
-    blocks = section(judged.sections(), "What this rests on")
+def test_the_chosen_prior_weight_is_the_one_of_least_error(judged):
+    blocks = section(judged.sections(), "Data and choices")
     (chart,) = [block for block in blocks if isinstance(block, Chart)]
     _, points, chosen = chart.layers
     assert len(points.x) == 31
@@ -138,11 +138,11 @@ def test_an_estimate_is_not_called_better_for_a_hair(judged):
     assert "hardly better or worse" in verdict.text
 
 
-def test_the_joint_that_is_missed_most_is_named(judged):
+def test_the_joint_with_the_largest_error_is_named(judged):
     j = int(judged.errors[0].argmax())
     name = judged.estimate.prior.joint_names[j]
     (verdict,) = judged.sections().verdict
-    assert f"{name} is missed most, {judged.errors[0][j]:.1f} %" in verdict.text
+    assert f"largest for {name}, {judged.errors[0][j]:.1f} %" in verdict.text
 
 
 def test_an_estimate_is_judged_for_its_own_robot_only(judged):

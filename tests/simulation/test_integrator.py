@@ -73,7 +73,7 @@ def servo_tick(c, s, o, ref, servo, memory, position, speed, tick, current):
 
 
 def every_tick(robot, motion, model):
-    """A run made ready that logs every tick."""
+    """A run prepared to log every tick."""
     return prepare(
         robot, motion, model, options=RunOptions(log_rate=1 / controller_of(robot, model).tick)
     )

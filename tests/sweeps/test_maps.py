@@ -159,4 +159,4 @@ def test_with_bands_the_map_is_of_the_probability():
     told = {label: colour for colour, label in cells.keys}
     assert cells.colours[0, 0] == cells.colours[1, 1] == told["95 to 100 %"]
     assert cells.held.sum() == 2
-    assert "2 of 4 runs surely hold" in to_html(found.sections())
+    assert "2 of 4 runs hold with 95 % confidence" in to_html(found.sections())

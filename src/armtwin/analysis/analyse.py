@@ -68,7 +68,7 @@ def analyse(
             it beside the robot without, the others have it mounted.
         force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,);
             or what acts from outside at the samples of a trajectory.
-        links: Whether links bend at their flexures, in what is told of an elastic robot.
+        links: Whether links bend at their flexures, for an elastic robot.
     """
     if what not in KINDS:
         raise ArmtwinError(f"analysis '{what}' is not known. {did_you_mean(what, KINDS)}")
@@ -113,8 +113,8 @@ def _bent(robot: Robot, states: States, force: ArrayLike | Outside | None) -> Fl
     """The elastic questions of a robot with beams or loops."""
     if not states.alone:
         raise ArmtwinError(
-            f"robot '{robot.name}' has [[link.beam]] or [[loop]]: how it gives way is told at one "
-            "posture (--at), not along a motion"
+            f"robot '{robot.name}' has [[link.beam]] or [[loop]]: its elastic deflection is "
+            "computed at one posture (--at), not along a motion"
         )
     if isinstance(force, Outside):
         raise ArmtwinError("what acts at the samples of a trajectory needs that trajectory")

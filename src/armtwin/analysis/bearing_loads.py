@@ -105,7 +105,7 @@ def load_blocks(loads: BearingLoads) -> Iterator[Block]:
     )
     values = (loads.moments, loads.axial, loads.bending, loads.torsion)
     if any(np.isnan(value).any() for value in values):
-        words += " Where nothing stands, more than one part could carry it."
+        words += " An empty cell is not determined: more than one part could carry the load."
     yield Text(words)
 
 

@@ -4,7 +4,7 @@
     offset = (i(F) - i(F_0)) / gain     i the valve current that holds a force at rest
 
 The loop of an integrator and a resonance is as stable as gain / ω is small: with gains tuned for
-one load a heavier one swings, and with the same gain / ω it does not.
+one load a heavier one oscillates, and with the same gain / ω it does not.
 
 Ref: [Machielsen 1983, sections 8.2.2, 8.2.4 and 9], proposed there and not tried
 """

@@ -1,4 +1,4 @@
-"""How far the tool of an elastic robot gives way: to its weight, and to a force.
+"""Deflection of the tool of an elastic robot: sag by gravity, and compliance to a force.
 
     sag = X(u at rest) - X(q),     C = J Z (Zᵀ K Z)⁻¹ Zᵀ Jᵀ,     shift = C F
 
@@ -44,7 +44,7 @@ class Sag(Result):
         load: What it carries besides, in words.
         springs: Names of the joints, motors and flexures that are elastic.
         torque: What each spring bears, (m, springs) [N m].
-        twist: How far each one is bent, backlash included, (m, springs) [rad].
+        twist: Deflection of each one, backlash included, (m, springs) [rad].
         weight: Shift and turn of the tool by gravity, base axes, (m, 6) [m, rad].
         outside: What acts from outside at each posture; None without.
         pushed: Shift and turn by what acts from outside, on top, (m, 6).
@@ -66,7 +66,7 @@ class Sag(Result):
         words = f"Its weight moves the tool by {_farthest(self.weight)}{most}"
         if self.outside is not None:
             words += f", {_name_of(self.outside)} by {_farthest(self.pushed)} more"
-        title = f"{self.robot.name}: how far it sags"
+        title = f"{self.robot.name}: sag under its weight"
         where = self.states.describe(self.robot, self.load)
         return Report(title, where, (Section("", _sag_blocks(self)),), (Text(f"{words}."),))
 
@@ -96,7 +96,7 @@ class Sag(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ToolCompliance(Result):
-    """How far the tool gives way to a small force.
+    """Compliance of the tool to a small force.
 
     Attributes:
         robot: The robot, with what is mounted on it.
@@ -119,7 +119,7 @@ class ToolCompliance(Result):
             f"Softest direction ({direction}): {1e6 * values[softest, 0]:.4g} µm/N, "
             f"{1e-6 / values[softest, 0]:.4g} N/µm."
         )
-        title = f"{self.robot.name}: how far its tool gives way"
+        title = f"{self.robot.name}: compliance of the tool"
         where = self.states.describe(self.robot, self.load)
         return Report(title, where, (Section("", _compliance_blocks(self)),), (verdict,))
 
@@ -153,7 +153,7 @@ def _name_of(outside: Outside) -> str:
 
 def _sag_blocks(result: Sag) -> Iterator[Block]:
     most = "" if result.states.alone else " at most along the motion"
-    yield Text(f"Motors hold their positions; what each spring bears of the weight{most}:")
+    yield Text(f"Motors hold their positions; what each spring carries of the weight{most}:")
     columns = (
         Column("spring", "spring"),
         Column("torque_n_m", "torque", Number(1.0, "N m", digits=4)),
@@ -265,13 +265,13 @@ def compliance(
 
 def compliance_matrix(here: Flexible) -> Floats:
     """Shift and turn of the tool per force and torque, (6, 6)."""
-    ways = here.tool @ here.freedom
+    motions = here.tool @ here.freedom
     stiffness = here.freedom.T @ here.K @ here.freedom
-    return np.asarray(ways @ np.linalg.solve(stiffness, ways.T))
+    return np.asarray(motions @ np.linalg.solve(stiffness, motions.T))
 
 
 def steady_force(force: ArrayLike, postures: int) -> Outside:
-    """A force, or force and torque, on the tool, the same at so many postures.
+    """A force, or force and torque, on the tool, the same at each of several postures.
 
     Args:
         force: Base axes, (3,) or (6,) [N, N m].

@@ -1,4 +1,4 @@
-"""How far a robot gives way at one posture: sag, compliance and vibrations, brakes on."""
+"""Elastic deflection of a robot at one posture: sag, compliance and vibrations, brakes on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Joints = Literal["locked", "elastic"]
 
 @dataclass(frozen=True)
 class Resting:
-    """A robot at rest under its own weight, with what gives way.
+    """A robot at rest under its own weight, with its elastic joints and links.
 
     Attributes:
         robot: The robot.
@@ -50,7 +50,7 @@ def resting(robot: Robot, q: ArrayLike, *, joints: Joints = "elastic") -> Restin
     Args:
         robot: The robot.
         q: The posture, (n,).
-        joints: "elastic" lets joints with a transmission stiffness give way, "locked" none.
+        joints: "elastic" lets joints with a transmission stiffness deflect, "locked" none.
     """
     what = f"one posture of the {robot.n} joints of '{robot.name}'"
     posture = checked("q", q, (robot.n,), what)
@@ -67,7 +67,7 @@ def resting(robot: Robot, q: ArrayLike, *, joints: Joints = "elastic") -> Restin
             still.append(coordinate)
     if len(still) == structure.structure.n:
         raise ArmtwinError(
-            f"robot '{robot.name}': nothing gives way. Its file needs a [[link.beam]], or a "
+            f"robot '{robot.name}': nothing is elastic. Its file needs a [[link.beam]], or a "
             "[[transmission]] with a stiffness"
         )
     start = structure.coordinates(posture)
@@ -86,7 +86,7 @@ def _stiffness(robot: Robot) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class LinkSag:
-    """How far a frame sinks under the robot's weight.
+    """Sag of a frame under the robot's weight.
 
     Attributes:
         shift: Displacement against the stiff robot, base axes, (3,) [m].
@@ -98,7 +98,7 @@ class LinkSag:
 
 
 def sag(rest: Resting, frame: str = "tool") -> LinkSag:
-    """Displacement of "tool" or "flange" against a robot that does not give way."""
+    """Displacement of "tool" or "flange" against a rigid robot."""
     stiff = structure_of(rest.robot.assembly, bending=False).forward_kinematics(rest.q, frame)
     bent = rest.pose(frame)
     R = bent[:3, :3] @ stiff[:3, :3].T
@@ -157,7 +157,7 @@ class Flexibility(Result):
     Attributes:
         robot: Name of the robot.
         q: The posture, (n,).
-        elastic: Joints that give way against the stiffness of their transmissions.
+        elastic: Joints that deflect against the stiffness of their transmissions.
         bending: Links with beams.
         sag: Displacement of the tool under the robot's weight, base axes, (3,) [m].
         turn: Its rotation, about base axes, (3,) [rad].
@@ -196,14 +196,14 @@ class Flexibility(Result):
             Section("Sag and compliance of the tool, base axes", (_tool_table(self),)),
             Section("Vibrations with the brakes on", (_mode_table(self),)),
         )
-        title = f"{self.robot}: how far it gives way"
+        title = f"{self.robot}: elastic joints and links"
         return Report(title, f"at q = ({angles})°", sections, (verdict,))
 
 
 def _what_gives(found: Flexibility) -> str:
     joints = ", ".join(found.elastic) or "none"
     links = ", ".join(found.bending) or "none"
-    return f"Joints that give way: {joints}. Links that bend: {links}."
+    return f"Elastic joints: {joints}. Elastic links: {links}."
 
 
 def _tool_table(found: Flexibility) -> Table:
@@ -248,12 +248,12 @@ def flexibility(
     count: int = 6,
     force: ArrayLike | None = None,
 ) -> Flexibility:
-    """How far a robot gives way at one posture.
+    """Sag, compliance and lowest vibrations of a robot at one posture.
 
     Args:
         robot: The robot, with what is mounted on it.
         q: The posture, (n,).
-        locked: Whether joints do not give way, so that links alone do.
+        locked: Whether joints are rigid, so that links alone deflect.
         count: Number of modes.
         force: Force on the tool, base axes, (3,) [N].
     """

@@ -32,7 +32,7 @@ class Flexible:
         D: Damping matrix.
         K: Stiffness matrix, gravity and balancers included.
         stiffness: Slope of each spring at what it bears, (springs,) [N m/rad].
-        freedom: Ways to move while the motors are held, (N, springs).
+        freedom: Basis of the motions with the motors held, (N, springs).
     """
 
     places: Coordinates

@@ -1,4 +1,4 @@
-"""What each drive has to move, how much that changes, and how it swings on its oil.
+"""Effective inertia of each drive, its variation, and hydraulic natural frequencies.
 
     m_i = (Aᵀ M A)_ii                            effective mass or inertia
     ω_i² = (1 + B leakage) / (compliance m_i)    a drive alone, the others held
@@ -81,14 +81,16 @@ class EffectiveInertia(Result):
             subtitle += f"; with load: {self.load_name}"
         sections = [Section("", _inertia_blocks(self))]
         if self.swings is not None:
-            sections.append(Section("On their oil", _swing_blocks(self, self.swings)))
+            sections.append(
+                Section("Hydraulic natural frequencies", _swing_blocks(self, self.swings))
+            )
         ratios = self.values.max(axis=0) / self.values.min(axis=0)
         worst = int(np.argmax(ratios))
         verdict = Text(
             f"Effective inertia changes most at {self.axes.names[worst]}: by a factor of "
             f"{PLAIN.text(ratios[worst])}."
         )
-        title = f"{self.robot.name}: what each drive has to move"
+        title = f"{self.robot.name}: effective inertia of the drives"
         return Report(title, subtitle, tuple(sections), (verdict,))
 
     @property
@@ -232,7 +234,7 @@ def _oil(robot: Robot) -> tuple[Floats, Floats, Floats]:
     for k, (drive, _) in enumerate(drives):
         if not isinstance(drive, Hydraulic):
             raise ArmtwinError(
-                f"robot '{robot.name}': drive '{drive.name}' has no oil to swing on; all drives "
+                f"robot '{robot.name}': drive '{drive.name}' is not hydraulic; all drives "
                 "must be hydraulic"
             )
         oil = drive.circuit.oil

@@ -1,4 +1,4 @@
-"""How an elastic robot swings, and what is shown of it: frequencies, dampings, shapes."""
+"""Modes of an elastic robot and their report: frequencies, dampings, shapes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HELD = {
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One way to swing.
+    """One mode of vibration.
 
     Attributes:
         frequency: Natural frequency, |s| / 2π [Hz].
@@ -56,11 +56,11 @@ class Mode:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Modes(Result):
-    """How a robot swings at one posture, or along a motion.
+    """Modes of vibration of a robot at one posture, or along a motion.
 
     Attributes:
         robot: The robot, with what is mounted on it.
-        states: The postures; modes are told of the first.
+        states: The postures; modes are those of the first.
         load: What it carries besides, in words.
         springs: Names of the joints, motors and flexures that are elastic.
         motors: Modes by what the rotors do: "locked", "servo" (where it has one) and "free".
@@ -89,7 +89,7 @@ class Modes(Result):
             Section("Lowest frequencies", (_lowest_chart(self),)),
             Section("Shapes", (scene,), page_only=True),
         )
-        title = f"{self.robot.name}: how it swings"
+        title = f"{self.robot.name}: natural frequencies and mode shapes"
         where = self.states.describe(self.robot, self.load)
         return Report(title, where, sections, (verdict,), series)
 

@@ -1,13 +1,13 @@
-"""How an elastic robot swings: natural frequencies, dampings and shapes.
+"""Vibrations of an elastic robot: natural frequencies, dampings and mode shapes.
 
-Rotors locked, the arm swings on its gears: (s² Zᵀ M Z + s Zᵀ D Z + Zᵀ K Z) y = 0, Z the ways to
-move with the motors held. Rotors free, all coordinates swing. Held by the servo, its torque depends
-on the frequency:
+Rotors locked, the arm vibrates on its gears: (s² Zᵀ M Z + s Zᵀ D Z + Zᵀ K Z) y = 0, Z a basis of
+the motions with the motors held. Rotors free, all coordinates vibrate. Held by the servo, its
+torque depends on the frequency:
 
     (s² M + s D + K + Rᵀ C(s) R) x = 0
     C(s) = e^(-s d) G_out (G_in (k_p + k_i / s + k_d s) + G_fb k_v s),   filters at z = e^(s h)
 
-d is half a tick, for which a current stands, and the delays of sensor and output. Roots are found
+d is half a tick, the mean hold of a current, and the delays of sensor and output. Roots are found
 by inverse iteration from those of simpler equations.
 
 Ref: [Waiboer 2007, section 5.4], [Güttel-Tisseur 2017, section 4.2]
@@ -40,14 +40,14 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Proportional, Servo
 from armtwin.robot.schema.servo_rule import for_each
 
-SLOWEST = 0.05  # frequency below which a root is no swing [Hz]
-OVERDAMPED = 0.995  # relative damping from which a root is no swing
+SLOWEST = 0.05  # frequency below which a root is no vibration [Hz]
+OVERDAMPED = 0.995  # relative damping from which a root is no vibration
 ROUNDS = 60
 COARSE = 4  # rounds until a root is near
 DAMPINGS = np.array([0.1, 0.4, 0.7])  # of roots from which others are sought
 GRID = 12  # sizes of roots from which others are sought
 CLOSE = 1e-10
-LOWEST = 3  # modes whose frequencies are told along a motion
+LOWEST = 3  # modes whose frequencies are shown along a motion
 SERVO = "cascade"
 
 
@@ -84,7 +84,7 @@ def locked_modes(here: Flexible) -> tuple[Mode, ...]:
 
 
 def _locked(here: Flexible) -> tuple[Complex, Complex]:
-    """Roots with the rotors locked, and shapes along the ways that are left to move."""
+    """Roots with the rotors locked, and shapes along the free motions."""
     Z = here.freedom
     M = Z.T @ here.M @ Z
     D = Z.T @ here.D @ Z
@@ -211,13 +211,13 @@ def _quadratic(M: Floats, D: Floats, K: Any) -> tuple[Complex, Complex]:
     rates[n:, :n] = -np.linalg.solve(M, K)
     rates[n:, n:] = -np.linalg.solve(M, D)
     roots, vectors = np.linalg.eig(rates)
-    swing = roots.imag > 0
-    order = np.argsort(np.abs(roots[swing]))
-    return roots[swing][order], vectors[:n, swing][:, order]
+    oscillates = roots.imag > 0
+    order = np.argsort(np.abs(roots[oscillates]))
+    return roots[oscillates][order], vectors[:n, oscillates][:, order]
 
 
 def _modes(here: Flexible, roots: Complex, shapes: Complex) -> tuple[Mode, ...]:
-    """Modes of roots that swing, the slowest first."""
+    """Modes of oscillating roots, the slowest first."""
     found = []
     tool, twists = here.tool, here.twists
     for s, shape in zip(roots, shapes.T, strict=True):

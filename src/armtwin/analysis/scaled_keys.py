@@ -1,6 +1,6 @@
 """Numbers of a robot file made larger or smaller, by key path.
 
-A path names one number, a list, or a group, whose numbers then move together; a star stands for
+A path names one number, a list, or a group, whose numbers then move together; a star matches
 every item of a list or group ("hydraulic.*.compliance"). Poses, axes and words are left alone.
 """
 
@@ -21,8 +21,8 @@ EVERY = "*"
 def scaled(tables: Tables, path: str, factor: float) -> dict[str, Any]:
     """Key paths and new values of all numbers that a path names."""
     found: dict[str, Any] = {}
-    for way, value in _reached(tables, path.split("."), ""):
-        found |= dict(_numbers(value, way, factor))
+    for place, value in _reached(tables, path.split("."), ""):
+        found |= dict(_numbers(value, place, factor))
     return found
 
 
@@ -36,17 +36,17 @@ def moved_together(tables: Tables, key: str, factor: float) -> dict[str, Any]:
     return values
 
 
-def differing(old: Any, new: Any, way: str = "") -> dict[str, Any]:
+def differing(old: Any, new: Any, prefix: str = "") -> dict[str, Any]:
     """Key paths and new values of all that differs between the tables of two files."""
     found: dict[str, Any] = {}
     if isinstance(new, dict) and isinstance(old, dict):
         for key, value in new.items():
-            found |= differing(old.get(key), value, f"{way}.{key}".lstrip("."))
+            found |= differing(old.get(key), value, f"{prefix}.{key}".lstrip("."))
     elif _is_list_of_tables(new) and isinstance(old, list) and len(old) == len(new):
         for name, before, after in zip(_names(old), old, new, strict=True):
-            found |= differing(before, after, f"{way}.{name}")
+            found |= differing(before, after, f"{prefix}.{name}")
     elif old != new:
-        found[way] = new
+        found[prefix] = new
     return found
 
 
@@ -72,25 +72,25 @@ def check_path(tables: Tables, path: str) -> None:
         raise ArmtwinError(f"key '{path}' is 0, which a relative change does not move")
 
 
-def _reached(here: Any, words: list[str], way: str) -> Iterator[tuple[str, Any]]:
-    """Everything that the words of a path lead to, with the way there."""
+def _reached(here: Any, words: list[str], prefix: str) -> Iterator[tuple[str, Any]]:
+    """Everything that the words of a path lead to, with its full path."""
     if not words:
-        yield way.lstrip("."), here
+        yield prefix.lstrip("."), here
         return
     word, *rest = words
     if word == EVERY:
         items = here.keys() if isinstance(here, dict) else _names(here)
         for name in list(items):
-            yield from _reached(here, [name, *rest], way)
+            yield from _reached(here, [name, *rest], prefix)
         return
     step = _step(here, word)
     if step is not None:
         value, name = step
-        yield from _reached(value, rest, f"{way}.{name}")
+        yield from _reached(value, rest, f"{prefix}.{name}")
 
 
 def _step(here: Any, word: str) -> tuple[Any, str] | None:
-    """What a word leads to, and its way: an item by name, a key, a key one group below."""
+    """What a word leads to, and its path: an item by name, a key, a key one group below."""
     if isinstance(here, list):
         names = _names(here)
         return (here[names.index(word)], word) if word in names else None
@@ -105,7 +105,7 @@ def _step(here: Any, word: str) -> tuple[Any, str] | None:
 
 
 def _names(here: Any) -> list[str]:
-    """Keys of a table, or what the items of a list go by: their name, else their number from 1."""
+    """Keys of a table, or names of the items of a list, else their numbers from 1."""
     if isinstance(here, dict):
         return list(here)
     names = []

@@ -3,8 +3,8 @@
     sensitivity = (feature at +x - feature at -x) / (2 x)      x in per cent
 
 What is measured is a function of the changed numbers that is passed in: of a step response, of the
-path error of a job, of anything. A change with which nothing can be measured any more is told as
-such and comes first.
+path error of a job, of anything. A change with which nothing can be measured any more is listed
+as such and comes first.
 
 Ref: [Machielsen 1983, section 8.1]
 """

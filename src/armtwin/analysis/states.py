@@ -51,13 +51,13 @@ class States:
         return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
 
     def thinned(self, most: int) -> States:
-        """At most so many of the states, evenly."""
+        """At most `most` of the states, evenly."""
         step = -(-len(self.time) // most)
         kept = slice(None, None, step)
         return replace(self, time=self.time[kept], q=self.q[kept], v=self.v[kept], a=self.a[kept])
 
     def faster(self, factor: float) -> States:
-        """The same path so many times as fast: v times factor, a times its square."""
+        """The same path, faster by a factor: v times factor, a times its square."""
         if not np.isfinite(factor) or factor <= 0:
             raise ArmtwinError(f"faster must be a number greater than 0, got {factor}")
         return replace(self, time=self.time / factor, v=factor * self.v, a=factor**2 * self.a)

@@ -24,7 +24,7 @@ BOUNDARY = "along the boundary of the wrist's workspace"
 
 
 def workspace(robot: Robot) -> tuple[Floats, str]:
-    """Postures (m, n) that stand for the workspace of a robot, and how they were chosen."""
+    """Postures (m, n) that sample the workspace of a robot, and how they were chosen."""
     if robot.description.wrist is not None:
         return boundary(robot), BOUNDARY
     lower, upper = robot.position_limits

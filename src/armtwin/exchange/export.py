@@ -41,7 +41,7 @@ def model_description(unit: ExchangeUnit, version: int, guid: str) -> str:
 
 
 def build_description(unit: ExchangeUnit) -> str:
-    """The file buildDescription.xml, by which FMI 3.0 tells how sources are compiled."""
+    """The file buildDescription.xml, by which FMI 3.0 describes how sources are compiled."""
     root = Element("fmiBuildDescription", {"fmiVersion": "3.0"})
     build = SubElement(root, "BuildConfiguration", {"modelIdentifier": unit.identifier})
     files = SubElement(build, "SourceFileSet", {"language": "C99"})

@@ -94,7 +94,8 @@ def export_bench(
         path: The file to write, .fmu; what is there is replaced.
         fmi: Version of FMI, 2 or 3.
         driven: What drives its motor: a "torque" or an "angle".
-        step: Longest step of the integration [s]; by default a share of the fastest swing.
+        step: Longest step of the integration [s]; by default a share of the fastest
+            vibration's period.
         sources_only: Whether to make no binary, even where a C compiler is found.
     """
     unit = transmission_unit(bench, printable(Path(path).stem), driven=driven, step=step)

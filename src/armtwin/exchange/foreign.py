@@ -1,6 +1,6 @@
-"""A foreign unit as the partner of a simulation: in a process of its own, with a time limit.
+"""An external FMU as the partner of a simulation: in a process of its own, with a time limit.
 
-A unit is machine code of somebody else. It is run only where a caller makes a ForeignUnit, never
+An external FMU is third-party code. It is run only where a caller makes a ForeignUnit, never
 because a file names it.
 """
 
@@ -94,18 +94,18 @@ STARTING = 30.0  # further time for loading Python and the unit [s]
 
 
 class ForeignUnit:
-    """A Functional Mock-up Unit (2.0 or 3.0, co-simulation) that pushes a robot or a bench.
+    """A Functional Mock-up Unit (2.0 or 3.0, co-simulation) that acts on a robot or a bench.
 
-    Used in a `with` statement, it is the partner of a simulation: at each set-point it is told what
-    its inputs name and gives what its outputs push, until the next one.
+    Used in a `with` statement, it is the partner of a simulation: at each set-point it gets the
+    signals of its inputs and gives the forces of its outputs, until the next one.
 
     Args:
         path: The .fmu file.
-        robot: The robot that it pushes; None for a bench, which has one joint, "joint".
-        inputs: For each of its inputs what it is told: "q.JOINT" or "v.JOINT" (position or speed
+        robot: The robot that it acts on; None for a bench, which has one joint, "joint".
+        inputs: The signal of each of its inputs: "q.JOINT" or "v.JOINT" (position or speed
             of a link), and of a robot "tool.x", "tool.y", "tool.z" (the tool point in the base
             frame).
-        outputs: For each of its outputs what it pushes: "JOINT" (a torque on it), and of a robot
+        outputs: Where each of its outputs acts: "JOINT" (a torque on it), and of a robot
             "force.x" .. "force.z", "moment.x" .. "moment.z" (on the tool point, base axes).
         start: Values of its parameters.
         timeout: Longest time that it may take for an answer [s].
@@ -122,7 +122,7 @@ class ForeignUnit:
         timeout: float = 10.0,
     ) -> None:
         if not outputs:
-            raise ArmtwinError(f"{path}: a foreign unit must push something, got no outputs")
+            raise ArmtwinError(f"{path}: an external FMU must have an output that acts, got none")
         if not timeout > 0:
             raise ArmtwinError(f"{path}: timeout must be greater than 0 s, got {timeout:g}")
         self.path, self.robot, self.timeout = Path(path), robot, float(timeout)
@@ -135,12 +135,12 @@ class ForeignUnit:
         self._answers: queue.Queue[str] = queue.Queue()
 
     def _check_names(self) -> None:
-        told = [f"q.{joint}" for joint in self.joints] + [f"v.{joint}" for joint in self.joints]
+        signals = [f"q.{joint}" for joint in self.joints] + [f"v.{joint}" for joint in self.joints]
         pushed = list(self.joints)
         if self.robot is not None:
-            told += [f"tool.{axis}" for axis in AXES]
+            signals += [f"tool.{axis}" for axis in AXES]
             pushed += [f"force.{axis}" for axis in AXES] + [f"moment.{axis}" for axis in AXES]
-        for words, known in ((self.inputs, told), (self.outputs, pushed)):
+        for words, known in ((self.inputs, signals), (self.outputs, pushed)):
             for name, word in words.items():
                 if word not in known:
                     hint = did_you_mean(word, known)
@@ -167,10 +167,10 @@ class ForeignUnit:
     def __call__(self, time: float, q: Floats, v: Floats) -> Floats:
         """Torques on the joints, (n,), at a time from positions and speeds of the links."""
         if self._process is None:
-            raise ArmtwinError(f"{self.path}: a foreign unit must be opened with a with statement")
-        told = [self._told(word, q, v) for word in self.inputs.values()]
+            raise ArmtwinError(f"{self.path}: an external FMU must be opened with a with statement")
+        values = [self._told(word, q, v) for word in self.inputs.values()]
         words = f"its step to {time:.6g} s"
-        found = self._answer({"time": time, "inputs": told}, words)["outputs"]
+        found = self._answer({"time": time, "inputs": values}, words)["outputs"]
         if not np.all(np.isfinite(found)):
             raise ArmtwinError(f"{self.path}: {words} gave {found}, which are not all finite")
         return self._pushed(q, found)
@@ -236,10 +236,10 @@ class ForeignUnit:
         if not line:
             code = self._process.wait()
             raise ArmtwinError(f"{self.path}: {what} ended its process (code {code})")
-        told: dict[str, Any] = json.loads(line)
-        if "problem" in told:
-            raise ArmtwinError(f"{self.path}: {what} failed: {told['problem']}")
-        return told
+        answer: dict[str, Any] = json.loads(line)
+        if "problem" in answer:
+            raise ArmtwinError(f"{self.path}: {what} failed: {answer['problem']}")
+        return answer
 
     def _end(self) -> None:
         """End the process, whatever it does, and forget its files."""

@@ -1,4 +1,4 @@
-"""The process in which a foreign unit runs: it answers lines of JSON with lines of JSON.
+"""The process in which an external FMU runs: it answers lines of JSON with lines of JSON.
 
 Started as a program of its own. What the unit prints goes nowhere; what it does to memory, or a
 step that never ends, harms this process only.
@@ -80,19 +80,19 @@ def serve(lines: TextIO, answers: TextIO) -> None:
         try:
             if unit is None:
                 unit = _Unit(asked["folder"], asked["start"], asked["inputs"], asked["outputs"])
-                told: dict[str, Any] = {"ready": True}
+                answer: dict[str, Any] = {"ready": True}
             else:
-                told = {"outputs": unit.asked(asked["time"], asked["inputs"])}
+                answer = {"outputs": unit.asked(asked["time"], asked["inputs"])}
         except ImportError:
-            told = {"problem": "needs the extra fmi (fmpy): pip install armtwin[fmi]"}
-        except Exception as error:  # whatever a foreign unit does is told, not raised
-            told = {"problem": str(error) or type(error).__name__}
-        answers.write(json.dumps(told) + "\n")
+            answer = {"problem": "needs the extra fmi (fmpy): pip install armtwin[fmi]"}
+        except Exception as error:  # whatever an external FMU does is reported, not raised
+            answer = {"problem": str(error) or type(error).__name__}
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
 def main() -> None:
-    """Keep the way back to ourselves, and give the unit another one to print on."""
+    """Keep our own standard output for answers, and redirect the unit's to nowhere."""
     own = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -40,7 +40,7 @@ def robot_unit(
         name: Name of the unit.
         model: Friction model, servo, joints, quantisation; by default the full model with rigid
             joints.
-        posture: Joint positions at which the first set-point stands unless the host gives another,
+        posture: Joint positions of the first set-point unless the host gives another,
             (n,) [rad]; by default the middle of the joints' ranges.
     """
     model = Model() if model is None else model
@@ -93,7 +93,7 @@ def middle(robot: Robot) -> Floats:
 
 
 def _held(robot: Robot, model: Model, q: Floats) -> PreparedRun:
-    """A run made ready that holds a posture."""
+    """A run prepared to hold a posture."""
     c = controller_of(robot, model)
     still = np.zeros((2, robot.n))
     motion = Trajectory.sampled(1 / (c.tick * c.setpoint_ticks), q + still, still, still)
@@ -167,7 +167,7 @@ def _inputs(traced: TracedRobot, q: Floats) -> Iterator[Variable]:
             ("v_ref", "/s", "Speed", 0.0),
             ("a_ref", "/s^2", "Acceleration", 0.0),
         ):
-            words = f"{what} of the set-point of {name} at the end of the set-point's period"
+            words = f"{what} of the set-point of {name} at the end of the controller cycle"
             place = (array, (j,))
             yield Variable(f"{array}{j + 1}", "input", place, unit + per, words, float(start))
         words = f"Torque on {name} from outside"
@@ -226,13 +226,13 @@ def _remarks(run: PreparedRun, model: Model) -> Iterator[str]:
     c = run.controller
     period = c.tick * c.setpoint_ticks
     yield (
-        "At initialisation the robot rests on the set-point given: weight, springs and servo are "
-        "in equilibrium. Inputs set before a step are the set-point that lies a period ahead: the "
-        f"servo reads them every {1e3 * period:g} ms and moves on a cubic to them."
+        "At initialisation the robot is at rest at the set-point given: weight, springs and servo "
+        "are in equilibrium. Inputs set before a step are the set-point one controller cycle "
+        f"ahead: the servo reads them every {1e3 * period:g} ms and moves on a cubic to them."
     )
     yield (
         f"The unit takes whole ticks of its velocity loop, {1e6 * c.tick:g} us each; steps of "
-        "communication may be uneven, and those of a set-point period are meant."
+        "communication may be uneven; one controller cycle each is recommended."
     )
     yield (
         f"Simulated are {model.words}, {model.friction} friction, servo '{model.servo}', currents "

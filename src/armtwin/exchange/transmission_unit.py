@@ -1,4 +1,4 @@
-"""The unit of one transmission, as it stands on a bench."""
+"""The unit of one transmission on a bench."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORDS = {
     "gear_ratio": ("1", "Motor angle per joint angle", -np.inf),
     "stiffness": ("N m/rad", "Torsion stiffness of the gear", 0.0),
     "damping": ("N m s/rad", "Damping in series with the gap", 0.0),
-    "backlash": ("rad", "Play from one flank to the other, joint side", 0.0),
+    "backlash": ("rad", "Backlash from one flank to the other, joint side", 0.0),
     "ground_damping": ("N m s/rad", "Damping of the motor side against the ground", 0.0),
     "low_stiffness": ("N m/rad", "Stiffness at low torque", 0.0),
     "low_torque": ("N m", "Torque up to which the low stiffness holds", 0.0),
@@ -63,8 +63,8 @@ def joint_bench(
     Args:
         robot: The robot.
         joint: Name of the joint; its gear must have a stiffness.
-        friction: Friction model; by default bristles where the robot file gives them for all
-            elements, else switching.
+        friction: Friction model; by default "lugre" where the robot file gives the pre-sliding
+            stiffness of all elements, else "switching".
         inertia: Inertia behind the joint, which then moves under a load [kg m²]; by default the
             joint is clamped.
     """
@@ -99,7 +99,8 @@ def transmission_unit(
         bench: The bench; its gear must be elastic.
         name: Name of the unit.
         driven: What its motor is driven by.
-        step: Longest step of the integration [s]; by default a share of the fastest swing.
+        step: Longest step of the integration [s]; by default a share of the fastest
+            vibration's period.
         of: What its numbers are of, in words.
     """
     checked_bench(bench)
@@ -187,17 +188,17 @@ def _friction(traced: TracedBench) -> Iterator[Variable]:
             f"{name}_offset", "parameter", ("numbers", (e, OFFSET)), "N m", words, offset
         )
         if traced.has_bristles:
-            words = f"Bristle stiffness of {what}"
+            words = f"Pre-sliding stiffness of {what}"
             stiff = float(numbers[e, C0])
             place = ("numbers", (e, C0))
             yield Variable(f"{name}_stiffness", "parameter", place, "N m/rad", words, stiff, 1e-12)
-            words = f"Bristle damping of {what}"
+            words = f"Pre-sliding damping of {what}"
             damping, place = float(numbers[e, C1]), ("numbers", (e, C1))
             yield Variable(f"{name}_damping", "parameter", place, "N m s/rad", words, damping, 0.0)
 
 
 def _states(traced: TracedBench) -> Iterator[Variable]:
-    """Coordinates, speeds and bristles, each with its derivative."""
+    """Coordinates, speeds and pre-sliding deflections, each with its derivative."""
     sides = ["joint", "drive"] if traced.count == 2 else ["drive"]
     for j, side in enumerate(sides):
         for array, what, unit, per_second, size in (
@@ -209,7 +210,7 @@ def _states(traced: TracedBench) -> Iterator[Variable]:
             yield from _state(name, array, j, (unit, per_second), words, size)
     if traced.has_bristles:
         for e, k in enumerate(traced.acting):
-            words = f"State: deflection of the bristles of friction {k + 1}"
+            words = f"State: pre-sliding deflection of friction {k + 1}"
             yield from _state(f"state.bristle_{k + 1}", "z", e, ("rad", "rad/s"), words, 1e-5)
 
 
@@ -227,14 +228,14 @@ def _remarks(traced: TracedBench) -> Iterator[str]:
     else:
         yield "The joint is clamped rigidly: joint_angle stays 0."
     yield (
-        "In co-simulation an input is the value at the begin of a step; it changes by its rate "
+        "In co-simulation an input is the value at the start of a step; it changes by its rate "
         "(an input of its own, and in FMI 2.0 the input derivative of order 1). Steps may be "
         "uneven. The unit takes steps of its own, none longer than the parameter step."
     )
     if traced.switches:
         yield (
-            "Its friction switches between sticking and sliding, which no differential equation "
-            "says: the unit is for co-simulation only."
+            "Its friction switches between sticking and sliding, which no ordinary "
+            "differential equation describes: the unit is for co-simulation only."
         )
     else:
         yield (

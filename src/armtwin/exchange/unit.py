@@ -1,4 +1,4 @@
-"""The noun ExchangeUnit: variables, stages on tapes and tables, of which a unit is written."""
+"""The dataclass ExchangeUnit: variables, stages on tapes and tables, of which a unit is written."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ExchangeUnit:
 
     @property
     def identifier(self) -> str:
-        """A name for languages of few letters."""
+        """An identifier that is valid in C."""
         letters = [x if x.isascii() and x.isalnum() else "_" for x in self.name]
         word = "".join(letters)
         return word if word[:1].isalpha() else f"unit_{word}"

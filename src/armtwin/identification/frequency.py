@@ -1,4 +1,4 @@
-"""Frequency response of each joint of a log from one channel to another, and what it shows."""
+"""Frequency response of each joint of a log from one channel to another, and its report."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class JointResponse:
 
     @property
     def known(self) -> FrequencyResponse | None:
-        """The part at which coherence is good; None where it nowhere is."""
+        """The frequencies of sufficient coherence; None where there are none."""
         r = self.response
         kept = r.coherence >= KNOWN
         if not kept.any():

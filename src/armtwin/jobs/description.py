@@ -42,8 +42,8 @@ class JobDescription:
         workpiece: Pose of the seam's frame in the base frame.
         start: Where the seam starts; not needed where the first segment's points say it [m].
         posture: Joint angles near which the robot starts [rad], or "elbow up" or "elbow down".
-            Without it, the branch that stays clear of the cell and has most room; among equal ones
-            the elbow is up.
+            Without it, the branch that stays clear of the cell and has the largest clearance;
+            among equal ones the elbow is up.
         orientation: How the tool is turned.
         segment: The seam's segments, in order.
         time_law: How the tool speeds up and slows down.
@@ -52,7 +52,7 @@ class JobDescription:
         model: What of the robot is simulated, and how.
         limits: What to do where speed, acceleration or torque limits are broken: "refuse", or
             "report" and simulate.
-        cell: What stands around the robot.
+        cell: Obstacles around the robot.
         force: What acts on the tool and the joints from outside.
         uncertainty: How far numbers may be off.
         advice: What advice may change, and how far.

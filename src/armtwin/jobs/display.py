@@ -101,7 +101,7 @@ def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Iterato
 
 
 def _cell(cell: Cell) -> str:
-    """What stands around the robot; nothing where the file says nothing."""
+    """Obstacles around the robot; nothing where the file has none."""
     parts = []
     if cell.floor is not None:
         parts.append(f"floor at {MILLIMETRES.with_unit(cell.floor)}")
@@ -111,9 +111,11 @@ def _cell(cell: Cell) -> str:
 
 
 def _spline(fit: SplineFit) -> str:
-    """How far a spline leaves its points' polyline."""
+    """Deviation of a spline from the polyline of its points."""
     place = MILLIMETRES.with_unit(fit.at_m)
-    return f"'{fit.name}' leaves its polyline by {ALLOWED.with_unit(fit.deviation)} at {place}"
+    return (
+        f"'{fit.name}' deviates from its polyline by {ALLOWED.with_unit(fit.deviation)} at {place}"
+    )
 
 
 def _time_law(d: JobDescription) -> str:

@@ -1,4 +1,4 @@
-"""The noun Experiment: a bench or a robot, driven by set-points, as its file says."""
+"""The dataclass Experiment: a bench or a robot, driven by set-points, as its file says."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Experiment(Result):
             return robot
         if setup.override:
             changed = overridden(robot.description, setup.override, self.place)
-            # refuses what cannot exist by a name that tells where it comes from
+            # refuses what cannot exist by a name that says where it comes from
             made = Robot(changed, f"{self.place}: robot '{robot.name}' with its overrides")
             robot = made.said_to_be(robot.origin)
         if setup.tool:
@@ -118,7 +118,7 @@ class Experiment(Result):
 
     @property
     def place(self) -> str:
-        """What errors are told of: its file, or that it is an experiment."""
+        """What error messages name: its file, or that it is an experiment."""
         return self.origin or "experiment"
 
     def refused(self, sentence: str) -> FileError:

@@ -20,12 +20,12 @@ FeatureName = Literal[
 
 @dataclass(frozen=True)
 class ForeignLoad:
-    """A Functional Mock-up Unit that pushes; it is run only where that is asked for.
+    """An external FMU that applies forces; it is run only where that is asked for.
 
     Attributes:
         unit: The .fmu file, beside the experiment.
-        inputs: For each of its inputs what it is told: "q.JOINT", "v.JOINT", "tool.x" ..
-        outputs: For each of its outputs what it pushes: a joint, "force.x" .., "moment.x" ..
+        inputs: The signal of each of its inputs: "q.JOINT", "v.JOINT", "tool.x" ..
+        outputs: Where each of its outputs acts: a joint, "force.x" .., "moment.x" ..
         start: Values of its parameters.
         timeout: Longest time that it may take for an answer [s].
     """
@@ -45,7 +45,7 @@ class BenchSetup:
         robot: A robot of whose joint the numbers are taken; none for numbers that are all given.
         axis: That joint.
         bench: Numbers of the bench, as `Bench` names them; they come before the robot's.
-        foreign: A unit of another tool that pushes the joint, which is called "joint".
+        foreign: An external FMU that acts on the joint, which is called "joint".
     """
 
     robot: str = ""
@@ -72,7 +72,7 @@ class RobotSetup:
         payload: A payload of the robot's file.
         model: What of the robot is simulated, and how.
         clamp: What holds the tool, where it is clamped.
-        foreign: A unit of another tool that pushes the robot.
+        foreign: An external FMU that acts on the robot.
         override: Other values for keys of the robot file, by key path.
     """
 
@@ -121,7 +121,7 @@ class ExperimentDescription:
     """An experiment file, checked for its form.
 
     Attributes:
-        setup: What stands on the floor: a bench, a robot, a hydraulic robot.
+        setup: What is tested: a bench, a robot, a hydraulic robot.
         setpoint: What drives it.
         duration: How long [s]; a bench driven by a file lasts as long as that.
         rate: Rate of the log [Hz]; a bench driven by a file logs at the file's times.

@@ -104,7 +104,7 @@ class ExperimentRun(Result):
 
     @cached_property
     def clamping(self) -> Clamping | None:
-        """The transmission as its clamping curve tells it, where that is asked for."""
+        """The transmission identified from its clamping curve, where that is asked for."""
         if "clamping" not in self.experiment.description.features:
             return None
         joint = None if self.gear_ratio is not None else self._driven_joint
@@ -133,9 +133,9 @@ class ExperimentRun(Result):
         if self.clamping is not None:
             from armtwin.jobs.recreation import recreate
 
-            told = recreate(self.clamping).sections()
-            verdict += told.verdict
-            sections += told.sections
+            report = recreate(self.clamping).sections()
+            verdict += report.verdict
+            sections += report.sections
         sections.append(Section("Energy", self.energy.blocks()))
         return Report(
             title=d.title or d.name,
@@ -194,7 +194,7 @@ def _step_words(run: ExperimentRun, of: str) -> str:
     period = values.get("period")
     if period is None:
         return f"{sentence}."
-    return f"{sentence}, and swings with a period of {1e3 * period:.4g} ms."
+    return f"{sentence}, and oscillates with a period of {1e3 * period:.4g} ms."
 
 
 def _head(run: ExperimentRun) -> Iterator[Block]:

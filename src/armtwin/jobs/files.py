@@ -74,7 +74,7 @@ class _Writer:
 
 
 def in_unit(value: float, unit: str) -> str:
-    """An SI number in a unit, in as few digits as tell it."""
+    """An SI number in a unit, in as few digits as identify it."""
     offset, factor = _scale(unit)
     number = (value - offset) / factor
     text = f"{number:.{MOST_DIGITS}g}"
@@ -105,7 +105,7 @@ def _scale(unit: str) -> tuple[float, float]:
 
 
 def _number(value: Any) -> float | None:
-    """The SI number that a value of a file stands for; None for a word."""
+    """The SI number of a value of a file; None for a word."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -138,7 +138,7 @@ def _beside(new: Any, place: int, old: Sequence[Any]) -> list[Any]:
 
 
 def _name(item: Any) -> Any:
-    """What an item of a list goes by."""
+    """The name of an item of a list."""
     if not isinstance(item, dict):
         return None
     return next((item[key] for key in NAME_KEYS if key in item), None)

@@ -40,7 +40,7 @@ class Acting:
     wrench: Floats | None = None
 
     def rows(self, some: slice) -> Acting:
-        """What acts at some of the samples."""
+        """What acts at given samples."""
         torque = None if self.torque is None else self.torque[some]
         wrench = None if self.wrench is None else self.wrench[some]
         return Acting(torque, wrench)
@@ -154,9 +154,9 @@ def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
 
 
 def _check_rising(sheet: Sheet, nodes: Floats, name: str) -> None:
-    falls = np.diff(nodes) <= 0
-    if falls.any():
-        raise sheet.error(2 + int(falls.argmax()), f"{name} must rise from line to line")
+    decreasing = np.diff(nodes) <= 0
+    if decreasing.any():
+        raise sheet.error(2 + int(decreasing.argmax()), f"{name} must rise from line to line")
 
 
 def _check_duration(path: Path, place: str, nodes: Floats, seam: Seam) -> None:

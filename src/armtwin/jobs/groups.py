@@ -69,7 +69,7 @@ class Advising:
 
     Attributes:
         share: Most of the tolerance that the nominal run of an advised job may use, where nominal
-            runs alone decide; else the draws do.
+            runs alone decide; else the sampled variants do.
         keep_speed: Whether the job keeps its speed; single stretches may still be run slower, and
             the smallest change is best. Without it any speed may be advised, the shortest motion
             is best.
@@ -97,7 +97,7 @@ class Circle:
     """An arc.
 
     Attributes:
-        via: A point on the way [m].
+        via: A point between [m].
         to: Where it ends [m].
     """
 

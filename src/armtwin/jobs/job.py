@@ -1,4 +1,4 @@
-"""The noun Job: a seam on a workpiece, a robot with a tool, a speed and a tolerance."""
+"""The dataclass Job: a seam on a workpiece, a robot with a tool, a speed and a tolerance."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import overridden
 from armtwin.robot.schema.provenance import missing
 
-RECENT_OVERRIDES = 8  # robots with overrides that are remembered
+RECENT_OVERRIDES = 8  # robots with overrides that are cached
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
 
 
@@ -84,7 +84,7 @@ class Job(Result):
             robot: The robot, tool mounted, or the name or file of one.
             start: Position (3,) [m] or pose (4, 4) of the tool in the base frame where it starts.
                 Without a pose its beam, the tool's z axis, points down, along the base's -z.
-            end: The same where it ends.
+            end: Position or pose where it ends.
             speed: Tool speed, as 0.1 [m/s] or "100 mm/s".
             tolerance: Lateral and vertical, one number or both, as 1e-4 [m] or "0.1 mm".
             name: What the job is called.
@@ -171,11 +171,11 @@ class Job(Result):
         value = read_quantity("speed", ToolSpeed, speed)
         share = value / self.description.speed
 
-        def scaled(own: float | None) -> float | None:
+        def scale(own: float | None) -> float | None:
             return None if own is None else own * share
 
         segments = tuple(
-            replace(s, speed=scaled(s.speed), blend_speed=scaled(s.blend_speed))
+            replace(s, speed=scale(s.speed), blend_speed=scale(s.blend_speed))
             for s in self.description.segment
         )
         return Job(replace(self.description, speed=value, segment=segments), self.origin)
@@ -250,7 +250,7 @@ class Job(Result):
         return self._mounted(robot)
 
     def _mounted(self, robot: Robot) -> Robot:
-        """The robot with the job's tool and payload; without these, all that it lacks is told."""
+        """The robot with the job's tool and payload; the error lists all that it lacks."""
         d = self.description
         refused = []
         for mount, name in ((Robot.with_tool, d.tool), (Robot.with_payload, d.payload)):
@@ -298,7 +298,7 @@ class Job(Result):
 
     @cached_property
     def splines(self) -> tuple[SplineFit, ...]:
-        """How far each spline of the seam leaves the straight lines between its points."""
+        """Deviation of each spline of the seam from the straight lines between its points."""
         return self.seam.path.splines()
 
     def _profile(self, path: Curve) -> Profile:
@@ -447,7 +447,7 @@ def _overridden(robot: Robot, override: dict[str, Any], where: str) -> Robot:
         if of is robot and values == override:
             return known
     changed = overridden(robot.description, override, where)
-    # refuses what cannot exist by a name that tells where it comes from
+    # refuses what cannot exist by a name that says where it comes from
     made = Robot(changed, f"{where}: robot '{robot.name}' with its overrides")
     made = made.said_to_be(robot.origin)
     _recent.append((robot, override, made))

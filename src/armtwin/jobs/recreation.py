@@ -1,8 +1,8 @@
 """A clamping curve recreated: the identified transmission on a bench under the logged torques.
 
 The bench of document 001: logged torques at the logged times in, motor angle out. Inertia and
-dampers are not told by a slow curve; they are chosen small enough to change nothing and large
-enough that the noise of a sample does not move the motor.
+dampers are not identifiable from a slow curve; they are chosen small enough to change nothing and
+large enough that the noise of a sample does not move the motor.
 
 Ref: [Soder-Hoorn 2015, section 6.4, 7.3]
 """
@@ -32,7 +32,7 @@ from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.simulation.bench import Bench, BenchFriction, simulate_bench
 
-SWING = 10.0  # samples in a swing of the motor on its spring
+SWING = 10.0  # samples in a period of the motor on its spring
 RELATIVE_DAMPING = 0.1  # of each damper
 TITLE = "The curve recreated"
 TURNING = 0.1  # share of the whole turn at each end that is a turning region
@@ -48,7 +48,7 @@ class Recreation(Result):
         compared: Samples that are compared, from the first turn on, (m,).
         turning: Those of them in the turning regions, (m,).
         between_rms: Rms of simulated minus measured angle between the turning regions [rad].
-        turning_rms: The same in the turning regions [rad].
+        turning_rms: Rms of simulated minus measured angle in the turning regions [rad].
     """
 
     clamping: Clamping
@@ -104,12 +104,12 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
     found, record = result.best, result.record
     if found.stiffness is None or found.friction is None:
         raise ArmtwinError("a clamping curve cannot be recreated without a stiffness")
-    swing = SWING * float(np.median(np.diff(record.time))) / (2 * np.pi)
+    inverse_omega = SWING * float(np.median(np.diff(record.time))) / (2 * np.pi)
     K = found.stiffness
-    damping = 2 * RELATIVE_DAMPING * K * swing
+    damping = 2 * RELATIVE_DAMPING * K * inverse_omega
     friction = BenchFriction("motor", law or Coulomb(found.friction))
     bench = Bench(
-        rotor_inertia=K * swing**2,
+        rotor_inertia=K * inverse_omega**2,
         stiffness=K,
         damping=damping,
         ground_damping=damping,

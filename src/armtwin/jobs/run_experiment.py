@@ -134,13 +134,13 @@ def run_experiment(
 
     Args:
         experiment: The experiment.
-        foreign: Whether a unit of another tool that it names may be run: machine code of others.
+        foreign: Whether an external FMU that it names may be run: third-party code.
         progress: Called now and then with the share that is done.
     """
     setup = experiment.description.setup
     if not isinstance(setup, HydraulicSetup) and setup.foreign is not None and not foreign:
         raise experiment.refused(
-            f"setup.foreign: '{setup.foreign.unit}' is machine code of others and is run only "
+            f"setup.foreign: '{setup.foreign.unit}' is third-party code and is run only "
             "where that is asked for, with --foreign or run_experiment(..., foreign=True)"
         )
     if isinstance(setup, BenchSetup):
@@ -227,7 +227,7 @@ def _run_robot(
 def _partner(
     experiment: Experiment, robot: Robot | None, foreign: ForeignLoad | None
 ) -> AbstractContextManager[ForeignUnit | None]:
-    """What pushes the robot or the bench from outside, if anything does."""
+    """The external FMU that acts on the robot or the bench, if there is one."""
     if foreign is None:
         return nullcontext()
     return ForeignUnit(

@@ -78,7 +78,7 @@ class SheetColumn:
 
     Attributes:
         name: Its name.
-        place: Where it stands in a line.
+        place: Its position in a line.
         unit: Contract of its numbers.
         written: Unit that the header gives, or "".
     """
@@ -196,7 +196,7 @@ def _as_written(sheet: Sheet, column: SheetColumn, decimal: str) -> Floats:
 
 def _in_si(sheet: Sheet, column: SheetColumn, numbers: Floats) -> Floats:
     """A column in SI; the first value that breaks its contract is refused with its line."""
-    _read(sheet, 1, column, float(numbers[0]))  # tells a unit of another kind beside the number
+    _read(sheet, 1, column, float(numbers[0]))  # refuses a unit of another kind beside the number
     factor = _read(sheet, 1, column, 1.0) if column.written else 1.0
     with np.errstate(over="ignore"):
         values = numbers * factor

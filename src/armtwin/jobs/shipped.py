@@ -23,7 +23,7 @@ def robots() -> Catalog:
         Column("missing", "missing"),
     )
     records = [_in_one_line(Robot.load(name)) for name in robot_files.shipped()]
-    hint = "Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME."
+    hint = "Show one: armtwin robots NAME. Sources of its numbers: armtwin check NAME."
     return Catalog("Shipped robots", Table(columns, records, "robots"), hint)
 
 

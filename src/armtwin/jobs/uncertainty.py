@@ -1,8 +1,8 @@
-"""How far numbers may be off, as a job says it: widths by the names of uncertain quantities.
+"""Uncertainty of a job: widths of 90 % intervals by the names of uncertain quantities.
 
-The names are those that the report prints, not key paths of the robot file. One stands for a
+The names are those that the report prints, not key paths of the robot file. One names a
 single quantity ("friction.joint_2") or for all of a kind ("friction.level", "links", "placement");
-the more special one counts.
+the more specific one counts.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _reader(name: str) -> Callable[[Any], float]:
     special = any(name.startswith(f"{kind}.") for kind in BY_NAME)
     if name in RATIOS or special:
         return read_width
-    raise ArmtwinError(f"is no quantity that is drawn. {did_you_mean(name, NAMES)}")
+    raise ArmtwinError(f"is no quantity that is varied. {did_you_mean(name, NAMES)}")
 
 
 def _misplacement(value: Any) -> float:
@@ -112,12 +112,12 @@ Widths = Annotated[dict[str, float], Read(_widths)]
 class Uncertainty:
     """How far numbers may be off, in place of what their sources suggest.
 
-    Nine of ten lie within a width: "30 %" is a factor of 1.3 to either side.
+    A width is half a 90 % interval: "30 %" is a factor of 1.3 to either side.
 
     Attributes:
         widths: By name: of the placement [m; rad], of all else as a share.
-        draws: Robots that are drawn, a power of two.
-        seed: Seed of the draws.
+        draws: Number of sampled variants, a power of two.
+        seed: Seed of the sampled variants.
     """
 
     draws: Whole = 64
@@ -129,7 +129,7 @@ class Uncertainty:
         return draws_problem(self.draws)
 
     def first(self, *names: str) -> float | None:
-        """The width of the first of some names that has one."""
+        """The width of the first of the names that has one."""
         for name in names:
             if name in self.widths:
                 return self.widths[name]
@@ -137,7 +137,7 @@ class Uncertainty:
 
 
 def draws_problem(draws: int) -> str:
-    """What is wrong with a number of draws, as a phrase; empty if nothing is."""
+    """What is wrong with a number of sampled variants, as a phrase; empty if nothing is."""
     if not LEAST_DRAWS <= draws <= MOST_DRAWS or draws & (draws - 1):
         bounds = f"from {LEAST_DRAWS} to {MOST_DRAWS}"
         return f"draws must be a power of two {bounds}, got {draws}"

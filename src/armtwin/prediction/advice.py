@@ -1,4 +1,4 @@
-"""What was tried to make a seam surely hold, what is best, and what that shows of itself."""
+"""Changes tried so that a seam holds with 95 % confidence, the best one, and their report."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Measuring:
 
     Attributes:
         way: How it is measured, as a sentence.
-        limit: Largest error over tolerance up to which a nominal run would then surely hold.
-        allows: What would surely hold then; "" for nothing that was tried.
+        limit: Largest error over tolerance up to which a seam then holds at 95 %.
+        allows: What would hold with 95 % confidence then; "" for nothing that was tried.
     """
 
     way: str
@@ -48,19 +48,19 @@ class Advice(Result):
 
     Attributes:
         needed: Whether anything must change at all.
-        best: The option that surely holds with the smallest change, or in the shortest time where
-            the speed may change; None if none does.
-        nearest: Where none does, the option that was most likely by its draws.
+        best: The option that holds with 95 % confidence and has the smallest change, or the
+            shortest time where the speed may change; None if none does.
+        nearest: Where none does, the option with the highest probability by its variants.
         slower: Where none does that keeps the speed, a slower run of the whole seam that does.
         options: All options.
         tried: Tool speeds of the whole job that were tried, each with its largest error over
             tolerance [m/s].
         monotonic: Whether every speed below one that fits fits too.
         limit: Largest error over tolerance that the nominal run of an option might have.
-        measuring: What measurements would allow, where nothing surely holds.
+        measuring: What measurements would allow, where nothing holds with 95 % confidence.
         simulations: How many nominal runs it took.
-        draws: How many draws.
-        band: The band of the prediction; None for nominal advice, or where its run stops.
+        draws: How many sampled variants.
+        band: The 90 % interval of the prediction; None for nominal advice, or where its run stops.
     """
 
     needed: bool
@@ -83,7 +83,7 @@ class Advice(Result):
 
     @property
     def verdict_text(self) -> Text:
-        """What is best to do, or that nothing that was tried surely holds."""
+        """The best change, or that nothing that was tried holds with 95 % confidence."""
         tone: Tone = "good" if self.best is not None or not self.needed else "bad"
         return Text(self._sentence(), tone)
 
@@ -94,16 +94,16 @@ class Advice(Result):
             return f"Best: {self.best.text} (advised.toml); {_outcome(self.best)}."
         if self.slower is not None:
             return (
-                "Nothing that was tried keeps the job's speed and surely holds. "
+                "Nothing that keeps the job's speed holds with 95 % confidence. "
                 f"This does: {self.slower.text}; {_outcome(self.slower)}; "
                 "keep_speed = false in [advice] of the job allows it."
             )
         if self.nearest is None:
-            return "Nothing that was tried surely holds."
+            return "Nothing that was tried holds with 95 % confidence."
         nearest = f"Nearest: {self.nearest.text}; {_outcome(self.nearest)}."
         if self.band is not None and self.band.is_guessed:
-            return f"Nothing surely holds on a guessed servo. {nearest}"
-        return f"Nothing that was tried surely holds. {nearest}"
+            return f"Nothing holds with 95 % confidence on a guessed servo. {nearest}"
+        return f"Nothing that was tried holds with 95 % confidence. {nearest}"
 
     def blocks(self) -> Iterator[Block]:
         """What measuring would allow, all options, and the speeds that were tried."""
@@ -140,22 +140,24 @@ def _as_it_is(advice: Advice) -> str:
 
 
 def _outcome(option: Option) -> str:
-    """How sure an option is, what it uses of the tolerance, how long it takes."""
-    sure = "" if option.probability is None else f"{likelihood(option.probability)} hold, "
+    """Probability of an option, what it uses of the tolerance, how long it takes."""
+    odds = ""
+    if option.probability is not None:
+        odds = f"{likelihood(option.probability)} likely to hold, "
     used = FINE_PERCENT.with_unit(option.ratio)
     motion = MOTION.with_unit(option.duration)
-    return f"{sure}the nominal run uses {used} of the tolerance, the motion takes {motion}"
+    return f"{odds}the nominal run uses {used} of the tolerance, the motion takes {motion}"
 
 
 def _measuring(advice: Advice) -> Iterator[Block]:
-    """What measuring would allow, where nothing surely holds."""
+    """What measuring would allow, where nothing holds with 95 % confidence."""
     records = [asdict(x) for x in advice.measuring]
     for x in advice.measuring:
         if x.allows:
-            then = f"this would surely hold if it confirms the robot file: {x.allows}"
+            then = f"holds with 95 % confidence if it confirms the robot file: {x.allows}"
             yield Text(f"{x.way}: {then}.")
         else:
-            yield Text(f"{x.way}: even then nothing that was tried would surely hold.")
+            yield Text(f"{x.way}: even then nothing that was tried holds with 95 % confidence.")
     yield Data("advice.measuring", records)
 
 
@@ -174,13 +176,13 @@ def option_record(option: Option) -> Record:
 
 
 def _likely(record: Record) -> str:
-    """How sure it is to hold; or why that is not known: the search ended before, or left it out."""
+    """Probability to hold; or why it is not known: the search ended before, or left it out."""
     if record["probability"] is not None:
         return likelihood(record["probability"])
     if record["holds"]:
         return "nominally"
     if record["fits"]:
-        return "not drawn"
+        return "not sampled"
     return "margin too small" if record["ratio"] <= 1 else "no"
 
 
@@ -210,7 +212,7 @@ def _tried(advice: Advice) -> Iterator[Block]:
 
 
 def _effort(advice: Advice) -> str:
-    effort = f"{advice.simulations} nominal simulations, {advice.draws} draws."
+    effort = f"{advice.simulations} nominal simulations, {advice.draws} sampled variants."
     if advice.needed and advice.limit < 1:
         used = PERCENT.with_unit(advice.limit)
         return f"Searched for nominal runs that use at most {used} of the tolerance. {effort}"

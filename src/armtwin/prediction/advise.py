@@ -1,4 +1,4 @@
-"""What to change so that the seam surely holds.
+"""What to change so that the seam holds with 95 % confidence.
 
 Changed jobs are searched by simulating their nominal runs, a bounded number of them. Of a seam
 whose largest error over its tolerance is r in the nominal run, and log-normal with a standard
@@ -6,8 +6,9 @@ deviation σ of its logarithm among such robots, 95 % hold where
 
     r <= exp(-1.645 σ)
 
-so this is the limit of the search, with the σ of the verdict's own draws. What is then called best
-is proved by draws of its own; where these refute it, they give the limit for the next search.
+so this is the limit of the search, with the σ of the verdict's own variants. What is then called
+best is verified by sampled variants of its own; where these refute it, they give the limit for the
+next search.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.trials import MARGIN, Option, Trials
 
-PROOFS = 5  # options that are drawn at most before the search is given up
+PROOFS = 5  # options verified by sampled variants before the search is given up
 PROOFS_OF_SPEED = 3  # and speeds, where the job keeps its own
 
 
@@ -38,13 +39,13 @@ def advise(
     budget: int = 120,
     progress: Callable[[float], None] | None = None,
 ) -> Advice:
-    """What would make the seam of a prediction surely hold, as the job's `[advice]` allows.
+    """Search changes with which a seam holds with 95 % confidence, as `[advice]` allows.
 
     Args:
         prediction: A predicted job.
-        band: Its band; without one it is drawn.
-        nominal: Whether nominal runs alone decide, by the plain tolerance: fast, and no surer than
-            the nominal verdict.
+        band: Its 90 % interval; computed where it is not given.
+        nominal: Whether nominal runs alone decide, by the plain tolerance: fast, and no more
+            certain than the nominal verdict.
         budget: Most nominal simulations to run.
         progress: Called with the share of the budget that is used.
     """
@@ -73,13 +74,13 @@ def _check(prediction: object, band: Band | None, budget: int) -> None:
             f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
         )
     if band is not None and band.prediction is not prediction:
-        raise ArmtwinError("advise needs the band of the prediction itself, got that of another")
+        raise ArmtwinError("advise needs the interval of this prediction, got that of another one")
     if budget < 1:
         raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
 
 
 def _limit(p: Prediction, band: Band | None, nominal: bool) -> float:
-    """Largest error over tolerance of a nominal run that is expected to hold surely."""
+    """Largest error over tolerance of a nominal run that is expected to hold at 95 %."""
     if nominal:
         return p.job.description.advice.share
     if band is None or not math.isfinite(band.spread):
@@ -92,12 +93,12 @@ def _limit(p: Prediction, band: Band | None, nominal: bool) -> float:
 
 
 def _narrower(ratio: float, band: Band) -> float:
-    """The limit that follows from draws which refute a nominal run with a ratio that fitted."""
+    """The limit that follows from variants which refute a nominal run whose ratio fitted."""
     return ratio / max(MARGIN, band.ratio[2])  # some only stop
 
 
 def _is_enough(p: Prediction, band: Band | None) -> bool:
-    """Whether a job is sure to hold as it is; without draws, with as much to spare as it must."""
+    """Whether a job holds at 95 % as it is; without variants, with the margin that it must."""
     if band is not None:
         return band.probability >= LIKELY
     return p.verdict.within and p.verdict.worst_ratio <= p.job.description.advice.share
@@ -112,7 +113,7 @@ def _eligible(wanted: Advising) -> tuple[Change, ...]:
 
 
 class _Search:
-    """Options searched by nominal runs, and proved by draws, until one is sure."""
+    """Options searched by nominal runs, and verified by variants, until one holds at 95 %."""
 
     def __init__(self, trials: Trials, nominal: bool, failing: bool) -> None:
         self.trials, self.nominal, self.failing = trials, nominal, failing
@@ -135,7 +136,7 @@ class _Search:
             if proved.holds:
                 return proved
             if proved.probability is not None and proved.probability >= LIKELY:
-                return None  # on a guessed servo nothing is sure
+                return None  # on a guessed servo nothing holds at 95 %
         return None
 
     def _look(self) -> None:
@@ -148,7 +149,7 @@ class _Search:
                 options = list(self.speeds.options)
             elif name == "radius" or self.failing:
                 options = SEARCHES[name](trials)
-            # what fitted a wider limit stays open: its own draws may still prove it
+            # what fitted a wider limit stays open: its own variants may still verify it
             known = self.found.setdefault(name, [])
             known += [option for option in options if option not in known]
 
@@ -168,7 +169,7 @@ class _Search:
         return best
 
     def _proved(self, option: Option) -> Option:
-        """An option with what its draws say of it."""
+        """An option with the probability by its own variants."""
         if self.nominal:
             return replace(option, holds=True)
         prediction = self.trials.seen(option.job)
@@ -213,7 +214,7 @@ class _Search:
         )
 
     def _all_options(self) -> list[Option]:
-        """One of each kind: the surest proved, else the smallest that fits, else the best."""
+        """One of each kind: the most probable, else the smallest that fits, else the best."""
         found = []
         for name in self.wanted.options:
             proved = [option for option in self.proved if option.name == name]
@@ -226,7 +227,7 @@ class _Search:
         return found
 
     def _measuring(self, band: Band | None) -> tuple[Measuring, ...]:
-        """What each measurement that is worth telling would allow."""
+        """What each measurement that is worth reporting would allow."""
         if band is None or not math.isfinite(band.spread):
             return ()
         found = []
@@ -236,7 +237,7 @@ class _Search:
         return tuple(found)
 
     def _allowed(self, limit: float) -> str:
-        """What would surely hold with another limit, by nominal runs: the smallest change."""
+        """What would hold at 95 % with another limit, by nominal runs: the smallest change."""
         trials = self.trials.within(limit)
         if trials.fits(trials.prediction.job):
             return "the job as it is"

@@ -26,7 +26,7 @@ class Answer(Result):
             are sought when they are first shown.
         advice: What to change, where it was asked for.
         comparison: A logged run beside the predicted one, where there is one.
-        band: What numbers that are not known exactly make of it; None for the nominal run alone.
+        band: Its 90 % interval; None for the nominal run alone.
         loads: What bearings and links carry along the commanded motion, where it was asked for.
     """
 
@@ -41,7 +41,7 @@ class Answer(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether the seam surely holds, or does in the nominal run where that is all there is."""
+        """Whether the seam holds with 95 % confidence, or in the nominal run where that is all."""
         if self.band is not None:
             return self.band.outcome == "holds"
         return self.prediction.verdict.within

@@ -1,4 +1,4 @@
-"""Why the tool leaves its seam.
+"""Causes of the path error.
 
 Each effect is taken out of the simulation, and what then is gone was its share.
 
@@ -38,9 +38,9 @@ MOST_CAUSES = 4
 MOST_SPANS, PEAKS = 8, 3
 LAST = 0.1  # time before a stop that is explained [s]
 LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
-MOST_SAMPLES = 400  # of a span that are looked at
+MOST_SAMPLES = 400  # of a span that are evaluated
 SAME_PASS = 5.0  # times this near the peak belong to the same pass of a seam that returns [s]
-APART = 0.3  # time between peaks that are told apart [s]
+APART = 0.3  # time between peaks that count as two [s]
 # what grows with joint speeds and accelerations
 GROWING = ("inertia", "coupling", "speed feed-forward")
 AROUND = 0.02  # a singularity explains a peak this near on the seam [m]
@@ -159,7 +159,7 @@ def _time_at(error: PathError, span: Span) -> float:
 
 
 def _peaks(p: Prediction) -> Iterator[_Place]:
-    """The largest peaks within tolerance while the process is on, in either direction."""
+    """The largest peaks within tolerance with the process on, in either direction."""
     error = p.path_error
     relative = _relative_errors(p)
     least = LEAST_PEAK * max(float(values.max()) for values in relative.values())
@@ -177,7 +177,7 @@ def _peaks(p: Prediction) -> Iterator[_Place]:
 
 
 def _relative_errors(p: Prediction) -> dict[Direction, Floats]:
-    """Errors over their tolerance while the process is on, 0 elsewhere."""
+    """Errors over their tolerance with the process on, 0 elsewhere."""
     error, tolerance = p.path_error, p.verdict.tolerance
     on = process_is_on(p.job, error.s)
     return {
@@ -205,7 +205,7 @@ def _half_height(error: PathError, direction: Direction, k: int, near: Flags) ->
 
 
 def _times_of(error: PathError, span: Span) -> Floats:
-    """The times at which the error of a span is looked at."""
+    """The times at which the error of a span is evaluated."""
     peak = _time_at(error, span)
     inside = (error.place >= span.from_m) & (error.place <= span.to_m)
     inside &= np.abs(error.time - peak) < SAME_PASS
@@ -272,7 +272,7 @@ def _causes(stretch: SimulatedStretch, span: Span) -> list[Cause]:
     found += _singularity(stretch.prediction, span, found)
     kept = [cause for cause in found if cause.share >= LEAST_SHARE]
     kept.sort(key=lambda cause: -cause.share)
-    if not kept and stretch.model.friction != "off":  # single elements may make up for each other
+    if not kept and stretch.model.friction != "off":  # single elements may compensate each other
         together = [all_friction(stretch)]
         shares = _shares(size, together, _sizes(stretch, together))
         kept = [cause for cause in shares if cause.share >= LEAST_SHARE]

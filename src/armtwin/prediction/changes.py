@@ -19,7 +19,7 @@ from armtwin.robot.schema.groups import Orientation, Pose
 ROOM = 0.01  # of steady speed before and after a span that is run slower [m]
 LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]
 ROUNDING = 1e-6  # of arc lengths [m]
-DECIMALS = 9  # of a coordinate [m], so that it is written as people would
+DECIMALS = 9  # of a coordinate [m], so that it is written in few digits
 ANGLE_DECIMALS = 13  # of an angle [rad]: what is rounding of a right angle vanishes
 
 
@@ -92,7 +92,7 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
 
 
 def _with_room(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
-    """Spans with room about them, in whole mm, joined where no part of a line fits between two."""
+    """Spans with a margin about them, in whole mm, joined where no line fits between two."""
     found: list[tuple[float, float]] = []
     for start, stop in sorted(spans):
         begin = max(0.0, math.floor(1e3 * (start - ROOM)) / 1e3)
@@ -152,7 +152,7 @@ def _on_workpiece(job: Job, place: float) -> tuple[float, float, float]:
 
 
 def slowed(job: Job, stretches: Sequence[int], speed: float) -> Job:
-    """The job with some of its stretches at a lower speed."""
+    """The job with given stretches at a lower speed."""
     segments = list(job.description.segment)
     for k in stretches:
         stretch = job.seam.path.stretches[k]

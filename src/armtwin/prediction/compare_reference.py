@@ -27,7 +27,7 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 
-SLOW = 0.02  # share of the highest speed of the reference below which it stands
+SLOW = 0.02  # share of the highest speed of the reference below which it is at rest
 LATEST = 0.2  # the closest point is sought this long before and after [s]
 STEPS = 4
 ALONG = 0.1  # sine of the angle between beam and path below which the beam gives no upright
@@ -49,7 +49,7 @@ class ReferencePath:
     Attributes:
         time: Times of its samples, (m,) [s].
         speed: Speed of the tool, (m,) [m/s].
-        moving: Where it does not stand, (m,).
+        moving: Where it is not at rest, (m,).
         point: Curve of the tool point over time.
         arc: Curve of the arc length over time.
         along: Directions of the path, (m, 3).
@@ -128,7 +128,7 @@ def reference_path(robot: Robot, time: Floats, q: Floats, v: Floats) -> Referenc
 
 
 def _directions(velocity: Floats, moving: Flags) -> Floats:
-    """Unit vectors along the path; while it stands those of the nearest motion, (m, 3)."""
+    """Unit vectors along the path; at rest those of the nearest motion, (m, 3)."""
     places = np.flatnonzero(moving)
     if not len(places):
         return np.tile([1.0, 0.0, 0.0], (len(velocity), 1))

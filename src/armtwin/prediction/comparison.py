@@ -38,8 +38,8 @@ class Comparison(Result):
         rows: How well each quantity agrees.
         measured: Path error of the logged run.
         covered: Share of the judged seam that the log holds.
-        verdict: Whether the logged run kept the tolerance; not within where the log does not hold
-            the whole seam.
+        verdict: Whether the logged run is within the tolerance; not within where the log does not
+            hold the whole seam.
     """
 
     prediction: Prediction
@@ -62,7 +62,7 @@ class Comparison(Result):
         """Whether the logged and the predicted run were within the tolerance."""
         if self.covered < COMPLETE and not self.verdict.spans:
             share = PERCENT.with_unit(self.covered)
-            held = f"holds only {share} of the judged seam, where it was within the tolerance"
+            held = f"covers only {share} of the judged seam, within the tolerance there"
         elif self.verdict.within:
             held = "was within the tolerance"
         else:

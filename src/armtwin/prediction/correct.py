@@ -1,12 +1,12 @@
-"""`correct`: set-points that make up beforehand for what the twin predicts.
+"""`correct`: set-points pre-compensated for the error that the twin predicts.
 
     shift_0 = - (sag + deviations),   shift_k+1 = shift_k - gain · smooth(error_k, ahead of time)
 
 The commanded tool point is shifted across the seam, laterally and vertically. What the twin knows
-of gravity, process force and the arm is taken out first; what the servo leaves, friction and swing,
-is learned in a few simulated runs. A round that does not help is taken back and halved. The shift
-is a cubic spline in time whose pieces last about a swing of the position loop: nothing faster would
-reach the tool.
+of gravity, process force and the arm is taken out first; what the servo leaves, friction and
+vibration, is learned in a few simulated runs. A round that does not help is taken back and halved.
+The shift is a cubic spline in time whose pieces last about a period of the position loop: nothing
+faster would reach the tool.
 
 Ref: [Soder-Hoorn 2015, section 1.2], [Hakvoort 2008]
 """
@@ -65,7 +65,7 @@ def correct(
     job, robot = load_job_and_robot("correct", job, robot)
     p = predict(job, robot)
     if p.verdict.stopped is not None:
-        raise ArmtwinError(f"{job.where}: the run stops before its end; there is nothing to learn")
+        raise ArmtwinError(f"{job.where}: the run stops before its end, so it cannot be corrected")
     say(1 / (rounds + 3))
     before = size_of(job, p.path_error)
     first = _deflected(p)
@@ -95,7 +95,7 @@ def correct(
 def _learned(
     p: Prediction, start: Corrected, rounds: int, say: Progress
 ) -> tuple[Corrected, tuple[Size, ...]]:
-    """The shift that leaves least of the error, and the sizes on the way."""
+    """The shift with the smallest error, and the sizes of each round."""
     knots = _knots(p)
     lead = _lead(p)
     best = start
@@ -116,7 +116,7 @@ def _learned(
 
 
 def size_of(job: Job, error: PathError) -> Size:
-    """How large a path error is while the process is on."""
+    """How large a path error is with the process on."""
     on = process_is_on(job, error.s)
     lateral = error.lateral[on]
     vertical = error.vertical[on]

@@ -30,7 +30,7 @@ SAMPLES = 800  # of a curve
 
 @dataclass(frozen=True)
 class Size:
-    """How large a path error is while the process is on [m].
+    """How large a path error is with the process on [m].
 
     Attributes:
         rms: Root mean square of lateral and vertical error together.
@@ -104,10 +104,10 @@ class Correction(Result):
         """The error before and after, round by round, and the shift along the seam."""
         p = self.prediction
         before, after = self.before, self.best.size
-        fall = 1 - after.rms / before.rms if before.rms > 0 else 0.0
+        reduction = 1 - after.rms / before.rms if before.rms > 0 else 0.0
         state = "is within" if self.verdict.within else "exceeds"
         verdict = Text(
-            f"On the twin the path error falls by {PERCENT.with_unit(fall)}, from "
+            f"On the twin the path error falls by {PERCENT.with_unit(reduction)}, from "
             f"{MICROMETRES.with_unit(before.rms)} to {MICROMETRES.with_unit(after.rms)} (root mean "
             f"square, lateral and vertical); corrected, the seam {state} its tolerance.",
             "good" if self.verdict.within else "bad",

@@ -108,12 +108,12 @@ class TimeWindow:
 
 
 class SimulatedStretch:
-    """A span of the seam whose error is looked at in the runs of a window.
+    """A span of the seam whose error is evaluated in the runs of a window.
 
     Attributes:
         window: The part of the motion that is simulated.
         direction: Direction of the error.
-        times: Times at which it is looked at [s].
+        times: Times at which it is evaluated [s].
     """
 
     def __init__(self, window: TimeWindow, direction: Direction, times: Floats) -> None:
@@ -175,7 +175,7 @@ def nothing(stretch: SimulatedStretch) -> Effect:
 
 
 def single_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
-    """Friction elements, springs, play and ripple one by one, quantisation, current limits."""
+    """Friction elements, springs, backlash and ripple one by one, quantisation, current limits."""
     model = stretch.model
     if model.friction != "off":
         yield from _friction_effects(stretch)

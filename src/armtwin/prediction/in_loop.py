@@ -31,8 +31,8 @@ def identify_in_loop(
 ) -> LoopIdentification:
     """Identify a robot with the motion of its own simulated loop in place of the measured one.
 
-    For encoders so coarse, or a servo so stiff, that noise in the measured motion draws a plain
-    estimate to wrong values. The servo of the robot file must be the machine's.
+    For encoders so coarse, or a servo so stiff, that noise in the measured motion biases a plain
+    estimate. The servo of the robot file must be the machine's.
 
     Args:
         robot: The robot as it was when logged, payload mounted, with its servo.

@@ -1,4 +1,4 @@
-"""A job as a prediction sees it: what it rests on, and what its robot lacks; nothing is run."""
+"""A job as a prediction sees it: what it assumes, and what its robot lacks; nothing is run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armtwin.report.result import Result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JobCheck(Result):
-    """What a job is and what its prediction would rest on.
+    """What a job is and what its prediction would assume.
 
     Attributes:
         job: The job.

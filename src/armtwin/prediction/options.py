@@ -1,4 +1,4 @@
-"""Ways to make a seam hold, each searched by trials: what must change, and how little is enough."""
+"""Options that make a seam hold, each searched by trials for the smallest change that is enough."""
 
 from __future__ import annotations
 
@@ -221,11 +221,11 @@ def radius(trials: Trials) -> list[Option]:
         return []
     own = max(radii)
 
-    def rounded_by(size: float) -> Job:
+    def with_size(size: float) -> Job:
         return changes.with_radius(job, size / own)
 
     sizes = [rounded(own * factor) for factor in RADII]
-    ratios = trials.ratios([rounded_by(size) for size in sizes])
+    ratios = trials.ratios([with_size(size) for size in sizes])
     if np.isnan(ratios).any():
         return []
     good = [size for size, ratio in zip(sizes, ratios, strict=True) if ratio <= trials.limit]
@@ -233,9 +233,9 @@ def radius(trials: Trials) -> list[Option]:
         return _no_radius(job, sizes, ratios)
     high = min(good)
     low = max((size for size in sizes if size < high), default=high)
-    best = _smallest(trials, rounded_by, low, high)
+    best = _smallest(trials, with_size, low, high)
     text = f"the smallest radius that is large enough at this speed is {1e3 * best:g} mm"
-    return [trials.option("radius", text, rounded_by(best))]
+    return [trials.option("radius", text, with_size(best))]
 
 
 def _smallest(trials: Trials, make: Callable[[float], Job], low: float, high: float) -> float:

@@ -5,9 +5,9 @@
 servo       by the motor side of the joints and the controller's own model: all that it can know
 deviations  motors on their set-points: link lengths and joint zeros of the arm
 ripple      motors on their set-points: gears that turn unevenly
-sag         motors on their set-points, at rest: gears and links bent by gravity
-force       motors on their set-points, at rest: what forces from outside bend them more
-dynamic     what is left: gears and links that swing
+sag         motors on their set-points, at rest: gears and links deflected by gravity
+force       motors on their set-points, at rest: additional deflection by external forces
+dynamic     what is left: gears and links that vibrate
 
 A part that a model does not have is left out.
 
@@ -72,7 +72,7 @@ class ErrorParts(Result):
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A record for each part: peak and root mean square while the process is on."""
+        """A record for each part: peak and root mean square with the process on."""
         records = []
         for name in self.lateral:
             record: dict[str, Any] = {"part": name}
@@ -123,7 +123,7 @@ def _short(part: str) -> str:
 
 
 def error_parts(p: Prediction) -> ErrorParts | None:
-    """The path error of a prediction by parts; None where the motors tell all of it.
+    """The path error of a prediction by parts; None where the motor side has all of it.
 
     Args:
         p: The prediction.
@@ -172,7 +172,7 @@ def _at_set_points(
 
 
 def _error(p: Prediction, places: Coordinates, q: Floats, bent: Floats | float = 0.0) -> PathError:
-    """Path error of an arm whose motors are on q, its coordinates bent by so much."""
+    """Path error of an arm whose motors are on q, its coordinates deflected."""
     u = places.both_sides(q) + bent
     poses = places.built.forward_kinematics(places.of_bodies(u))
     return path_error(p.job.seam, p.path_error.time, poses)

@@ -74,7 +74,7 @@ class Prediction(Result):
     drawn_by = "armtwin.prediction.sections.overview:draw_prediction"
 
     def place_of_peak(self, direction: Direction) -> float:
-        """Arc length at which an error is largest while the process is on [m]."""
+        """Arc length at which an error is largest with the process on [m]."""
         error = self.path_error
         size = np.abs(getattr(error, direction))
         largest = np.where(process_is_on(self.job, error.s), size, -1.0).argmax()
@@ -100,7 +100,7 @@ class Prediction(Result):
 
     @cached_property
     def servo(self) -> ServoBasis:
-        """What the servo rests on."""
+        """What the servo is based on."""
         duration = float(self.run.log.time[-1])
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
@@ -111,7 +111,7 @@ class Prediction(Result):
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
-        """The assumed numbers that the verdict rests on."""
+        """The assumed numbers of the verdict."""
         return assumed(self.robot, self.job)
 
 
@@ -216,7 +216,7 @@ def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
 
 
 def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
-    """A job planned and its run ready; None where it is out of reach or beyond limits."""
+    """Plan a job and prepare its run; None where it is out of reach or beyond limits."""
     try:
         plan = _plan(job, robot, lambda what, share: None)
         ready = prepare_run(

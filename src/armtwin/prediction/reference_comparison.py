@@ -65,7 +65,7 @@ class ReferenceComparison(Result):
 
     @property
     def servo(self) -> ServoBasis:
-        """What the servo rests on."""
+        """What the servo is based on."""
         return servo_basis(self.robot, self.model.servo, float(self.time[-1]))
 
     @property
@@ -78,8 +78,8 @@ class ReferenceComparison(Result):
         """The error of a moving joint that is explained least; None where none moves."""
         travel = np.ptp(self.reference.trajectory.q, axis=0)
         moving = []
-        for row, way in zip(self.errors, travel, strict=True):
-            if way > MOVED and np.isfinite(row.variance_explained):
+        for row, joint_travel in zip(self.errors, travel, strict=True):
+            if joint_travel > MOVED and np.isfinite(row.variance_explained):
                 moving.append(row)
         return min(moving, key=lambda row: row.variance_explained, default=None)
 

@@ -39,7 +39,7 @@ def sensitivity(
         what: A job, an experiment that asks for features, or a step test.
         keys: Key paths of the robot file, or of the bench of an experiment; a list, a group or a
             star moves together, as do paths joined by "+". Of a job also the names of quantities
-            that its band tells, as "servo.bandwidth", which move all that belongs to them.
+            varied by its 90 % interval, as "servo.bandwidth", which move all that belongs to it.
         by: Relative change, both ways.
         features: Names of the features, the first of which ranks; by default all.
         progress: Called with the share that is done.
@@ -70,7 +70,7 @@ def moved_in_job(job: Job) -> Moved:
     tables = to_tables(robot.description)
     quantities = quantities_for(robot, job)
 
-    def moved(key: str, factor: float) -> dict[str, Any]:
+    def scale_numbers(key: str, factor: float) -> dict[str, Any]:
         chosen = [quantity for quantity in quantities if quantity.name == key]
         chosen = chosen or [quantity for quantity in quantities if key in quantity.names]
         if not chosen:
@@ -82,11 +82,11 @@ def moved_in_job(job: Job) -> Moved:
             variant = quantity.change(variant, factor)
         return differing(tables, to_tables(variant.description))
 
-    return moved
+    return scale_numbers
 
 
 def _only(measure: Measure, names: Sequence[str]) -> Measure:
-    """The measured function with some of its features."""
+    """The measured function with given features only."""
 
     def some(values: Mapping[str, Any]) -> Features:
         found = measure(values)
@@ -104,16 +104,16 @@ def _measured_experiment(experiment: Experiment) -> Measure:
     if not experiment.description.features:
         raise experiment.refused("features must name what is read off the responses")
 
-    def measured(values: Mapping[str, Any]) -> Features:
+    def measure_features(values: Mapping[str, Any]) -> Features:
         return run_experiment(experiment.with_values(values)).measured()
 
-    return measured
+    return measure_features
 
 
 def _measured_job(job: Job) -> Measure:
     """Largest share of a job's tolerance, and peaks of its path error over the whole run [m]."""
 
-    def measured(values: Mapping[str, Any]) -> Features:
+    def measure_features(values: Mapping[str, Any]) -> Features:
         override = {**job.description.override, **values}
         changed = Job(replace(job.description, override=override), job.origin)
         prediction = predict(changed)
@@ -127,4 +127,4 @@ def _measured_job(job: Job) -> Measure:
             "vertical peak": float(np.abs(error.vertical).max()),
         }
 
-    return measured
+    return measure_features

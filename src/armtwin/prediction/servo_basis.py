@@ -1,4 +1,4 @@
-"""What the servo of a prediction rests on: given, assumed, or fitted to logs and judged."""
+"""What the servo of a prediction is based on: given, assumed, or fitted to logs and validated."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _without_tool(robot: Robot) -> Iterator[str]:
         names = " and ".join(d.tool)
         yield (
             f"No tool is mounted: the job names none, the file of '{robot.name}' has {names}. "
-            "The bare flange is judged, without a tool's length and weight."
+            "The bare flange is evaluated, without a tool's length and weight."
         )
 
 
 def _smoothed(job: Job) -> Iterator[str]:
-    """Splines through points of a file that leave their polyline by more than the tolerance."""
+    """Splines through points of a file whose deviation from the polyline exceeds the tolerance."""
     tolerance = job.description.tolerance
     allowed = min(tolerance.lateral, tolerance.vertical)
     for spline in job.splines:
@@ -46,7 +46,7 @@ def _smoothed(job: Job) -> Iterator[str]:
         if segment.points is None or spline.deviation <= allowed:
             continue
         yield (
-            f"The spline through {segment.points} leaves the straight lines between its points by "
+            f"The spline through {segment.points} deviates from the lines between its points by "
             f"{MM * spline.deviation:.3g} mm at {MM * spline.at_m:.1f} mm, more than the tolerance "
             f"of {MM * allowed:.3g} mm. The path error is measured from the spline."
         )
@@ -60,14 +60,14 @@ LONGER = 1.2  # times the longest log, from which on a run is beyond it
 
 @dataclass(frozen=True)
 class ServoBasis:
-    """What a servo rests on.
+    """What a servo is based on.
 
     Attributes:
         name: Name of the servo in the robot file.
         basis: "given" by documents or measurement, "assumed" in part or whole, or "fitted" to logs.
         structure: Whether the robot's control law is known to be this one.
         share_explained: Smallest share of the error q_ref - q of an unseen run that a fitted servo
-            explains; None where it is not judged.
+            explains; None where it was not validated.
         joint: The joint of that share, or "".
         judged_on: What the fit never saw.
         longest_log: Length of the longest log of a fit that this run exceeds, else None [s].
@@ -90,17 +90,17 @@ class ServoBasis:
             unknown = "" if self.structure == "known" else ", structure not known"
             return f"assumed servo{unknown}"
         if self.share_explained is None:
-            return "fitted servo, not judged on an unseen run"
+            return "fitted servo, not validated on an unseen run"
         unseen = "left-out parts" if LEFT_OUT in self.judged_on else "an unseen run"
         share = f"{100 * self.share_explained:.0f} % of {unseen} explained"
-        told = f"fitted servo, {share} ({self.joint} least)"
+        summary = f"fitted servo, {share} ({self.joint} least)"
         if self.longest_log is None:
-            return told
-        return f"{told}, run beyond its logs of {self.longest_log:.3g} s"
+            return summary
+        return f"{summary}, run beyond its logs of {self.longest_log:.3g} s"
 
 
 def servo_basis(robot: Robot, name: str, duration: float) -> ServoBasis:
-    """What a servo of a robot file rests on in a run of some duration [s].
+    """What a servo of a robot file is based on in a run of a duration [s].
 
     A law without position feedback drifts: what it does after the time of its logs is not known.
     """

@@ -1,4 +1,4 @@
-"""Several runs side by side: jobs, robots and speeds, each with its verdict and its band."""
+"""Several runs side by side: jobs, robots and speeds, each with its verdict and interval."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SideBySide(Result):
 
     Attributes:
         jobs: The jobs.
-        answers: Prediction and band of each; None of one that cannot be run.
+        answers: Prediction and 90 % interval of each; None of one that cannot be run.
         refusals: Why a job cannot be run, as a sentence; "" of one that was.
     """
 
@@ -88,19 +88,19 @@ def side_by_side(
     method: Method = "nonlinear",
     progress: Callable[[float], None] | None = None,
 ) -> SideBySide:
-    """Predict several jobs, each with its band.
+    """Predict several jobs, each with its 90 % interval.
 
-    One that cannot be run, as at a speed beyond the robot's limits, is told so; where none can,
-    the first refusal is raised.
+    One that cannot be run, as at a speed beyond the robot's limits, is listed with the reason;
+    where none can, the first refusal is raised.
 
     Args:
         jobs: The jobs.
-        nominal: Whether nominal runs alone are made, without their bands.
+        nominal: Whether nominal runs alone are made, without their 90 % intervals.
         method: As of `predict`.
         progress: Called with the share that is done.
     """
     if not 1 <= len(jobs) <= MOST_RUNS:
-        raise ArmtwinError(f"from 1 to {MOST_RUNS} runs can stand side by side, got {len(jobs)}")
+        raise ArmtwinError(f"from 1 to {MOST_RUNS} runs can be compared, got {len(jobs)}")
     answers: list[Answer | None] = []
     refusals: list[ArmtwinError | None] = []
     for job in jobs:
@@ -153,7 +153,7 @@ def _record(job: Job, answer: Answer | None) -> Record:
 
 
 def _errors(answer: Answer) -> Record:
-    """The direction that uses most of its tolerance: its nominal peak and its band."""
+    """The direction that uses most of its tolerance: its nominal peak and its 90 % interval."""
     verdict, band = answer.prediction.verdict, answer.band
     if verdict.stopped is not None:
         return {"outcome": "stops"}
@@ -225,7 +225,7 @@ def _charts(runs: SideBySide) -> Iterator[Block]:
         if chart is not None:
             charts.append(chart)
     if charts:
-        caption = "Nominal runs where the process is on, over the commanded place on the seam."
+        caption = "Nominal runs with the process on, over the commanded place on the seam."
         yield Multiples(tuple(charts), columns=1, shared="x", title="Errors", caption=caption)
 
 
@@ -264,7 +264,7 @@ def _curve(p: Prediction, direction: Direction, label: str) -> Curve:
 
 
 def _labels(runs: SideBySide) -> list[str]:
-    """A name of each run: what tells it from the others."""
+    """A label of each run: what differs from the others."""
     names = [job.name for job in runs.jobs]
     robots = [job.description.robot for job in runs.jobs]
     speeds = [MILLIMETRES_PER_SECOND.with_unit(job.description.speed) for job in runs.jobs]

@@ -23,20 +23,20 @@ TOGETHER = 2 * LANES  # jobs that are predicted at once on each thread: what the
 
 @dataclass(frozen=True)
 class Option:
-    """One way to make the seam hold, or that it does not.
+    """A change that may make the seam hold.
 
     Attributes:
         name: What is changed.
         text: What it does, as a sentence.
-        fits: Whether its nominal run keeps the margin that was asked for.
+        fits: Whether its nominal run is within the margin that was asked for.
         ratio: Largest error over its tolerance in its nominal run.
         duration: Time of the job then [s].
         job: The changed job.
         size: How large the change is: a shift over the largest allowed one, time that is lost over
             that of the job's motion; another orientation is half of such a change.
-        probability: How likely such a robot's seam holds then, by draws of its own; None where
-            none were made.
-        holds: Whether it surely holds; in nominal advice, whether its nominal run does.
+        probability: How likely such a robot's seam holds then, by variants of its own; None where
+            none were simulated.
+        holds: Whether it holds with 95 % confidence; in nominal advice, in its nominal run.
     """
 
     name: Change
@@ -86,7 +86,7 @@ class Trials:
         return len(self.known) - 1
 
     def within(self, limit: float) -> Trials:
-        """The same trials, judged by another limit."""
+        """The same trials with another limit."""
         return replace(self, limit=limit)
 
     def ratios(self, jobs: Sequence[Job]) -> list[float]:
@@ -118,7 +118,7 @@ class Trials:
         return None if outcome is None else outcome.prediction
 
     def fits(self, job: Job) -> bool:
-        """Whether the nominal run of a job keeps the limit."""
+        """Whether the nominal run of a job is within the limit."""
         return self.ratios([job])[0] <= self.limit
 
     def option(self, name: Change, text: str, job: Job, size: float = 0.0) -> Option:

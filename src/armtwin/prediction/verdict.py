@@ -47,7 +47,7 @@ class Span:
 
 @dataclass(frozen=True)
 class SlowSpan:
-    """A span of the seam on which the tool speed is outside of the process window.
+    """A span of the seam on which the tool speed is outside the process window.
 
     Attributes:
         from_m: Arc length where it begins [m].
@@ -70,13 +70,13 @@ class SegmentError:
         name: Name of the stretch.
         from_m: Arc length where it begins [m].
         to_m: Arc length where it ends [m].
-        lateral_peak_m: Largest lateral error while the process is on [m].
-        vertical_peak_m: Largest vertical error while the process is on [m].
-        lateral_off_m: Largest lateral error while it is off, in run-in and run-out [m].
-        vertical_off_m: Largest vertical error while it is off [m].
-        lag_m: Largest lag while the process is on [m].
-        speed_m_s: Lowest and highest tool speed while the process is on [m/s].
-        orientation_rad: Largest error of orientation while the process is on [rad].
+        lateral_peak_m: Largest lateral error with the process on [m].
+        vertical_peak_m: Largest vertical error with the process on [m].
+        lateral_off_m: Largest lateral error with it off, in run-in and run-out [m].
+        vertical_off_m: Largest vertical error with it off [m].
+        lag_m: Largest lag with the process on [m].
+        speed_m_s: Lowest and highest tool speed with the process on [m/s].
+        orientation_rad: Largest error of orientation with the process on [rad].
         out_of_tolerance_m: Length of the seam that is out of tolerance [m].
     """
 
@@ -100,8 +100,8 @@ class Verdict:
     Attributes:
         within: Whether the whole seam was run, in tolerance and in its process windows.
         tolerance: What was allowed.
-        spans: Where it was not kept, in order of place.
-        outside_window: Where the tool speed left a process window.
+        spans: Where it was exceeded, in order of place.
+        outside_window: Where the tool speed was outside a process window.
         segments: Errors of each stretch of the seam.
         stopped: The event that ended the run early, if one did.
         stopped_at_m: Where on the seam that was [m].
@@ -125,7 +125,7 @@ class Verdict:
         if self.stopped is not None:
             return f"{outcome}, stops at {1e3 * (self.stopped_at_m or 0.0):.0f} mm"
         if self.outside_window:
-            return f"{outcome}, tool speed leaves its process window"
+            return f"{outcome}, tool speed outside its process window"
         if not any(np.isfinite(segment.lateral_peak_m) for segment in self.segments):
             return f"{outcome}, nothing of it was run"
         return f"{outcome}, {100 * self.worst_ratio:.1f} % of tolerance"
@@ -137,7 +137,7 @@ class Verdict:
 
     @property
     def peaks(self) -> dict[Direction, float]:
-        """Largest error in each direction that is judged, while the process is on [m; rad]."""
+        """Largest error in each direction that is judged, with the process on [m; rad]."""
         found: dict[Direction, float] = {}
         for direction in DIRECTIONS:
             values = [getattr(segment, PEAKS[direction]) for segment in self.segments]
@@ -171,7 +171,7 @@ class Verdict:
 
     @property
     def worst_ratio(self) -> float:
-        """Largest error over its tolerance while the process is on.
+        """Largest error over its tolerance with the process on.
 
         Inf where the run does not count.
         """
@@ -238,7 +238,7 @@ def _crossing(
 
 
 def _outside(job: Job, error: PathError, on: NDArray[np.bool_]) -> Iterator[SlowSpan]:
-    """Stretches where the tool speed leaves the process window of its segment."""
+    """Stretches where the tool speed is outside the process window of its segment."""
     power = job.description.process.power
     for start, stop, name, window in job.windows():
         here = on & (error.s >= start) & (error.s <= stop)
@@ -273,7 +273,7 @@ def _segments(
 ) -> Iterator[SegmentError]:
     out = _union([(x.from_m, x.to_m) for x in spans])
     for x in job.seam.path.stretches:
-        # the commanded arc length never falls, so that a stretch is a slice of the samples
+        # the commanded arc length never decreases, so that a stretch is a slice of the samples
         # a sample on a border belongs to the next stretch
         last = len(error.s) if x.stop >= job.seam.length else int(np.searchsorted(error.s, x.stop))
         here = np.arange(np.searchsorted(error.s, x.start), last)

@@ -51,26 +51,26 @@ from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import C0, Friction as FrictionParts, Rows
 
 FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
-SWING = 0.1  # angle [rad] of the fastest swing that one step may take
+SWING = 0.1  # phase angle [rad] of the fastest vibration in one step
 SLOWING = 1.0  # times the fastest time in which drag stops a speed that one step may take
 SLOWEST_DRAG = 1e-2  # speed [rad/s] from which the rise of friction counts as drag
 MOST_DRAG = 50.0  # by which drag may make a step shorter
 SERVO = 10.0  # stiffness of a servo over that of the gear
 LEAST_SERVO = 50.0  # natural frequency of a servo on the motor's own inertia, at least [rad/s]
-LONGEST_STEP = 2e-3  # [s], where nothing swings
+LONGEST_STEP = 2e-3  # [s], where nothing vibrates
 MOST_STEPS = 500_000_000
 Side = Literal["motor", "drive", "joint"]
 
 
 @dataclass(frozen=True)
 class BenchFriction:
-    """Friction on the bench; the law's keys stand in its own table.
+    """Friction on the bench; the law's keys are in its own table.
 
     Attributes:
         on: Whose speed it sees and on which it acts: "motor", "drive" (the motor's side of the
             spring in units of the joint) or "joint".
         law: Friction at steady sliding.
-        presliding: Behaviour before sliding, for bristles.
+        presliding: Pre-sliding stiffness or distance, for "lugre".
         offset: Constant torque added to the friction [N m].
     """
 
@@ -90,7 +90,7 @@ class Bench:
         stiffness: Torsion stiffness of the gear [N m/rad]; none for a rigid gear.
         gear_ratio: Motor angle per joint angle; 1 for numbers that are all on one side.
         damping: Damping in series with the gap [N m s/rad].
-        backlash: Play [rad].
+        backlash: Backlash from flank to flank [rad].
         low_stiffness: Stiffness at low torque, where the gear stiffens [N m/rad].
         low_torque: Torque up to which it is so [N m].
         ground_damping: Damping of the gear's motor side against the ground [N m s/rad].
@@ -183,7 +183,7 @@ def bench_of(robot: Robot, joint: str, **changes: Any) -> Bench:
     driving = np.flatnonzero(gear[:, place])
     if len(driving) != 1 or np.count_nonzero(gear[driving[0]]) != 1:
         raise ArmtwinError(
-            f"robot '{robot.name}': {joint} must have a motor of its own to stand on a bench, got "
+            f"robot '{robot.name}': {joint} must have a motor of its own for a bench, got "
             f"{len(driving)} that turn it and others"
         )
     which = int(driving[0])
@@ -275,7 +275,8 @@ def simulate_bench(
         time: Times, rising, even or not, (m,) [s].
         torque: Motor torque at these times, (m,) [N m]; or
         position: Motor angle at these times, (m,) [rad].
-        step: Longest step of the integration [s]; by default a share of the fastest swing.
+        step: Longest step of the integration [s]; by default a share of the fastest
+            vibration's period.
         partner: Asked at each of the times for the torque on the joint until the next one, beside
             the bench's own load; the joint must be able to move.
     """
@@ -386,7 +387,7 @@ def _prepared(
     if steps.sum() > MOST_STEPS:
         raise ArmtwinError(
             f"bench: must take at most {MOST_STEPS:,} steps, got {steps.sum():,} of {h:.3g} s for "
-            f"{times[-1] - times[0]:.4g} s; its fastest swing decides the step"
+            f"{times[-1] - times[0]:.4g} s; its highest natural frequency decides the step"
         )
     load = bench.load * rows["joint"]
     inputs = BenchInputs(
@@ -459,16 +460,16 @@ def longest_step(
     friction: FrictionParts,
     servo: float,
 ) -> float:
-    """The longest step of a bench by its fastest swing and its drag [s]."""
+    """The longest step of a bench by its highest natural frequency and its drag [s]."""
     drag = [_steepest(given.law) for given in bench.friction]
-    swings = _swinging(M, weights, springs, friction, servo)
-    return max(_slowed(M, weights, springs, friction, drag, swings), swings / MOST_DRAG)
+    vibration = _swinging(M, weights, springs, friction, servo)
+    return max(_slowed(M, weights, springs, friction, drag, vibration), vibration / MOST_DRAG)
 
 
 def _swinging(
     M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
 ) -> float:
-    """A share of the fastest swing of springs, bristles and servo [s]."""
+    """A share of the shortest period of springs, bristles and servo [s]."""
     stiff = servo * np.outer(weights[MOTOR], weights[MOTOR])
     bristles = friction.numbers[:, C0] if friction.kind == FRICTION_KINDS["lugre"] else ()
     for row, stiffness in (
@@ -498,7 +499,7 @@ def _slowed(
     """The longest step, or less where dampers and friction stop a speed within it [s].
 
     Over a step the mean of the speed at its ends is right. Where drag takes the speed from one end
-    to the other, the ends swing about that mean from step to step.
+    to the other, the ends alternate about that mean from step to step.
     """
     damped = np.zeros_like(M)
     for row, damping in (

@@ -52,7 +52,7 @@ class ToolClamp:
 def held_at_tool(
     robot: Robot, model: Model, q: Floats, clamp: ToolClamp
 ) -> Callable[[Plant], Plant]:
-    """What adds a clamp, slack while the robot stands on its first set-point, to its plant.
+    """What adds a clamp, slack while the robot is at its first set-point, to its plant.
 
     Args:
         robot: The robot, tool mounted.

@@ -102,7 +102,7 @@ def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
     """Run it with a partner: how, when and where it ended.
 
     Args:
-        run: A run made ready with outside torques for every set-point.
+        run: A run prepared with outside torques for every set-point.
         partner: From time [s], positions and speeds of the links, (n,) each, to torques on the
             joints, (n,) [N m].
         first: What the partner gave for the first set-point.
@@ -263,7 +263,7 @@ def _check(robot: Robot, trajectory: Trajectory, model: Model, settle: tuple[flo
 
 
 def _check_length(trajectory: Trajectory, settle: tuple[float, float], rate: float) -> None:
-    """Refuse runs whose samples no memory holds."""
+    """Refuse runs whose samples do not fit into memory."""
     before, after = settle
     seconds = trajectory.duration + before + after
     if seconds * rate > MOST_SETPOINTS:

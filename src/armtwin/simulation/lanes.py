@@ -1,4 +1,4 @@
-"""Prepared loops laid side by side: the memories of a traced kernel, and the way back."""
+"""Prepared loops laid side by side: the memories of a traced kernel, and its results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Lanes:
 
     Attributes:
         memories: Numbers, friction curves, balancer tables, set-points, outside torques, tool
-            forces, and room for what is kept, each woven: element e of lane l at e lanes + l.
+            forces, and space for what is kept, each woven: element e of lane l at e lanes + l.
         views: Arrays in the memory of numbers.
         is_pushed: Whether a loop has torques from outside.
         late: Delays and past values of sensors, then of outputs.

@@ -221,7 +221,7 @@ def advance(every: Any, u: Any, v: Any, dv: Any, h: float) -> int:
 def steps_in_tick(
     rows: Any, place: Any, count: Any, friction_row: Any, slow: Any, v: Any, substeps: int
 ) -> int:
-    """Steps to take in a tick: several while a bristle is bending, one while all slide."""
+    """Steps to take in a tick: several before sliding of an element, one while all slide."""
     steps = 1
     for e in range(friction_row.shape[0]):
         sticks = abs(along(rows, place, count, friction_row[e], v)) < slow[e]
@@ -284,7 +284,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     the compiler. `switching` is empty but for switching friction, whose step is compiled only then;
     so is a linear model. Returns how, when and where it ended.
     """
-    # unpacked once: reading a field of a noun in a tick costs more than the physics
+    # unpacked once: reading a field of a dataclass in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity = arm
     (
         combinations,

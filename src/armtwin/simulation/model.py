@@ -38,7 +38,7 @@ class Model:
     """What of the robot is simulated, and how.
 
     Attributes:
-        friction: "lugre" (bristles), "switching", "arctan" or "off".
+        friction: "lugre" (pre-sliding and sliding), "switching", "arctan" or "off".
         servo: Name of a servo of the robot file.
         quantise: Whether currents and encoder positions come in steps.
         joints: "rigid" gears, or "elastic" ones where the robot file gives their stiffness.
@@ -46,7 +46,7 @@ class Model:
         deviations: Whether link lengths and joint zeros of the arm deviate from what the controller
             knows, as the robot file says.
         ripple: Whether gears turn unevenly, as the robot file says.
-        valves: A "spool" of second order, or a "delay" that stands for it (order 15 in place of 25
+        valves: A "spool" of second order, or a "delay" in its place (order 15 in place of 25
             for five circuits).
         temperature: Temperature of all joints, or of each [K]; the robot file must give its effect.
             None is the reference.
@@ -76,7 +76,7 @@ class Model:
         )
 
     def joint_temperatures(self, joints: int) -> Floats | None:
-        """Temperature of each of so many joints, (joints,) [K]; None where none is given."""
+        """Temperature of each joint, (joints,) [K]; None where none is given."""
         if self.temperature is None:
             return None
         given = np.atleast_1d(np.asarray(self.temperature, dtype=np.float64))

@@ -42,7 +42,7 @@ class Energy:
         stored: Change of kinetic, potential, balancer, spring and bristle energy.
         friction: Lost in friction.
         dampers: Lost in the dampers of elastic joints.
-        numerical: Taken by the numerical damping of springs that swing within a tick.
+        numerical: Taken by the numerical damping of springs that vibrate within a tick.
     """
 
     motors: float

@@ -1,4 +1,4 @@
-"""What a simulation is coupled to: somebody who is asked for torques while it runs."""
+"""What a simulation is coupled to: a callable that gives torques while it runs."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Plant(NamedTuple):
 
 
 def without_friction(elements: Iterable[int], plant: Plant) -> Plant:
-    """The plant with some of its friction elements silenced; its structure stays."""
+    """The plant with given friction elements removed; its structure stays."""
     curves, numbers = plant.friction.curves.copy(), plant.friction.numbers.copy()
     for e in elements:
         curves[e] = 0.0
@@ -118,7 +118,7 @@ def without_friction(elements: Iterable[int], plant: Plant) -> Plant:
     return plant._replace(friction=plant.friction._replace(curves=curves, numbers=numbers))
 
 
-STIFFER = 1e3  # a spring so much stiffer stands for a rigid gear; the structure stays
+STIFFER = 1e3  # factor by which a spring is stiffer in place of a rigid gear; the structure stays
 
 
 def without_elasticity(spring: int, plant: Plant) -> Plant:
@@ -134,7 +134,7 @@ def without_elasticity(spring: int, plant: Plant) -> Plant:
 
 
 def without_backlash(spring: int, plant: Plant) -> Plant:
-    """The plant with a gear that has no play."""
+    """The plant with a gear that has no backlash."""
     gap = plant.springs.gap.copy()
     gap[spring] = 0.0
     return plant._replace(springs=plant.springs._replace(gap=gap))

@@ -45,9 +45,9 @@ from armtwin.simulation.traced import NOWHERE, KernelStructure
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
 Ended = tuple[int, int, int]
-SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
+SWING = 0.4  # phase angle [rad] of a bristle's oscillation in one step
 MOST_SUBSTEPS = 64
-RECENT_PLANTS = 4  # that are remembered: causes run one plant dozens of times
+RECENT_PLANTS = 4  # that are cached: causes run one plant dozens of times
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class PreparedRun:
         plant: Rows and parts.
         controller: The servo.
         inputs: Set-points of the drives, outside torques, counts.
-        state: Where the run stands.
+        state: Present state of the run.
         record: What it logs.
         linear: The linear model along the motion, in place of the bodies.
         temperature: Temperature of each joint, where one is given, (n,) [K].
@@ -136,7 +136,7 @@ class PreparedRun:
 
     @property
     def has_bristles(self) -> bool:
-        """Whether friction bends before it slides."""
+        """Whether friction has a pre-sliding deflection."""
         return bool(self.plant.friction.kind == FRICTION_KINDS["lugre"])
 
 
@@ -278,7 +278,7 @@ def _references(
 
 
 def _before(values: Floats | None, samples: float) -> Floats | None:
-    """Columns of values some samples earlier, linear between samples; at first the first ones."""
+    """Columns of values late by a number of samples, linear between them."""
     if values is None:
         return None
     now = np.arange(len(values), dtype=np.float64)
@@ -343,18 +343,18 @@ def _log_ticks(rate: float, tick: float) -> int:
 
 
 def _presliding(parts: Plant, M: Floats, h: float) -> tuple[Floats, int]:
-    """Speeds below which bristles bend more than they slide, and steps in a tick for their swing.
+    """Speeds below which bristles deflect more than they slide, and steps in a tick for that.
 
-    A bristle slides when it relaxes within half a tick, c0 |w| h > 2 g; it swings at √(c0 / J)
-    before.
+    A bristle slides when it relaxes within half a tick, c0 |w| h > 2 g; before, it
+    oscillates at √(c0 / J).
     """
     c0 = parts.friction.numbers[:, C0]
     if parts.friction.kind != FRICTION_KINDS["lugre"] or not len(c0):
         return np.zeros(len(c0)), 1
     rows = parts.rows.weights[parts.friction.row]
     mobility = np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T))
-    swing = np.sqrt(c0 * mobility)
-    substeps = int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
+    omega = np.sqrt(c0 * mobility)
+    substeps = int(np.clip(np.ceil(h * omega.max() / SWING), 1, MOST_SUBSTEPS))
     # dry friction at the nodes; it may vanish at rest
     largest = parts.friction.curves[..., 0].max(axis=(1, 2))
     return 2 * largest / (c0 * h), substeps

@@ -162,7 +162,7 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
     if others:
         columns = Column("name", "set-point"), Column("largest", "by", PLAIN), Column("unit", "")
         table = Table(columns, others, "others")
-        sections.append(Section("How far the others were moved", (table,)))
+        sections.append(Section("Largest deviation of the other coordinates", (table,)))
     charts = _charts(result, kept)
     sections.append(Section("What the sensors show", (charts,), page_only=True))
     path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
@@ -170,8 +170,8 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
         return sections, {}
     model, series = _scene(result, kept, path)
     caption = (
-        "Cylinders beside the arm: lever, barrel and rod. The player tells how far the tool is "
-        f"from where it started; a second of play is {1e3 * model['pace']:.3g} ms."
+        "Cylinders beside the arm: lever, barrel and rod. The player shows how far the tool is "
+        f"from where it started; a second of playback is {1e3 * model['pace']:.3g} ms."
     )
     scene = Scene(model, caption, judged=False)
     sections.append(Section("The robot", (scene,), page_only=True))
@@ -197,7 +197,7 @@ def _features(result: Response) -> Iterator[Block]:
 
 
 def _others(result: Response) -> Iterator[Record]:
-    """Coordinates whose set-points stand still."""
+    """Coordinates whose set-points are constant."""
     for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
         if not result.setpoint[:, k].any():
             yield {"name": name, "largest": result.disturbance(name), "unit": unit}

@@ -106,7 +106,7 @@ def motion_response(
     Args:
         robot: The robot, with what is mounted on it.
         model: How it is simulated.
-        unit: Coordinates in which it is told: "volts", "strokes" or "wrist".
+        unit: Coordinates of the response: "volts", "strokes" or "wrist".
         motion: Set-points as joint positions.
         log_rate: Rate of the log; by default that of the set-points [Hz].
         progress: Called now and then with the share of the run that is done.

@@ -74,7 +74,7 @@ def left_to_hold(c: Controller, force: Floats, modelled: Floats) -> tuple[Floats
 
 
 def _openings(robot: Robot, oil: Floats) -> Floats:
-    """Spool positions that make up for the leakage of cylinders which push with forces `oil`."""
+    """Spool positions that compensate the leakage of cylinders with forces `oil`."""
     opening = np.empty(len(oil))
     for c, hydraulic in enumerate(robot.description.hydraulic):
         opening[c] = hydraulic.circuit.oil.opening(oil[c])

@@ -4,8 +4,8 @@
 
 F and D are the torque and its slope of every friction element, spring and cylinder along its row s.
 M and bias are taken half a tick ahead, at u + h v / 2 and the extrapolated speed.
-Before they slide, bristles are springs that swing with the arm at thousands of radians a second:
-such ticks are taken in several steps with the same M and bias.
+Before they slide, bristles are springs that oscillate with the arm at thousands of rad/s: such
+ticks are taken in several steps with the same M and bias.
 Switching friction is a complementarity: each row's impulse lies within - h T and h T and stops the
 row if it can.
 
@@ -140,8 +140,8 @@ def rubbed(
 ) -> tuple[float, float]:
     """Torque of friction element e over a step h at speed w, and its slope with w.
 
-    Bristles (kind 1, bent by z) or the arctangent, level being the factor of dry friction; a step
-    of no length gives the torque now.
+    Bristles (kind 1, deflection z) or the arctangent, level being the factor of dry friction; a
+    step of no length gives the torque now.
     """
     scale = numbers[e, SCALE]
     if kind == 1:

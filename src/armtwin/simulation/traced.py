@@ -277,7 +277,7 @@ def put_all(part: Part, array: str, values: Any, known: Any = None) -> None:
 class Levelled:
     """Friction tables of which each element's torques are multiplied by its level.
 
-    A level of zero leaves a trace of friction: bristles must bend back at any speed.
+    A level of zero leaves a trace of friction: bristles must relax at any speed.
     """
 
     def __init__(self, table: TapeTable, level: Any) -> None:

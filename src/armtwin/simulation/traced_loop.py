@@ -192,11 +192,11 @@ class Kernel:
             self.run = staged(drive, stages, f"{name}-{lanes}", wide=STAGES)
 
     def _stretches(self, stage: str) -> Any:
-        def made() -> tuple[list[TapeStretch], Memory]:
+        def build() -> tuple[list[TapeStretch], Memory]:
             stages, memory = self._traced()
             return stages[stage], memory
 
-        return made
+        return build
 
     @lru_cache(maxsize=1)  # noqa: B019  a kernel lives as long as the process
     def _traced(self) -> tuple[dict[str, list[TapeStretch]], Memory]:

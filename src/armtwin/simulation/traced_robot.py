@@ -1,8 +1,8 @@
 """What a robot needs beside its ticks to run in another tool, on tapes.
 
 A payload is put on the flange, the robot settles on its first set-point, set-points of the joints
-become those of the drives, late sensors and outputs are recalled, and outputs are told. The kernels
-and functions are those by which a run is made ready and its log is written.
+become those of the drives, late sensors and outputs are recalled, and outputs are written. The
+kernels and functions are those by which a run is prepared and its log is written.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class TracedRobot:
     """A robot in closed loop whose ticks, start and outputs are put on tapes.
 
     Attributes:
-        run: A run made ready on a posture.
+        run: A run prepared on a posture.
         structure: What shapes its ticks.
-        window: Set-points that the servo looks at: as many as its lateness asks for.
+        window: Set-points that the servo uses: as many as its delay needs.
         readings: Length of the past that late sensors need, 0 where none is late.
-        commands: The same of late outputs.
+        commands: Length of the past that late outputs need, 0 where none is late.
     """
 
     def __init__(self, run: PreparedRun) -> None:
@@ -110,7 +110,7 @@ class TracedRobot:
             yield "late_readings", self._late_readings()
         if self.commands:
             yield "late_commands", self._late_commands()
-        yield "tell", self._tell()
+        yield "write_outputs", self._tell()
 
     # start
 
@@ -172,7 +172,7 @@ class TracedRobot:
         rows = np.array([compliance.twist for compliance in places.elastic])
         freedom = _clean(freedom_of(places))
         bears = np.linalg.inv(rows @ freedom)
-        # the springs of gears and links stand before the dampers to ground
+        # the springs of gears and links come before the dampers to ground
         numbers = [tape.inputs(name, self.plant.springs.row.shape) for name in OF_SPRINGS]
         own = Springs(
             np.arange(len(rows)), *(as_symbols(values[: len(rows)]) for values in numbers)
@@ -319,7 +319,7 @@ def _combined(weights: Any, values: Any) -> Any:
 
 
 def _spread(places: Any, values: Any, count: int) -> Any:
-    """Values at their places among so many, zero elsewhere."""
+    """Values at their places in an array, zero elsewhere."""
     found = scratch(count)
     found[:] = 0.0
     for place, value in zip(places, values, strict=True):

@@ -41,7 +41,7 @@ class SweepAxis:
         return all(isinstance(value, float) for value in self.values)
 
     def written(self, value: float | str) -> Any:
-        """A value as it would stand in a file."""
+        """A value as it would be written in a file."""
         if isinstance(value, float) and self.unit:
             return f"{value!r} {self.unit}"
         return value
@@ -63,7 +63,7 @@ class SweepAxis:
         return 0.0, parse_unit(self.unit)[0]
 
     def words(self, value: float | str) -> str:
-        """A value as people read it."""
+        """A value in words."""
         if not isinstance(value, float):
             return value
         return f"{value:.6g} {self.unit}".strip()
@@ -123,7 +123,7 @@ def _even(first: float, last: float, count: int | None) -> tuple[float, ...]:
         raise ArmtwinError(f"count must be at most {MOST_RUNS}, got {count}")
     found = np.linspace(first, last, 2 if count is None else count)
     digits = 12 - math.floor(math.log10(max(abs(first), abs(last), 1e-300)))
-    # what people would write: 0.3, not 0.30000000000000004
+    # in few digits: 0.3, not 0.30000000000000004
     return tuple(round(float(value), digits) for value in found)
 
 
@@ -182,7 +182,7 @@ def _drawn(axis: SweepAxis, share: float) -> float | str:
 
 
 def design_of(description: SweepDescription, axes: tuple[SweepAxis, ...]) -> Design:
-    """The points that a sweep asks for, refused where nobody could run them."""
+    """The points that a sweep asks for, refused where there are too many to run."""
     count = _count(description, axes)
     if count > MOST_RUNS:
         raise ArmtwinError(

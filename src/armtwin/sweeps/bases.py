@@ -19,7 +19,7 @@ from armtwin.robot.robot import Robot
 from armtwin.sweeps.settings import content
 
 LONGEST = 500  # characters of a sentence that are kept
-LONG_AGO = 1e9  # time that unpacked files carry, so that what is made of them is remembered
+LONG_AGO = 1e9  # time that unpacked files carry, so that what is made of them is cached
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Parcel:
 
     Attributes:
         jobs: Each job with plain names of its files, its own name and its files.
-        band: Whether each run gets its band.
+        band: Whether each run gets its 90 % interval.
         method: How the arm is simulated.
         version: Version of armtwin that sends it.
     """
@@ -156,7 +156,7 @@ class Unpacked:
 
 
 def unpacked(parcel: Parcel) -> Unpacked:
-    """The jobs of a parcel, their files in a folder that goes when nobody needs it any more."""
+    """The jobs of a parcel, their files in a folder that is removed when it is no longer needed."""
     folder = None
     if any(files for _, _, files in parcel.jobs):
         folder = tempfile.TemporaryDirectory(prefix="armtwin-sweep-")

@@ -19,8 +19,8 @@ class AxisGroup:
 
     Attributes:
         key: Key path of the job file, as "speed" or "workpiece.position.1"; of the robot file with
-            "robot." before it; "workpiece.yaw"; or, where it is relative, a quantity of the band.
-        values: The values, as they would stand in the file.
+            "robot." before it; "workpiece.yaw"; or, where it is relative, an uncertain quantity.
+        values: The values, as they would be written in the file.
         span: First and last value, in place of values.
         count: Values from the first to the last, evenly; sampled designs need none.
         relative: Whether values are factors on what the file has.
@@ -61,7 +61,7 @@ class SweepDescription:
             second ones, "latin hypercube" or "sobol" for points spread over the spans.
         runs: Points of a sampled design.
         seed: Seed of a sampled design.
-        band: Whether each run gets the band of its verdict, not the nominal run alone.
+        band: Whether each run gets the 90 % interval of its verdict, not the nominal run alone.
         method: How the arm is simulated.
         map: Keys of the two axes of the map; by default the first two that hold numbers.
         limit: Key of the axis whose highest value that holds is mapped; by default "speed" where it

@@ -133,8 +133,8 @@ def _row_bytes(asked: Sweep, row: ResultRow, found: dict[str, str]) -> float:
     """Size of a row in a table of many, keys at random."""
     connection = sqlite3.connect(MEMORY)
     make_tables(connection)
-    told = json.dumps(found, sort_keys=True)
-    table = ResultTable(MEMORY, connection, told)
+    text = json.dumps(found, sort_keys=True)
+    table = ResultTable(MEMORY, connection, text)
     base = asked.base(0)
     inputs = asked.inputs(0)
     records = [(os.urandom(16), base.job.name, base.robot, inputs, row) for _ in range(COPIES)]

@@ -29,7 +29,7 @@ MOST_WORKERS = 1024
 
 
 class Place(Executor, Protocol):
-    """An executor that a parcel was sent to; work gets the parcel, or what stands for it, first.
+    """An executor that a parcel was sent to; work gets the parcel, or its key, first.
 
     Attributes:
         words: What it is, in words.
@@ -100,7 +100,7 @@ class OnProcesses:
 
 
 def check_count(count: int) -> None:
-    """Refuse a number of workers that nobody can start."""
+    """Refuse a number of workers that cannot be started."""
     if not 1 <= count <= MOST_WORKERS:
         raise ArmtwinError(f"workers must be from 1 to {MOST_WORKERS}, got {count}")
 

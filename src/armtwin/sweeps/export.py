@@ -1,4 +1,4 @@
-"""A table of records as a CSV or a Parquet file, written some rows at a time."""
+"""A table of records as a CSV or a Parquet file, written in groups of rows."""
 
 from __future__ import annotations
 

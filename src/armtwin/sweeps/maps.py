@@ -99,7 +99,7 @@ def _chart(pivot: Pivot, title: str, caption: str, layers: tuple[Layer, ...]) ->
 
 
 def _hint(result: SweepResult, run: int) -> str:
-    """What the pointer is told of a run."""
+    """Tooltip of a run."""
     parts = []
     for axis, value in zip(result.sweep.axes, result.sweep.point(run), strict=True):
         parts.append(f"{axis.label} {axis.words(value)}")
@@ -123,10 +123,10 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.SweepAxis) -> Chart:
         row = []
         for value, run in zip(line, numbers, strict=True):
             where = _where(pivot, int(run))
-            told = f"none of the {axis.label}s holds"
+            hint = f"none of the {axis.label}s holds"
             if np.isfinite(value):
-                told = f"holds up to {axis.label} {value:g} {axis.unit}".strip()
-            row.append(f"{where}: {told}")
+                hint = f"holds up to {axis.label} {value:g} {axis.unit}".strip()
+            row.append(f"{where}: {hint}")
         hints.append(row)
     cells = Cells(
         x=edges_of(sorted_values(pivot.x)),
@@ -136,7 +136,7 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.SweepAxis) -> Chart:
         hints=hints,
         keys=keys,
         without=f"no {axis.label} that was tried holds",
-        region="some hold",
+        region="at least one holds",
     )
     title = f"Highest {axis.label} that holds, {axis.unit}".rstrip(", ")
     caption = f"Up to which every {axis.label} that was tried holds."
@@ -193,7 +193,7 @@ def _spread(places: Numbers, count: int) -> Numbers:
 
 
 def _keys(edges: Floats, unit: str) -> list[tuple[int, str]]:
-    """What each colour stands for."""
+    """Legend of the colours."""
     count = len(edges) - 1
     found = []
     for k in range(count):
@@ -237,7 +237,7 @@ def _groups(result: SweepResult) -> list[tuple[str, list[int], int, Shape]]:
         else:
             fails.append(k)
     return [
-        ("does not surely hold", fails, 1, "cross"),
+        ("may not or does not hold", fails, 1, "cross"),
         ("stops or cannot be run", none, 6, "plus"),
         ("holds", held, 0, "circle"),
     ]

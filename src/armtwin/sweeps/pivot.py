@@ -119,7 +119,7 @@ def sorted_values(axis: SweepAxis) -> Floats:
 
 
 def _base_names(result: SweepResult) -> Sequence[str]:
-    """What tells the jobs and robots of a sweep apart."""
+    """Labels that distinguish the jobs and robots of a sweep."""
     bases = result.sweep.bases
     jobs = [base.job.name for base in bases]
     robots = [base.robot for base in bases]

@@ -20,17 +20,17 @@ class ResultRow:
     """What became of a run; None where there is no such number.
 
     Attributes:
-        outcome: "holds", "may hold" (with a band), "does not hold", "stops", "cannot be run", or
-            "failed" for an error of armtwin itself.
+        outcome: "holds", "may hold" (with an interval), "does not hold", "stops", "cannot be run",
+            or "failed" for an error of armtwin itself.
         ratio: Largest error over its tolerance in the nominal run.
-        lateral_m: Largest lateral error where the process is on [m].
+        lateral_m: Largest lateral error with the process on [m].
         vertical_m: Largest vertical error [m].
         orientation_rad: Largest error of orientation [rad].
         lag_m: Largest lag along the seam [m].
         out_of_tolerance_m: Length of the seam that is out of tolerance [m].
-        probability: How likely such a robot's seam holds, with a band.
-        ratio_low: Of the largest error over its tolerance, what 5 % of robots stay below.
-        ratio_high: What 95 % stay below.
+        probability: How likely the seam holds, with a 90 % interval.
+        ratio_low: Largest error over its tolerance, quantile 5 %.
+        ratio_high: As above, quantile 95 %.
         duration_s: Time of the job with its standstills [s].
         stopped_at_m: Where on the seam a run stopped [m].
         sentence: Why it stops, cannot be run or failed; "" else.
@@ -54,7 +54,7 @@ class ResultRow:
 
     @property
     def holds(self) -> bool:
-        """Whether the seam holds, surely where there is a band."""
+        """Whether the seam holds, with 95 % confidence where there is an interval."""
         return self.outcome == HOLDS
 
     @property
@@ -92,7 +92,7 @@ def row_of(prediction: Prediction, band: Band | None, cpu_s: float) -> ResultRow
         found["stopped_at_m"] = verdict.stopped_at_m
         found["sentence"] = verdict.stopped.text
     elif verdict.outside_window:
-        found["sentence"] = "the tool speed leaves its process window"
+        found["sentence"] = "the tool speed is outside its process window"
     if band is not None:
         low, _, high = band.ratio
         found["outcome"] = band.outcome
@@ -106,6 +106,6 @@ def _finite(value: float) -> float | None:
 
 
 def _largest(values: Iterable[float]) -> float | None:
-    """The largest of some values, those left out that are none."""
+    """The largest of the values that are numbers."""
     known = [float(value) for value in values if np.isfinite(value)]
     return max(known, default=None)

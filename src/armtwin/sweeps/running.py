@@ -111,7 +111,7 @@ def _place(
 
 
 class _Missing(Iterator[SweepRun]):
-    """The runs that are not in the table, looked up some at a time.
+    """The runs that are not in the table, looked up in groups.
 
     Attributes:
         sweep: The sweep.

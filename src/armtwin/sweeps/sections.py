@@ -62,9 +62,9 @@ def _verdict(result: SweepResult) -> Text:
     (best,) = result.best(1)
     words = f"best is run {best + 1}: {_inputs(result, best)}: {result.rows[best].words}"
     if not held:
-        how = "surely holds" if band else "holds, not even nominally"
+        how = "holds with 95 % confidence" if band else "holds, not even nominally"
         return Text(f"None of {count} runs {how}; {words}.", "bad")
-    how = "surely hold" if band else "hold nominally"
+    how = "hold with 95 % confidence" if band else "hold nominally"
     return Text(f"{held} of {count} runs {how}; {words}.", "good")
 
 

@@ -1,7 +1,7 @@
 """A value of an axis applied to a job: which of its numbers become what.
 
 Only what changes is kept, by its place in the job's description, so that values of several axes
-join in any order, a run is told by its content, and a worker is sent little.
+join in any order, a run is identified by its content, and a worker is sent little.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _refuse_files(key: str) -> None:
 
 
 def _is_quantity(job: Job, axis: SweepAxis) -> bool:
-    """Whether an axis is a quantity of the band, which moves all that belongs to it."""
+    """Whether an axis is an uncertain quantity, which moves all that belongs to it."""
     if not axis.relative:
         return False
     return any(axis.key in quantity.names for quantity in quantities_for(job.robot(), job))
@@ -102,7 +102,7 @@ def _named(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, 
 
 
 def _open(tables: Tables, description: Any, words: list[str]) -> None:
-    """Write out the groups and lists on the way that a file leaves at their defaults."""
+    """Write out the groups and lists along a path that a file leaves at their defaults."""
     here: Any = tables
     for word in words[:-1]:
         if not isinstance(here, dict):

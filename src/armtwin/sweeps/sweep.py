@@ -1,4 +1,4 @@
-"""The noun Sweep: jobs, robots and what differs from run to run."""
+"""The dataclass Sweep: jobs, robots and what differs from run to run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from armtwin.sweeps.work import SweepRun
 SCHEMA = Schema(SweepDescription, "sweep file")
 KEY_BYTES = 16
 TRIED = 3  # values of an axis that are tried on each job before anything is run
-MOST_SETTINGS = 4096  # that are remembered
+MOST_SETTINGS = 4096  # that are cached
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +70,7 @@ class Sweep(Result):
         Args:
             jobs: One job, or several.
             axes: Values by key path, as {"speed": ["100 mm/s", "200 mm/s"]}.
-            factors: Factors on what the files have, by key path or quantity of the band.
+            factors: Factors on what the files have, by key path or uncertain quantity.
             **options: Other keys of a sweep file, as design, runs, seed, band or name.
         """
         some = (jobs,) if isinstance(jobs, Job) else tuple(jobs)
@@ -117,7 +117,7 @@ class Sweep(Result):
 
     @property
     def place(self) -> str:
-        """What errors are told of: its file, or that it is a sweep."""
+        """What error messages name: its file, or that it is a sweep."""
         return self.origin or f"sweep '{self.description.name}'"
 
     @cached_property
@@ -251,7 +251,7 @@ class Sweep(Result):
         return {}
 
     def _setting(self, which: int, axis: SweepAxis, value: float | str) -> Changes:
-        """What a value changes of a job; what was asked for before is remembered."""
+        """What a value changes of a job; earlier results are cached."""
         key = (which, axis.key, value)
         known = self._settings.get(key)
         if known is None:

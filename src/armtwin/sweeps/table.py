@@ -1,7 +1,7 @@
 """The table of results: one SQLite file, a row for each run, known by the content of its inputs.
 
 One process writes it and holds it. Every piece of work that is done is committed at once, so that
-a sweep that is killed has lost no more than what was under way.
+a sweep that is killed has lost no more than what was running.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from armtwin.sweeps.rows import COLUMNS, ResultRow
 
 FORMAT = 1
 MEMORY = ":memory:"
-ASKED = 500  # keys that one question holds
+ASKED = 500  # keys in one query
 BUSY = 2.0  # time [s] to wait for a process that only reads
 _TYPES = {"outcome": "TEXT NOT NULL", "sentence": "TEXT NOT NULL", "cpu_s": "REAL NOT NULL"}
 _OWN = ", ".join(f"{name} {_TYPES.get(name, 'REAL')}" for name in COLUMNS)
@@ -49,7 +49,7 @@ class ResultTable:
         self.versions = versions
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Which of some runs are there."""
+        """Which of the runs are there."""
         found: set[bytes] = set()
         for first in range(0, len(keys), ASKED):
             some = keys[first : first + ASKED]
@@ -58,7 +58,7 @@ class ResultTable:
         return found
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, ResultRow]:
-        """The rows of some runs that are there."""
+        """The rows of the runs that are there."""
         found: dict[bytes, ResultRow] = {}
         for first in range(0, len(keys), ASKED):
             some = keys[first : first + ASKED]
@@ -74,9 +74,9 @@ class ResultTable:
         """Write rows, all or none: key, job, robot, inputs in SI, and what became of it."""
         lines = []
         for key, job, robot, inputs, row in records:
-            told = json.dumps(inputs, ensure_ascii=False)
+            text = json.dumps(inputs, ensure_ascii=False)
             values = [getattr(row, name) for name in COLUMNS]
-            lines.append((key, job, robot, told, *values))
+            lines.append((key, job, robot, text, *values))
         with self._told(), self._connection:
             lines = [(*line, self._maker()) for line in lines]
             self._connection.executemany(f"INSERT OR REPLACE INTO run VALUES ({_PLACES})", lines)
@@ -103,7 +103,7 @@ class ResultTable:
             raise ArmtwinError(f"{self.path}: cannot be written ({error})") from None
 
     def close(self) -> None:
-        """Give the file free."""
+        """Release the file."""
         self._connection.close()
 
 
@@ -124,8 +124,8 @@ def open_table(
     connection = _connected(path, read_only)
     try:
         _checked(connection, place, name, versions["armtwin"], read_only)
-        told = json.dumps(versions, sort_keys=True)
-        yield ResultTable(place, connection, told)
+        text = json.dumps(versions, sort_keys=True)
+        yield ResultTable(place, connection, text)
     finally:
         connection.close()
 

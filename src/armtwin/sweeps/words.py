@@ -1,4 +1,4 @@
-"""Times and sizes as people say them."""
+"""Times and sizes in words."""
 
 from __future__ import annotations
 

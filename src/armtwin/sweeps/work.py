@@ -1,4 +1,4 @@
-"""The one function that every executor runs: some runs of a sweep, a row for each."""
+"""The one function that every executor runs: runs of a sweep, a row for each."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def refuse_other_version(parcel: Parcel) -> None:
 
 
 def run_some(sent: Parcel | str, runs: Sequence[SweepRun]) -> list[ResultRow]:
-    """Run some runs, one after another.
+    """Run the given runs, one after another.
 
     Args:
         sent: The parcel of the sweep, or the digest of one that was kept here.

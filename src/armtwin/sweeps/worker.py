@@ -1,4 +1,4 @@
-"""How a worker process of ours begins and ends; nothing else is taken in before it begins."""
+"""Start and end of a worker process; nothing else is imported before it starts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from threading import Thread
 
 
 def begin(packed: bytes) -> None:
-    """Take in all that runs need, without a search for waste in it, and the jobs.
+    """Import all that runs need, without garbage collection, and unpack the jobs.
 
     A worker leaves stopping to its parent, and ends where that is killed.
 
     Args:
-        packed: A parcel, pickled: to take it out is to take in what it is made of.
+        packed: A parcel, pickled: unpickling imports what it is made of.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
@@ -35,7 +35,7 @@ def begin(packed: bytes) -> None:
 
 
 def _end() -> None:
-    """Remove files of jobs and be gone: to take down all modules would be a fifth of a second."""
+    """Remove files of jobs and exit: to tear down all modules would take a fifth of a second."""
     from armtwin.sweeps.work import forget
 
     forget()

@@ -115,5 +115,5 @@ static const char *advance_loop(State *s, double duration)
 static void compute_outputs(State *s)
 {
     double *const m[] = MEMORIES(s);
-    do_tell(m);
+    do_write_outputs(m);
 }

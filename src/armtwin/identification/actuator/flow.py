@@ -100,14 +100,14 @@ def ramps(setpoint: Floats) -> list[tuple[int, int]]:
     return found
 
 
-def _correlation_length(left: Floats) -> float:
+def _correlation_length(residual: Floats) -> float:
     """Samples that count as one, by the sum of the correlations up to their first zero."""
-    size = 1 << (2 * len(left) - 1).bit_length()
-    power = np.abs(np.fft.rfft(left, size)) ** 2
-    correlation = np.fft.irfft(power)[: len(left)]
+    size = 1 << (2 * len(residual) - 1).bit_length()
+    power = np.abs(np.fft.rfft(residual, size)) ** 2
+    correlation = np.fft.irfft(power)[: len(residual)]
     if not correlation[0] > 0:
         return 1.0
     correlation = correlation / correlation[0]
     below = np.flatnonzero(correlation <= 0)
-    end = below[0] if len(below) else len(left)
+    end = below[0] if len(below) else len(residual)
     return float(max(1.0, 1 + 2 * correlation[1:end].sum()))

@@ -73,8 +73,8 @@ def identify_valve(
 ) -> ValveIdentification:
     """Natural frequency, damping and delay of a valve from a log of noise.
 
-    What oil and load do to the speed of the piston is taken out by the robot's numbers; of a bare
-    piston that is next to nothing.
+    The effect of oil and load on the piston's speed is removed by the robot's parameters; for a
+    bare piston it is negligible.
 
     Args:
         robot: The test set-up as it ran: one cylinder under a proportional servo, and what it

@@ -1,4 +1,4 @@
-"""`fit_oil`: the oil of a cylinder from a table of resonances, and what it shows of itself."""
+"""`fit_oil`: the oil of a cylinder from a table of resonances, and its report."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class OilEstimate:
         compliance: c_o [m/N].
         leakage: c_h [m/(N s)].
         viscous: B [N s/m].
-        std: Their standard deviations, from how well the resonances agree, (3,); NaN where as many
-            numbers as resonances leave nothing to judge by.
+        std: Their standard deviations, from how well the resonances agree, (3,); NaN without
+            degrees of freedom.
         frequency: Resonances of the fit, (m,) [Hz].
         damping: Dampings of the fit, (m,).
-        freedom: Degrees of freedom that the deviations rest on.
+        freedom: Degrees of freedom of the deviations.
     """
 
     compliance: float
@@ -89,7 +89,7 @@ class OilEstimate:
     def half_width(self) -> Floats:
         """Half widths of intervals that hold the numbers with probability HELD, (3,).
 
-        Student's distribution with the degrees of freedom that the deviations rest on.
+        Student's distribution with the degrees of freedom of the deviations.
         """
         from scipy.stats import t
 
@@ -129,7 +129,7 @@ def compliance_of_each(mass: ArrayLike, frequency: ArrayLike) -> Floats:
 
 
 def by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
-    """The document's way: mean compliance, then a linear regression of the dampings.
+    """The document's method: mean compliance, then a linear regression of the dampings.
 
     Args:
         mass: Weights, (m,) [kg].
@@ -141,10 +141,10 @@ def by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
     compliance = float(each.mean())
     columns = np.stack([0.5 * np.sqrt(M / compliance), 0.5 * np.sqrt(compliance / M)], axis=1)
     (leakage, viscous), *_ = np.linalg.lstsq(columns, beta, rcond=None)
-    left = beta - columns @ [leakage, viscous]
+    residual = beta - columns @ [leakage, viscous]
     spread = np.full(3, np.nan)
     if len(M) > 2:
-        variance = left @ left / (len(M) - 2)
+        variance = residual @ residual / (len(M) - 2)
         spread[1:] = np.sqrt(variance * np.diag(np.linalg.inv(columns.T @ columns)))
         spread[0] = each.std(ddof=1) / np.sqrt(len(M))
     fitted = resonance(compliance, float(leakage), float(viscous), M)
@@ -190,7 +190,7 @@ HERTZ = Number(1.0, "Hz", digits=4)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OilFit(Result):
-    """Oil of a cylinder from a table of resonances, the document's way and exactly.
+    """Oil of a cylinder from a table of resonances, by the document's method and exactly.
 
     Attributes:
         resonances: The table.
@@ -206,7 +206,7 @@ class OilFit(Result):
 
     @property
     def table(self) -> list[dict[str, float | str]]:
-        """A record for each number: both ways, and the interval of the exact one."""
+        """A record for each parameter: both methods, and the interval of the exact one."""
         records: list[dict[str, float | str]] = []
         widths = self.exact.half_width
         for k, (name, unit) in enumerate(QUANTITIES):
@@ -223,7 +223,7 @@ class OilFit(Result):
         return records
 
     def sections(self) -> Report:
-        """The numbers both ways, and the resonances over the weights."""
+        """The parameters by both methods, and the resonances over the weights."""
         return Report(
             title=f"{file_name(self.origin, 'resonances')}: oil of a cylinder",
             subtitle=f"{len(self.resonances)} weights",
@@ -245,7 +245,7 @@ def _verdict(exact: OilEstimate) -> Text:
 
 def _numbers(result: OilFit) -> Iterator[Block]:
     columns = (
-        Column("name", "number"),
+        Column("name", "parameter"),
         Column("unit", "unit"),
         Column("document", "document", PLAIN),
         Column("value", "exact", PLAIN),

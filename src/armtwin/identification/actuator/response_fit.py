@@ -30,8 +30,8 @@ from armtwin.maths.frequency_response import (
 )
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
-OPEN = 1e12  # condition of a fit, columns scaled, from which it is told as open
-CLOSE = 1e-6  # of logarithms of numbers that are known to a thousandth at best
+OPEN = 1e12  # condition number of a fit, columns scaled, from which it is not identifiable
+CLOSE = 1e-6  # of logarithms of parameters that are identified to 0.1 % at best
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
 
@@ -69,14 +69,14 @@ class FrequencyBand:
 
 @dataclass(frozen=True, eq=False)
 class ActuatorFit:
-    """Numbers of an actuator from its frequency responses.
+    """Parameters of an actuator from its frequency responses.
 
     Attributes:
         values: Compliance [m/N], leakage [m/(N s)], viscous friction [N s/m], frequency [rad/s] and
             damping of the valve, delay [s], (6,).
         std: Their standard deviations, (6,).
         gains: Speed per current of each test, (k,) [m/(A s)].
-        misfit: Root mean square of the residuals over what they should be.
+        misfit: Root mean square of the residuals over their expected deviation.
         responses: The measured response of each test.
     """
 
@@ -186,15 +186,15 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
 def deviations(jacobian: Floats, misfit: float) -> Floats:
     """Standard deviations of fitted logarithms, widened by a misfit above 1, (p,).
 
-    A log that leaves a number open did not come from the set-up that is fitted.
+    Where a parameter is not identifiable, the log is not of the set-up that is fitted.
     """
     information = jacobian.T @ jacobian
     size = np.sqrt(np.diag(information))
     scaled = information / np.outer(size, size) if size.all() else np.zeros_like(information)
     if np.linalg.cond(scaled) > OPEN:
         raise ArmtwinError(
-            "the response leaves numbers of the fit open: weight, oil and gains of the robot must "
-            "be those of the log"
+            "not all parameters are identifiable from the response: weight, oil and gains of the "
+            "robot must be those of the log"
         )
     covariance = ALIKE * np.linalg.inv(information) * max(misfit, 1.0) ** 2
     return np.asarray(np.sqrt(np.diag(covariance)))

@@ -1,4 +1,4 @@
-"""An actuator, its valve or its flow from logs, and what each shows of itself."""
+"""An actuator, its valve or its flow from logs, and their reports."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from armtwin.robot.robot import Robot
 
 HELD = 1.645  # deviations of a normal distribution within which 90 % lie
 TURN = 180 / np.pi
-DOUBTFUL = 3.0  # residuals, over what the coherence lets expect, from which a fit is doubted
+DOUBTFUL = 3.0  # residuals over those expected from the coherence, from which a fit is doubtful
 SPEED = Number(1e3, "mm/s", digits=4)
 CURRENT = Number(1e3, "mA", digits=4)
 
 
 @dataclass(frozen=True)
 class FoundNumber:
-    """A number of the robot file that was found.
+    """An identified parameter of the robot file.
 
     Attributes:
         name: Its name.
         unit: Its unit.
-        prior: What the robot file had.
-        value: What was found.
+        prior: Value in the robot file.
+        value: Identified value.
         std: Its standard deviation.
     """
 
@@ -55,11 +55,11 @@ class ActuatorIdentification(Result):
 
     Attributes:
         prior: The robot as it was.
-        robot: The robot with what was found.
+        robot: The robot with the identified parameters.
         fit: The fit.
         weights: The weights [kg].
         logs: Where the logs came from.
-        table: Found numbers.
+        table: Identified parameters.
     """
 
     prior: Robot
@@ -70,7 +70,7 @@ class ActuatorIdentification(Result):
     table: tuple[FoundNumber, ...]
 
     def sections(self) -> Report:
-        """Numbers of oil and valve, and the response with each weight."""
+        """Parameters of oil and valve, and the response with each weight."""
         fit = self.fit
         sections = [Section("", _numbers(self.table, fit.misfit))]
         for k, mass in enumerate(self.weights):
@@ -80,7 +80,7 @@ class ActuatorIdentification(Result):
         worst = max(self.table, key=lambda row: row.std / abs(row.value))
         width = FINE_PERCENT.with_unit(HELD * worst.std / abs(worst.value))
         found = (
-            f"{len(self.table)} numbers of oil and valve identified from {len(self.logs)} logs; "
+            f"{len(self.table)} parameters of oil and valve identified from {len(self.logs)} logs; "
             f"the widest interval is that of {worst.name}, ± {width} (90 %)."
         )
         return Report(
@@ -93,15 +93,15 @@ class ActuatorIdentification(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ValveIdentification(Result):
-    """A valve from a log of noise on a piston whose load and oil are known, or next to nothing.
+    """A valve from a log of noise on a piston of known or negligible load and oil.
 
     Attributes:
         prior: The robot as it was.
-        robot: The robot with what was found.
+        robot: The robot with the identified parameters.
         fit: The fit.
         response: The measured response of the valve's flow to the controller's current.
         log: Where the log came from.
-        table: Found numbers.
+        table: Identified parameters.
     """
 
     prior: Robot
@@ -112,7 +112,7 @@ class ValveIdentification(Result):
     table: tuple[FoundNumber, ...]
 
     def sections(self) -> Report:
-        """Numbers of the valve, those of its peak alone, and the response."""
+        """Parameters of the valve, those of its peak alone, and the response."""
         widths = HELD * self.fit.std
         parts = []
         for k, (name, number) in enumerate(
@@ -130,7 +130,7 @@ class ValveIdentification(Result):
             sections=(
                 Section("", _valve_numbers(self)),
                 Section(
-                    "Current to flow: oil and load of the file taken out of the speed",
+                    "Current to flow: oil and load of the file removed from the speed",
                     _valve_response(self),
                     page_only=True,
                 ),
@@ -145,7 +145,7 @@ class FlowIdentification(Result):
 
     Attributes:
         prior: The robot as it was.
-        robot: The robot with the flow that was found.
+        robot: The robot with the identified flow.
         flow: Points of the flow.
         log: Where the log came from.
     """
@@ -185,12 +185,12 @@ class FlowIdentification(Result):
 
 
 def _verdict(found: str, misfit: float) -> Text:
-    """What was found, or a warning where a log does not behave as the model of its set-up."""
+    """The result, or a warning where a log does not match the model of its set-up."""
     if misfit <= DOUBTFUL:
         return Text(found)
     return Text(
-        f"The log does not fit this set-up: residuals are {misfit:.0f} times what its noise "
-        "lets expect. Are weight, friction and gains of the test those that were given?",
+        f"The log does not match this set-up: residuals are {misfit:.0f} times those expected from "
+        "its noise. Check weight, friction and gains of the test.",
         "bad",
     )
 
@@ -205,10 +205,10 @@ def _log_names(logs: Sequence[str]) -> list[str]:
 
 def _numbers(table: Sequence[FoundNumber], misfit: float) -> Iterator[Block]:
     columns = (
-        Column("name", "number"),
+        Column("name", "parameter"),
         Column("unit", "unit"),
         Column("prior", "file", PLAIN),
-        Column("value", "found", PLAIN),
+        Column("value", "identified", PLAIN),
         Column("half_width", "± 90 %", PLAIN),
     )
     records = []
@@ -216,8 +216,8 @@ def _numbers(table: Sequence[FoundNumber], misfit: float) -> Iterator[Block]:
         records.append({**asdict(row), "half_width": HELD * row.std})
     yield Table(columns, records, "numbers")
     yield Text(
-        f"Residuals are {misfit:.2f} times what the coherence lets expect; intervals are widened "
-        "by that where it is more than 1.",
+        f"Residuals are {misfit:.2f} times those expected from the coherence; intervals are "
+        "widened by that factor where it is above 1.",
         "soft",
     )
     yield Data("misfit", misfit)
@@ -286,13 +286,13 @@ def _points(result: FlowIdentification) -> Iterator[Block]:
 
 
 def _flow_chart(result: FlowIdentification) -> Iterator[Block]:
-    """The flow that was found over that of the file, which is drawn with its own corners."""
+    """The identified flow over that of the file, which is shown with its own corners."""
     flow = result.flow
     currents, speeds = result.prior.description.hydraulic[0].circuit.oil.flow.T
     inside = currents[(currents > flow.current.min()) & (currents < flow.current.max())]
     shown = np.unique(np.concatenate([inside, flow.current]))
     layers = (
         Curve("file", 1e3 * shown, 1e3 * np.interp(shown, currents, speeds), colour=3),
-        Points("found", 1e3 * flow.current, 1e3 * flow.speed, y_error=HELD * 1e3 * flow.std),
+        Points("identified", 1e3 * flow.current, 1e3 * flow.speed, y_error=HELD * 1e3 * flow.std),
     )
     yield Chart("No-load flow", Axis("current", "mA"), Axis("speed", "mm/s"), layers)

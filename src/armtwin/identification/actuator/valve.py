@@ -72,7 +72,7 @@ class ValveFit:
         values: The same by least squares of the whole response, (3,).
         std: Standard deviations of these, (3,).
         gain: Gain at low frequencies.
-        misfit: Root mean square of the residuals over what they should be.
+        misfit: Root mean square of the residuals over their expected deviation.
     """
 
     peak_hz: float
@@ -120,7 +120,7 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     height = 20 * np.log10(size[top] / level)
     if not height > 0:
         raise ArmtwinError(
-            "a valve is read off a resonance peak; this response falls from the lowest frequency on"
+            "a valve needs a resonance peak; this response decreases from the lowest frequency on"
         )
     natural, damping = valve_from_peak(peak, float(height))
     phase = np.degrees(np.interp(natural, known.frequency, known.phase))
@@ -134,8 +134,8 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     def off(logs: Floats) -> Floats:
         model = np.exp(logs[3]) * spool_gain(np.exp(logs[:3]), known.frequency)
         width = np.maximum(known.std, LEAST_STD * known.magnitude)
-        left = (model - known.response) / width
-        return np.concatenate([left.real, left.imag])
+        residual = (model - known.response) / width
+        return np.concatenate([residual.real, residual.imag])
 
     start = np.log([*np.maximum(by_peak, 1e-6), level])
     found = least_squares(off, start, x_scale="jac")

@@ -1,13 +1,13 @@
 """Algorithm I: the clamping curve as torques over positions, whatever the order of the samples.
 
-Positions become channels; lines through the mean torques of short intervals part the upper from
-the lower curve. On each curve the longest interval with a small slope is the backlash, what follows
-with less than the slope of the rest is nonlinear, and straight lines through what remains are the
-springs: four springs, two backlashes, one friction.
+Positions become channels; lines through the mean torques of short intervals separate the upper from
+the lower curve. On each curve the longest interval with a small slope is the backlash, the interval
+beside it with less than the slope of the rest is nonlinear, and straight lines through the rest are
+the springs: four springs, two backlashes, one friction.
 
-The document removes a fixed share of the beginning, and has no way to tell when that was too
-little. Here its own results tell: four springs of one transmission must agree, and so must the
-distance of its two curves.
+The document removes a fixed share of the beginning without a check that it suffices. Here the
+results are checked: the four springs of one transmission must agree, and the distance of the two
+curves must be even.
 
 Ref: [Soder-Hoorn 2015, section 4.3, Algorithm I]
 """
@@ -33,7 +33,7 @@ from armtwin.maths.batch import Flags, Floats
 
 RESOLUTION = 10_000  # channels of the positions
 ENDS = 0.1  # share of the positions that is cut at each end
-PARTING = 40  # intervals with a line each that part the curves
+PARTING = 40  # intervals with a line each that separate the curves
 SHORT_LINES = 100  # intervals in which outliers are looked for
 OUTLIER = 3.0  # standard deviations
 LEAST_POINTS = 5  # of a curve in an interval
@@ -41,7 +41,7 @@ LEAST_POINTS = 5  # of a curve in an interval
 
 @dataclass(frozen=True, eq=False)
 class PartedCurves:
-    """Upper and lower curve, and how they were parted.
+    """Upper and lower curve, and the lines that separate them.
 
     Attributes:
         upper: The upper curve, without its ends.
@@ -163,14 +163,14 @@ class CurveParts:
 
 @dataclass(frozen=True, eq=False)
 class AlgorithmOne:
-    """What Algorithm I finds, with its steps.
+    """Result of Algorithm I, with its steps.
 
     Attributes:
         found: The transmission.
         upper: Intervals of the upper curve; None where it was refused before.
         lower: Intervals of the lower curve.
-        parted: The curves and the lines that part them; None likewise, and where the curves were
-            made by other means.
+        parted: The curves and the lines that separate them; None likewise, and where the curves
+            come from elsewhere.
     """
 
     found: FoundTransmission
@@ -297,7 +297,7 @@ def _doubt(springs: Floats, distance: Floats) -> str:
         return "a spring of the curve is not positive: the data hold no clamping curve."
     half = float(distance.mean()) / 2
     if half <= 0:
-        return "the upper curve does not lie above the lower one: no friction is told."
+        return "the upper curve does not lie above the lower one: friction not identifiable."
     low, high = float(springs.min()), float(springs.max())
     if high - low > SPREAD * springs.mean():
         return (

@@ -1,10 +1,10 @@
 """Algorithm II: the clamping curve from its half-cycles, folded into one.
 
-Half-cycles are found by the sign of the motion, their turning regions and outliers cut, those that
-stand out rejected; the rest become an upper and a lower curve. Moved onto each other, merged, cut
-in the middle and folded, they are one curve that starts flat and goes on straight: the flat part is
-half of the backlash, the slope of the rest the spring. Friction is half the mean distance of the
-two curves.
+Half-cycles are detected by the sign of the motion, their turning regions and outliers cut, outlying
+ones rejected; the rest become an upper and a lower curve. Moved onto each other, merged, cut in the
+middle and folded, they are one curve that starts flat and goes on straight: the flat part is half
+of the backlash, the slope of the rest the spring. Friction is half the mean distance of the two
+curves.
 
 Its bias: a moving average rounds the corners of the gap. With the threshold at half of the slope a
 gap wider than half of the average keeps its width; a narrower one is not found and counts as
@@ -40,7 +40,7 @@ from armtwin.maths.batch import Flags, Floats
 
 NAME = "Algorithm II"
 LEAST = 4  # whole half-cycles
-KEPT = 0.5  # share of the half-cycles that must be left
+KEPT = 0.5  # share of the half-cycles that must be usable
 COVERED = 0.5  # share of the half-cycles of a side that must cover a position
 POSITIONS = 4000  # of a merged curve
 OVERLAP = 0.5  # of the upper curve that the displaced lower one must lie over
@@ -53,7 +53,7 @@ class OnEachOther:
 
     Attributes:
         displaced: The lower curve moved sideways so that the middles of the gaps meet.
-        lifted: The same moved up by the mean distance of the curves.
+        lifted: The displaced curve moved up by the mean distance of the curves.
         merged: Mean of that and of the upper curve.
     """
 
@@ -64,12 +64,12 @@ class OnEachOther:
 
 @dataclass(frozen=True, eq=False)
 class AlgorithmTwo:
-    """What Algorithm II finds, with its steps.
+    """Result of Algorithm II, with its steps.
 
     Attributes:
         found: The transmission.
-        half_cycles: Whole half-cycles that were found.
-        judged: What became of each half-cycle.
+        half_cycles: Whole half-cycles.
+        judged: Outcome of each half-cycle.
         upper: The upper curve, None where it was refused before.
         lower: The lower curve.
         onto: How the curves come onto each other; None where the fold was not possible.
@@ -100,18 +100,18 @@ def algorithm_two(q: Floats, tau: Floats) -> AlgorithmTwo:
 
 
 def _from_sides(sides: Sides, whole: int, notes: list[str]) -> AlgorithmTwo:
-    """The transmission from so many whole half-cycles."""
+    """The transmission from the usable ones of `whole` half-cycles."""
     if whole < LEAST:
         return _refused(
             f"found {whole} whole half-cycles, at least {LEAST} are needed: two cycles of rising "
-            "and falling torque between the turning regions."
+            "and decreasing torque between the turning regions."
         )
     upper, lower = sides.upper, sides.lower
     used = len(upper) + len(lower)
     notes.append(f"{used} half-cycles used, {len(upper)} upper and {len(lower)} lower")
     if used < KEPT * whole or not upper or not lower:
         return _refused(
-            f"only {used} of {whole} half-cycles are left ({len(upper)} upper, {len(lower)} "
+            f"only {used} of {whole} half-cycles are usable ({len(upper)} upper, {len(lower)} "
             f"lower): the others have fewer than {LEAST_POINTS} samples between the turning "
             "regions or differ from the rest."
         )
@@ -163,7 +163,7 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
     """Friction from the distance of the curves, spring and backlash from their fold."""
     distance = float(np.mean(upper.tau - lower.tau))
     if not (distance > 0 and upper.slope > 0 and lower.slope > 0):
-        sentence = "the upper curve does not lie above the lower one, or a curve falls."
+        sentence = "the upper curve does not lie above the lower one, or a slope is negative."
         return AlgorithmTwo(FoundTransmission(NAME, refused=sentence), upper=upper, lower=lower)
     friction = distance / 2
     if not centred(upper, lower):
@@ -263,16 +263,16 @@ def _flat_start(folded: ClampingCurve) -> int:
 
 
 def _slope_std(curve: ClampingCurve) -> float:
-    """Standard deviation of a slope from what its line leaves, neighbours counted as one."""
+    """Standard deviation of a slope from the residual of its line, with its correlation."""
     slope, start = line(curve.q, curve.tau)
-    left = curve.tau - (start + slope * curve.q)
+    residual = curve.tau - (start + slope * curve.q)
     spread = float(np.sum((curve.q - curve.q.mean()) ** 2))
-    alike = _correlated(left)
-    return float(np.sqrt(alike * np.mean(left**2) / spread))
+    alike = _correlated(residual)
+    return float(np.sqrt(alike * np.mean(residual**2) / spread))
 
 
 def _correlated(x: Floats) -> float:
-    """How many neighbours tell the same: 1 + 2 Σ ρ up to its first zero."""
+    """Correlation length in samples: 1 + 2 Σ ρ up to its first zero."""
     away = x - x.mean()
     power = float(away @ away)
     if power == 0:

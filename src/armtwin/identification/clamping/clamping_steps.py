@@ -18,13 +18,13 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Table, Text
 
-DRAWN = 4000  # samples of a curve that are drawn
+DRAWN = 4000  # samples of a curve in a chart
 SECONDS = Number(1.0, "s", digits=5)
 ANGLE, TORQUE = Axis("motor angle", "rad"), Axis("motor torque", "N m")
 
 
 def thinned(label: str, q: Floats, tau: Floats, colour: int) -> Curve:
-    """Torque over angle, thinned to what can be drawn."""
+    """Torque over angle, thinned to the samples of a chart."""
     step = max(1, len(q) // DRAWN)
     return Curve(label, q[::step], tau[::step], colour=colour, dash="solid")
 
@@ -39,12 +39,12 @@ def _drawn(label: str, curve: ClampingCurve, colour: int = 0) -> Curve:
 
 
 def clamping_curve(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
-    """The measured curve, with those that Algorithm II makes of it."""
+    """The measured curve, with the curves of Algorithm II."""
     layers: list[Layer] = [measured_curve(record)]
     if two.upper is not None and two.lower is not None:
         layers.append(_drawn("upper and lower curve", two.upper, 1))
         layers.append(_drawn("", two.lower, 1))
-    caption = "Torque over motor angle, with the curves that Algorithm II makes of the half-cycles."
+    caption = "Torque over motor angle, with the upper and lower curve of Algorithm II."
     yield Chart("Clamping curve", ANGLE, TORQUE, tuple(layers), caption)
 
 
@@ -56,12 +56,12 @@ def _notes(found: FoundTransmission) -> Iterator[Block]:
 
 
 def steps_of_one(one: AlgorithmOne) -> Iterator[Block]:
-    """Curves parted, intervals, springs."""
+    """Curves separated, intervals, springs."""
     yield Text(
-        "Positions as 10 000 channels, curves parted by lines through the mean torques of short "
-        "intervals, a tenth cut at each end; the longest interval with less than half of the "
-        "overall slope is the backlash, what follows with less than the slope of the rest is "
-        "nonlinear, straight lines through what remains are the springs.",
+        "Positions as 10 000 channels, curves separated by lines through the mean torques of short "
+        "intervals, 10 % cut at each end; the longest interval with less than half of the overall "
+        "slope is the backlash, the interval beside it with less than the slope of the rest is "
+        "nonlinear, straight lines through the rest are the springs.",
         "soft",
     )
     yield from _notes(one.found)
@@ -70,15 +70,15 @@ def steps_of_one(one: AlgorithmOne) -> Iterator[Block]:
         layers = (
             _drawn("upper curve", parted.upper, 1),
             _drawn("lower curve", parted.lower, 0),
-            _drawn("lines that part them", parted.parting, 2),
+            _drawn("separating lines", parted.parting, 2),
         )
-        caption = "Samples above the lines make the upper curve, those below them the lower one."
-        yield Chart("Curves parted", ANGLE, TORQUE, layers, caption)
+        caption = "Samples above the lines form the upper curve, those below the lower one."
+        yield Chart("Curves separated", ANGLE, TORQUE, layers, caption)
     yield from _both_intervals(one)
 
 
 def _both_intervals(one: AlgorithmOne) -> Iterator[Block]:
-    """The intervals of upper and lower curve, where there are some."""
+    """The intervals of upper and lower curve, where there are any."""
     if one.upper is None or one.lower is None:
         return
     charts = []
@@ -103,7 +103,7 @@ def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
     """The lower curve onto the upper one, merged, folded; or intervals as Algorithm I has them."""
     yield Text(
         "Half-cycles by the sign of the motion, turning regions and outliers cut, those whose line "
-        "stands out by two standard deviations rejected twice, the rest merged to an upper and a "
+        "deviates by two standard deviations rejected twice, the rest merged to an upper and a "
         "lower curve; moved onto each other, merged, cut in the middle and folded.",
         "soft",
     )
@@ -141,7 +141,7 @@ def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
 
 
 def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
-    """What became of each half-cycle."""
+    """Outcome of each half-cycle."""
     columns = (
         Column("number", "half-cycle", Number(digits=3)),
         Column("from_s", "from", SECONDS),
@@ -169,12 +169,12 @@ def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]
 
 
 def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Iterator[Block]:
-    """The fitted curve over the measured one, and what is left."""
+    """The fitted curve over the measured one, and the residual."""
     yield Text(
         "The hysteretic transmission fitted to all samples from the first turn on; distances are "
-        "taken across the curve, large ones count less, half-cycles far from the rest are left "
-        "out. Standard deviations from the spread of the half-cycles or the autocorrelation of "
-        "what is left, whichever is larger.",
+        "taken across the curve, large ones are down-weighted, half-cycles far from the rest are "
+        "left out. Standard deviations from the spread of the half-cycles or the autocorrelation "
+        "of the residual, whichever is larger.",
         "soft",
     )
     yield from _notes(squares.found)
@@ -188,5 +188,5 @@ def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Iterator[
         yield Chart("Fitted over measured", ANGLE, TORQUE, over, "The samples that were used.")
     layers = (Points("distance", turns.q[::step], squares.left[::step], shape="circle"),)
     yield Chart(
-        "What is left", ANGLE, Axis("distance from the curve", "N m"), layers, "Sample by sample."
+        "Residual", ANGLE, Axis("distance from the curve", "N m"), layers, "Sample by sample."
     )

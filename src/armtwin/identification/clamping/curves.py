@@ -13,7 +13,7 @@ from armtwin.maths.batch import Flags, Floats
 
 FLAT = 0.5  # share of the overall slope below which a curve is flat: half way to none
 WINDOWS = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12)  # of a curve's positions
-CALM = 0.1  # share of the overall slope that may be left of the noise: a fifth of the threshold
+CALM = 0.1  # share of the overall slope that the noise may have: a fifth of the threshold
 INSIDE = 0.1  # share of the positions at each end in which no gap is looked for
 
 
@@ -110,7 +110,7 @@ def longest_run(flags: Flags) -> tuple[int, int] | None:
 def flat_interval(curve: ClampingCurve) -> tuple[int, int] | None:
     """The longest interval whose slope is below a share of the overall one; None if there is none.
 
-    It is widened by a position on either side until the line through it does not fall.
+    It is widened by a position on either side until the slope of its line is not negative.
     """
     flat = curve.slopes() < FLAT * curve.slope
     ends = round(INSIDE * len(flat))
@@ -135,7 +135,7 @@ def flat_width(curve: ClampingCurve, interval: tuple[int, int] | None) -> float:
 
 
 def without_outliers(x: Floats, y: Floats, factor: float) -> Flags:
-    """Points whose distance from their straight line is at most so many standard deviations."""
+    """Points at most `factor` standard deviations from their straight line."""
     slope, start = line(x, y)
     away = y - (start + slope * x)
     deviation = float(away.std())

@@ -1,4 +1,4 @@
-"""What a method finds of a transmission from its clamping curve."""
+"""A transmission identified by one method from its clamping curve."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ class FoundTransmission:
     """Stiffness, backlash and friction of a transmission, on one side of its gear.
 
     Attributes:
-        method: What found it.
+        method: Name of the method.
         stiffness: Torsion stiffness K [N m/rad]; None where it was refused.
-        backlash: Play b, from one flank to the other [rad]; None where the curve does not show it.
+        backlash: Backlash b, from one flank to the other [rad]; None where not identifiable.
         friction: Friction torque F while sliding [N m].
         stiffness_std: Standard deviation [N m/rad].
         backlash_std: Standard deviation [rad].
         friction_std: Standard deviation [N m].
         refused: Why a number or all of them are missing, a sentence; "" where none is.
-        notes: What was done on the way, a sentence each.
+        notes: Steps of the method, a sentence each.
     """
 
     method: str

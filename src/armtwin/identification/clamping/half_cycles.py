@@ -1,8 +1,8 @@
-"""Half-cycles of a clamping curve: the motor's way from one turning region to the other.
+"""Half-cycles of a clamping curve: the motor's travel from one turning region to the other.
 
 As the document has it: steps of position below the mean step are set to zero, for in the turning
 regions the motor hardly moves and its noise changes sign; a moving average that delays nothing
-takes the noise from the rest; a half-cycle is what has steps of one sign.
+removes the noise of the rest; a half-cycle has steps of one sign.
 
 Ref: [Soder-Hoorn 2015, section 4.3]
 """
@@ -30,7 +30,7 @@ class HalfCycle:
     Attributes:
         start: First sample.
         stop: One after the last.
-        direction: +1 where position and torque rise, -1 where they fall.
+        direction: +1 where position and torque rise, -1 where they decrease.
     """
 
     start: int

@@ -2,10 +2,10 @@
 
     tau = tau_0 + K beyond(q - q_0) + s F (1 - 2 exp(-x / r))        x = s (q - q_t) >= 0
 
-s is the direction of the half-cycle and q_t the angle at which it began: after a turn friction goes
-from one side to the other while the motor turns by a few r, as bristles bend; a small r is dry
-friction, whose curve is upright there. K, b (in `beyond`) and F are the transmission's, tau_0 is
-what forward and backward friction differ by.
+s is the direction of the half-cycle and q_t the angle at which it began: after a reversal friction
+changes sides while the motor turns by a few r, the pre-sliding distance; a small r is dry friction,
+whose curve is upright there. K, b (in `beyond`) and F are the transmission's, tau_0 is the
+difference of forward and backward friction.
 
 Angle and torque both carry noise, and where the curve is steep the angle's counts more. A sample's
 distance is therefore taken to first order across the curve, as a torque on its straight part:
@@ -56,7 +56,7 @@ class Turns:
         return int(self.number[-1]) + 1 if len(self.number) else 0
 
     def only(self, kept: NDArray[np.bool_]) -> Turns:
-        """Some of the samples, half-cycles numbered anew."""
+        """The chosen samples, half-cycles renumbered."""
         _, number = np.unique(self.number[kept], return_inverse=True)
         return Turns(
             self.q[kept],
@@ -69,7 +69,7 @@ class Turns:
 
 
 def turns_of(q: Floats, tau: Floats, found: list[HalfCycle]) -> Turns:
-    """Samples from the first turn on; before it nobody knows where the friction stands.
+    """Samples from the first turn on; before it the state of the friction is unknown.
 
     A turn is where torque and angle together are farthest, between the middles of two half-cycles.
     """
@@ -100,14 +100,14 @@ def turns_of(q: Floats, tau: Floats, found: list[HalfCycle]) -> Turns:
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """What curve and slopes are made of, (m,) each.
+    """Terms of the curve and its slopes, (m,) each.
 
     Attributes:
         pressed: Twist beyond the gap [rad].
         bears: 1 where the spring bears, 0 in the gap.
-        way: Way since the turn, x [rad].
+        way: Travel since the turn, x [rad].
         fading: exp(-x / r).
-        away: Torque that the curve does not have [N m].
+        away: Torque residual of the curve [N m].
         steepness: Slope of the curve over K.
         across: √((1 + steepness²) / 2).
     """
@@ -127,12 +127,12 @@ def _parts(theta: Floats, turns: Turns) -> _Parts:
     twist = turns.q - centre
     pressed = twist - np.clip(twist, -half, half)
     bears = (pressed != 0).astype(np.float64)
-    way = np.maximum(turns.direction * (turns.q - turns.since), 0.0)
-    fading = np.exp(-way / bending)
+    travel = np.maximum(turns.direction * (turns.q - turns.since), 0.0)
+    fading = np.exp(-travel / bending)
     torque = offset + K * pressed + turns.direction * F * (1 - 2 * fading)
     steepness = bears + 2 * F / (bending * K) * fading
     across = np.sqrt(0.5 * (1 + steepness**2))
-    return _Parts(pressed, bears, way, fading, turns.tau - torque, steepness, across)
+    return _Parts(pressed, bears, travel, fading, turns.tau - torque, steepness, across)
 
 
 def torque_of(theta: Floats, turns: Turns) -> Floats:

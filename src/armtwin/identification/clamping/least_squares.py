@@ -1,10 +1,9 @@
-"""Our own estimator: the hysteretic transmission fitted to all samples at once, with uncertainties.
+"""Robust least squares: the hysteretic transmission fitted to all samples, with uncertainties.
 
-Distances of the samples from the curve (`hysteresis`) are made small by least squares in which
-large ones count less; half-cycles that stay far from the rest, as those of a start transient, are
-left out and the fit is made again. Standard deviations come from the spread of the half-cycles'
-gradients (whatever is common to a half-cycle counts once) or from the autocorrelation of what is
-left, whichever is larger.
+Distances of the samples from the curve (`hysteresis`) are minimised by robust least squares (soft
+L1 loss); half-cycles far from the rest, as those of a start transient, are left out and the fit is
+repeated. Standard deviations come from the spread of the half-cycles' gradients (clustered by
+half-cycle) or from the autocorrelation of the residual, whichever is larger.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from armtwin.maths.batch import Flags, Floats
 
 NAME = "least squares"
 LEAST_TURNS = 2  # half-cycles that follow a turn
-TUKEY = 2.0  # standard deviations beyond which a distance counts less
+TUKEY = 2.0  # standard deviations beyond which a distance is down-weighted
 FAR = 3.0  # times the usual distance at which a half-cycle is left out
-SHORTEST_BENDING, LONGEST_BENDING = 2e-3, 0.2  # of the whole turn: r of friction after a turn
+SHORTEST_BENDING, LONGEST_BENDING = 2e-3, 0.2  # of the whole turn: pre-sliding distance r
 ZERO_TORQUE = 0.2  # of the friction: what forward and backward friction differ by, about
 STARTS = (0.0, 0.03, 0.12)  # of the whole turn: backlashes from which the search starts
 ROUNDS = 2  # of the search, each with the spread of the one before
@@ -44,14 +43,14 @@ THINNED = 2000  # samples on which the search for a start is made
 
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """What least squares finds.
+    """Result of least squares.
 
     Attributes:
         found: The transmission.
-        theta: Stiffness, backlash, friction, centre, offset, bending angle, (6,); None where it
-            was refused before.
+        theta: Stiffness, backlash, friction, centre, offset, pre-sliding distance, (6,); None where
+            it was refused before.
         turns: Samples that were used; None likewise.
-        left: Distances that are left, (m,) [N m].
+        left: Distances of the fit, (m,) [N m].
         left_out: Numbers of half-cycles, from the first turn on, that were left out.
     """
 
@@ -67,8 +66,8 @@ def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> Least
     turns = turns_of(q, tau, half_cycles)
     if turns.count < LEAST_TURNS:
         sentence = (
-            f"the torque turns {turns.count} times; it must turn at least {LEAST_TURNS} times, for "
-            "friction shows as the distance of a rising and a falling half-cycle."
+            f"the torque turns {turns.count} times; it must turn at least {LEAST_TURNS} times, as "
+            "friction is the distance of a rising and a decreasing half-cycle."
         )
         return LeastSquares(FoundTransmission(NAME, refused=sentence))
     turn, torque = float(np.ptp(q)), float(np.ptp(tau))
@@ -82,9 +81,9 @@ def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> Least
     used = scaled.only(kept)
     std = _deviations(theta, used, gap)
     size = np.array([torque / turn, turn, torque, turn, torque, turn])
-    left = distances(theta, used) * torque
-    found = _found(theta * size, std * size, left, gap, outliers, turns.count)
-    return LeastSquares(found, theta * size, turns.only(kept), left, tuple(outliers))
+    residual = distances(theta, used) * torque
+    found = _found(theta * size, std * size, residual, gap, outliers, turns.count)
+    return LeastSquares(found, theta * size, turns.only(kept), residual, tuple(outliers))
 
 
 def _scaled(turns: Turns, turn: float, torque: float) -> Turns:
@@ -120,7 +119,7 @@ def _fitted(turns: Turns) -> tuple[Floats, bool]:
 
 
 def _first_guess(turns: Turns) -> Floats:
-    """Parameters of straight lines through rising and falling samples, gap and bending small."""
+    """Parameters of straight lines through rising and decreasing samples, small gap."""
     rising = turns.direction > 0
     slopes, starts = [], []
     for flags in (rising, ~rising):
@@ -144,25 +143,25 @@ def _passes_zero(theta: Floats, turns: Turns) -> bool:
 
 
 def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float]:
-    """Parameters that make the distances small, those beyond two deviations counted less."""
+    """Parameters of minimal distances, those beyond two deviations down-weighted."""
     from scipy.optimize import least_squares as search
 
     lowest = np.array([1e-6, 0.0, 1e-9, -np.inf, -np.inf, SHORTEST_BENDING])
     highest = np.array([np.inf, 0.9, np.inf, np.inf, np.inf, LONGEST_BENDING])
     theta = np.clip(start, lowest, highest)
-    draw = np.sqrt(len(turns.q)) * 1e-3
+    prior_weight = np.sqrt(len(turns.q)) * 1e-3
 
     def residuals(x: Floats) -> Floats:
         theta[free] = x
-        offset = draw * scale * theta[OFFSET] / (ZERO_TORQUE * theta[FRICTION])
+        offset = prior_weight * scale * theta[OFFSET] / (ZERO_TORQUE * theta[FRICTION])
         return np.append(distances(theta, turns), offset)
 
     def slopes(x: Floats) -> Floats:
         theta[free] = x
-        drawn = np.zeros((1, 6))
-        drawn[0, OFFSET] = draw * scale / (ZERO_TORQUE * theta[FRICTION])
-        drawn[0, FRICTION] = -drawn[0, OFFSET] * theta[OFFSET] / theta[FRICTION]
-        return np.vstack([slopes_of_distances(theta, turns), drawn])[:, free]
+        prior_row = np.zeros((1, 6))
+        prior_row[0, OFFSET] = prior_weight * scale / (ZERO_TORQUE * theta[FRICTION])
+        prior_row[0, FRICTION] = -prior_row[0, OFFSET] * theta[OFFSET] / theta[FRICTION]
+        return np.vstack([slopes_of_distances(theta, turns), prior_row])[:, free]
 
     scale = _spread(distances(theta, turns))
     for _ in range(ROUNDS):
@@ -229,7 +228,7 @@ def _deviations(theta: Floats, turns: Turns, gap: bool) -> Floats:
 
 
 def _alike(e: Floats, turns: Turns) -> float:
-    """How many neighbouring samples tell the same: 1 + 2 Σ ρ up to its first zero."""
+    """Correlation length in samples: 1 + 2 Σ ρ up to its first zero."""
     power = float(e @ e)
     if power == 0:
         return 1.0
@@ -243,9 +242,9 @@ def _alike(e: Floats, turns: Turns) -> float:
 
 
 def _found(
-    theta: Floats, std: Floats, left: Floats, gap: bool, outliers: list[int], count: int
+    theta: Floats, std: Floats, residual: Floats, gap: bool, outliers: list[int], count: int
 ) -> FoundTransmission:
-    rms = float(np.sqrt(np.mean(left**2)))
+    rms = float(np.sqrt(np.mean(residual**2)))
     notes = [f"{count - len(outliers)} half-cycles after a turn used, rms distance {rms:.3g} N m"]
     if outliers:
         numbers = ", ".join(str(k + 1) for k in outliers)

@@ -1,8 +1,8 @@
-"""Half-cycles of a clamping curve cut to what can be used, and those that stand out rejected.
+"""Half-cycles of a clamping curve cut to their usable part, outliers rejected.
 
 Each half-cycle loses its extreme points, its turning regions and its outliers. Those whose straight
-line stands out by two standard deviations are left out twice: among all, then on their own side,
-which shows what the distance of the sides hid.
+line deviates by two standard deviations are rejected twice: among all, then on their own side,
+which reveals outliers hidden by the distance of the sides.
 
 Ref: [Soder-Hoorn 2015, section 4.3, Algorithm II]
 """
@@ -24,8 +24,8 @@ LINE_OUTLIER = 2.0  # standard deviations of a half-cycle's line from the others
 LEAST_POINTS = 10  # of a half-cycle between the turning regions
 PARTIAL = "partial, left out"
 SHORT = f"fewer than {LEAST_POINTS} samples between the turning regions, left out"
-STANDS_OUT = "its line stands out among all, left out"
-STANDS_OUT_ON_ITS_SIDE = "its line stands out on its side, left out"
+STANDS_OUT = "its line is an outlier among all, left out"
+STANDS_OUT_ON_ITS_SIDE = "its line is an outlier on its side, left out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class CurvePiece:
 
 @dataclass(frozen=True, eq=False)
 class JudgedHalfCycle:
-    """A half-cycle and what became of it.
+    """A half-cycle and whether it was used.
 
     Attributes:
         half_cycle: The half-cycle.
@@ -66,7 +66,7 @@ class JudgedHalfCycle:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The half-cycles that are used, and what became of each.
+    """The half-cycles that are used, and the outcome of each.
 
     Attributes:
         upper: Those of the upper curve.

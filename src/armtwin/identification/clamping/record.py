@@ -1,4 +1,4 @@
-"""What was logged while a joint was clamped: motor angle and motor torque, on the motor side."""
+"""Log of a clamped joint: motor angle and motor torque, on the motor side."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _column(log: Log, position: str, torque: str, joint: int | None) -> int:
 
 
 def _check(record: ClampingRecord) -> None:
-    """Refuse what holds no clamping curve."""
+    """Refuse logs without a clamping curve."""
     samples = len(record.q)
     if samples < LEAST_SAMPLES:
         raise ArmtwinError(
@@ -122,13 +122,11 @@ def _check(record: ClampingRecord) -> None:
         )
     for name, values in ((record.torque_from, record.tau), (record.position_from, record.q)):
         if np.ptp(values) <= LEAST_CHANGE * (1 + np.abs(values).max()):
-            raise ArmtwinError(
-                f"clamping log: {name} must rise and fall, got {values[0]:.4g} throughout"
-            )
+            raise ArmtwinError(f"clamping log: {name} must vary, got {values[0]:.4g} throughout")
     together = float(np.corrcoef(record.q, record.tau)[0, 1])
     if together < 0:
         raise ArmtwinError(
-            "clamping log: the torque must rise as the motor turns forward, it falls (correlation "
-            f"{together:.2f}); one of the two counts the other way: set torque_sign = [-1] in the "
-            "columns file"
+            "clamping log: the torque must rise as the motor turns forward, it decreases "
+            f"(correlation {together:.2f}); one of the two has the opposite sign: set torque_sign "
+            "= [-1] in the columns file"
         )

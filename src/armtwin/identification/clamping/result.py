@@ -1,4 +1,4 @@
-"""A transmission from the log of its clamped joint, and what it shows of itself."""
+"""A transmission from the log of its clamped joint, and its report."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Clamping(Result):
 
     @property
     def table(self) -> tuple[FoundTransmission, ...]:
-        """What the three methods found, on the motor side."""
+        """Results of the three methods, on the motor side."""
         return (self.one.found, self.two.found, self.squares.found)
 
     @property
     def joint_side(self) -> tuple[FoundTransmission, ...]:
-        """The same on the joint side; empty where the gear ratio is not known."""
+        """Results on the joint side; empty where the gear ratio is not known."""
         ratio = self.record.gear_ratio
         if ratio is None:
             return ()
@@ -86,7 +86,7 @@ class Clamping(Result):
 
 
 def _verdict(best: FoundTransmission) -> Text:
-    """What the clamping comes to, in one sentence."""
+    """The best result in one sentence."""
     parts = [f"stiffness {PLAIN.with_width(best.stiffness, best.stiffness_std)} N m/rad"]
     if best.backlash is not None:
         backlash = MILLIRADIANS.with_width(best.backlash, best.backlash_std)
@@ -140,7 +140,7 @@ def _table(found: Sequence[FoundTransmission]) -> Table:
 
 
 def _records(found: Sequence[FoundTransmission]) -> dict[str, Any]:
-    """What result.json says of the methods."""
+    """Records of the methods in result.json."""
     records = {}
     for name, one in zip(NAMES, found, strict=True):
         records[name] = {

@@ -1,1 +1,1 @@
-"""Estimates for logs whose noise went round the loop of the servo."""
+"""Estimates for logs with noise fed back by the servo."""

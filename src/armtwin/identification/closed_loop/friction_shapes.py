@@ -1,11 +1,11 @@
-"""Shape numbers of friction laws from dynamic logs, by separable least squares.
+"""Shape parameters of friction laws from dynamic logs, by separable least squares.
 
     min over s  ‖P(s) b‖²        P(s) = 1 - A(s) A(s)⁺,   A(s) = [A₀ | F(s)]
 
 Speeds and exponents s of the laws enter their columns F alone; everything else, A₀, does not change
-and is taken out of both sides once. What is linear never becomes an unknown of the search. Each
-shape number is searched by its logarithm and hardly drawn to the file's, so that one which the logs
-do not tell stays where it is.
+and is projected out of both sides once. Linear parameters are never unknowns of the search. Each
+shape parameter is searched by its logarithm with a weak prior at the file's value, so that one that
+is not identifiable keeps it.
 
 Ref: [Golub-Pereyra 1973], [Waiboer 2007, section 3.6]
 """
@@ -39,15 +39,15 @@ from armtwin.robot.dynamics.traced import shape_numbers
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
-SPREAD = 1.0  # of the logarithm of a shape number that the file may be off by
-TOLD = 0.25  # share of the spread below which a deviation says that the logs tell a number
-WIDEST = 3.0  # logarithm by which a number may change at most
-CLOSE = 1e-5  # relative change of the squares at which a search ends
+SPREAD = 1.0  # standard deviation of the prior of a shape parameter's logarithm
+TOLD = 0.25  # share of the prior's deviation below which a parameter is identified
+WIDEST = 3.0  # largest change of a parameter's logarithm
+CLOSE = 1e-5  # relative change of the residual sum of squares at which a search ends
 STEP = 1e-3  # of a logarithm in differences
 REST = 0.01  # share of a joint's highest speed below which its rows do not count
 ROWS = 2500  # of all logs at most, for each joint
 READY, SEARCHED = 0.3, 0.8  # shares of the work when logs are clean and all shapes were searched
-KEPT = 64  # columns of elements that are kept while others change
+KEPT = 64  # cached columns of elements
 
 UNITS = {(Power, "speed"), (Loaded, "usual")}  # keys that only say what a coefficient is a unit of
 
@@ -72,7 +72,7 @@ def fit_friction_shapes(
         torque: Channel of the torque, as for `identify`.
         cutoff: Cut-off frequency; by default as for `identify` [Hz].
         recipe: Other choices.
-        progress: Told the share of the work that is done.
+        progress: Called with the share of the work that is done.
     """
     say = progress or _silent
     chosen = replace(recipe or Recipe(), friction="file", tilt="file")
@@ -86,7 +86,7 @@ def fit_friction_shapes(
     )
     task = _Task(ready.experiment)
     if not task.places:
-        raise ArmtwinError(f"robot '{robot.name}': its friction laws have no shape numbers")
+        raise ArmtwinError(f"robot '{robot.name}': its friction laws have no shape parameters")
     start = np.zeros(len(task.places))
     task = replace(task, sigma=task.residual_of_joints(start))
     before = task.residual_of_joints(start)
@@ -94,17 +94,17 @@ def fit_friction_shapes(
     say(READY)
     x, deviation = _searched(task, start, everything)
     say(SEARCHED)
-    told = (deviation < TOLD * SPREAD) & (np.abs(x) < WIDEST - CLOSE)
-    x = np.where(told, x, 0.0)
-    if told.any():
-        x, again = _searched(task, x, told)
-        deviation = np.where(told, again, deviation)
+    identified = (deviation < TOLD * SPREAD) & (np.abs(x) < WIDEST - CLOSE)
+    x = np.where(identified, x, 0.0)
+    if identified.any():
+        x, again = _searched(task, x, identified)
+        deviation = np.where(identified, again, deviation)
     applied = ready.experiment.clean[0].how.cutoff
     shaped = task.robot_with(x)
     return ShapeFit(
         prior=robot,
         robot=identify(shaped, logs, torque=torque, cutoff=applied, recipe=chosen).robot,
-        table=tuple(task.numbers(x, deviation, told)),
+        table=tuple(task.numbers(x, deviation, identified)),
         before=before,
         after=task.residual_of_joints(x),
     )
@@ -115,16 +115,16 @@ def _silent(_: float) -> None:
 
 
 def _searched(task: _Task, start: Floats, free: Flags) -> tuple[Floats, Floats]:
-    """Logarithms of the shapes, some of them free, and the deviations of these, (k,) each."""
+    """Search the free logarithms of the shapes; all of them and deviations, (k,) each."""
     from scipy.optimize import least_squares
 
-    def whole(some: Floats) -> Floats:
+    def whole(free_x: Floats) -> Floats:
         x = start.copy()
-        x[free] = some
+        x[free] = free_x
         return x
 
-    def gap(some: Floats) -> Floats:
-        return np.concatenate([task.left(whole(some)), some / SPREAD])
+    def gap(free_x: Floats) -> Floats:
+        return np.concatenate([task.left(whole(free_x)), free_x / SPREAD])
 
     limits = (-WIDEST, WIDEST)
     found = least_squares(gap, start[free], bounds=limits, diff_step=STEP, ftol=CLOSE)
@@ -138,7 +138,7 @@ def _searched(task: _Task, start: Floats, free: Flags) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class _Place:
-    """A shape number: of which element, its key and value."""
+    """A shape parameter: of which element, its key and value."""
 
     element: int
     key: str
@@ -147,7 +147,7 @@ class _Place:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Rows with everything linear but friction taken out, and friction by its shapes."""
+    """Rows with everything linear but friction projected out, and friction by its shapes."""
 
     experiment: IdentificationData
     sigma: Floats | None = None
@@ -158,7 +158,7 @@ class _Task:
 
     @cached_property
     def places(self) -> list[_Place]:
-        """The shape numbers that can be searched: positive ones of laws that are no tables."""
+        """The shape parameters that can be searched: positive ones of laws that are no tables."""
         found = []
         for k, (element, _) in enumerate(self.robot.assembly.friction):
             if element.negative is not None:
@@ -224,7 +224,7 @@ class _Task:
 
     @cached_property
     def _of_element(self) -> Callable[[int, Any], Floats]:
-        """Columns of one element with some law; those of the last ones are kept."""
+        """Columns of one element with a law; the latest are cached."""
         return lru_cache(maxsize=KEPT)(self._columns_of)
 
     def _columns_of(self, number: int, law: Any) -> Floats:
@@ -256,16 +256,16 @@ class _Task:
         return np.asarray(b - self._projector @ (self._projector.T @ b))
 
     def left(self, x: Floats) -> Floats:
-        """What no linear parameter explains with shapes x, (m n,)."""
+        """Residual with shapes x, all linear parameters fitted, (m n,)."""
         return np.asarray(self._rest - self.friction(x) @ self.coefficients(x))
 
     def residual_of_joints(self, x: Floats) -> Floats:
-        """Root mean square that is left of each joint's torque with shapes x, (n,) [N m]."""
-        left = self.left(x).reshape(-1, self.robot.n)
+        """Residual rms of each joint's torque with shapes x, (n,) [N m]."""
+        residual = self.left(x).reshape(-1, self.robot.n)
         if self.sigma is not None:
-            left = left * self.sigma
+            residual = residual * self.sigma
         count = np.maximum(self.used.sum(axis=0), 1.0)
-        return np.asarray(np.sqrt((left**2).sum(axis=0) / count))
+        return np.asarray(np.sqrt((residual**2).sum(axis=0) / count))
 
     def coefficients(self, x: Floats) -> Floats:
         """Coefficients of friction with shapes x, everything linear fitted, (k,)."""
@@ -275,7 +275,7 @@ class _Task:
         return np.asarray(np.linalg.pinv(normal, rcond=1e-12) @ (F.T @ self._rest / sizes) / sizes)
 
     def robot_with(self, x: Floats) -> Robot:
-        """The robot with shapes x, and about the coefficients that go with them."""
+        """The robot with shapes x and approximate coefficients."""
         named = {element.name: element for element, _ in self.elements(x)}
         active = self.robot.description.active_friction()
         elements = []
@@ -294,14 +294,14 @@ class _Task:
         source = "identified: friction and its shapes on dynamic logs"
         return robot.with_parameters(phi, source, told=told)
 
-    def numbers(self, x: Floats, deviation: Floats, told: Flags) -> Iterator[ShapeNumber]:
-        """The shape numbers; one that the logs do not tell keeps the file's value."""
+    def numbers(self, x: Floats, deviation: Floats, identified: Flags) -> Iterator[ShapeNumber]:
+        """The shape parameters; one that is not identifiable keeps the file's value."""
         for k, place in enumerate(self.places):
             element, _ = self.robot.assembly.friction[place.element]
             value = place.value * float(np.exp(x[k]))
             std = value * float(deviation[k])
             name = f"{element.name}.{place.key}"
-            yield ShapeNumber(name, place.value, value, std, bool(told[k]))
+            yield ShapeNumber(name, place.value, value, std, bool(identified[k]))
 
 
 def _filtered(columns: Floats, log: CleanLog) -> Floats:

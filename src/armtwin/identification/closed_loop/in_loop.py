@@ -3,9 +3,9 @@
     φ_k+1 = argmin ‖τ - Y(q_k, v_k, a_k) φ‖        (q_k, v_k, a_k) simulated with φ_k
 
 Measured positions carry the encoder's steps and noise into speeds and accelerations, and so into
-the columns; what errs there draws an estimate to wrong values, however long the log. In a closed
-loop it is in the torque too, as the servo answers to it. The simulated motion has no noise. As a
-servo tracks its reference much the same with any parameters near the true ones, few steps settle.
+the columns, which biases an estimate, however long the log. In a closed loop the noise is in the
+torque too, as the servo reacts to it. The simulated motion has no noise. As a servo tracks its
+reference almost equally with any parameters near the true ones, few steps settle.
 
 Ref: [Gautier-Janot-Vandanjon 2013]
 """
@@ -77,8 +77,8 @@ def in_loop(
         found = fit.robot
         if change < SETTLED:
             break
-    told = replace(fit, recipe=replace(chosen, motion="simulated"))
-    return LoopIdentification(told, tuple(steps))
+    estimate = replace(fit, recipe=replace(chosen, motion="simulated"))
+    return LoopIdentification(estimate, tuple(steps))
 
 
 def _moved(log: Log, q: Floats) -> Log:
@@ -88,7 +88,7 @@ def _moved(log: Log, q: Floats) -> Log:
 
 
 def _apart(logs: Sequence[Log], positions: Sequence[Floats]) -> float:
-    """How far simulated positions are from measured ones, worst joint, their means taken away."""
+    """Rms of simulated less measured positions, worst joint, means removed."""
     worst = 0.0
     for log, q in zip(logs, positions, strict=True):
         gap = log.q - q

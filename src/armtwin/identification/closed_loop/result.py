@@ -24,14 +24,14 @@ SETTLED = 2e-3  # change of the torque from step to step, over the torque
 
 @dataclass(frozen=True)
 class ShapeNumber:
-    """A shape number of a friction law.
+    """A shape parameter of a friction law.
 
     Attributes:
         name: Element and key, as "joint_1.speed".
         file: Its value in the robot file.
         value: Its value by the logs.
         std: Its standard deviation.
-        told: Whether the logs tell it.
+        told: Whether it is identified.
     """
 
     name: str
@@ -47,11 +47,11 @@ class ShapeFit(Result):
 
     Attributes:
         prior: The robot it started from.
-        robot: The robot with the shapes that the logs tell, identified from the same logs.
-        table: The shape numbers.
+        robot: The robot with the identified shapes, fitted to the same logs.
+        table: The shape parameters.
         before: Residual of each joint with the shapes of the file, everything linear fitted,
             (n,) [N m].
-        after: The same with the shapes found.
+        after: Residual of each joint with the fitted shapes, (n,) [N m].
     """
 
     prior: Robot
@@ -61,37 +61,37 @@ class ShapeFit(Result):
     after: Floats
 
     def sections(self) -> Report:
-        """The shape numbers, and what is left of the torque with them."""
+        """The shape parameters, and the torque residual with them."""
         return Report(
             title=f"Friction shapes of {self.prior.name} from dynamic logs",
             subtitle="separable least squares: everything linear is fitted anew for each shape",
             sections=(
                 Section("", _shapes(self)),
-                Section("What is left of the torque", _residuals(self)),
+                Section("Torque residual", _residuals(self)),
             ),
             verdict=(_verdict(self),),
         )
 
 
 def _verdict(result: ShapeFit) -> Text:
-    told = sum(row.told for row in result.table)
+    identified = sum(row.told for row in result.table)
     less = 100 * (1 - np.linalg.norm(result.after) / np.linalg.norm(result.before))
     return Text(
-        f"{told} of {len(result.table)} shape numbers are told by the logs; with them the residual "
-        f"of the torque is {less:.2g} % smaller."
+        f"{identified} of {len(result.table)} shape parameters are identified; with them the "
+        f"torque residual is {less:.2g} % smaller."
     )
 
 
 def _shapes(result: ShapeFit) -> Iterator[Block]:
     columns = (
-        Column("name", "shape number"),
+        Column("name", "shape parameter"),
         Column("file", "file", PLAIN),
         Column("value", "logs", PLAIN),
         Column("std", "deviation", DEVIATION),
-        Column("told", "told", words=_told),
+        Column("told", "identified", words=_told),
     )
     yield Table(columns, [vars(row) for row in result.table], key="shapes")
-    yield Text("A number that the logs do not tell keeps the value of the file.")
+    yield Text("A parameter that is not identified keeps the value of the file.")
     yield Data("robot", result.prior.name)
 
 
@@ -150,7 +150,7 @@ class LoopIdentification(Result):
 
     @property
     def table(self) -> tuple[FittedParameter, ...]:
-        """Every parameter with what it rests on."""
+        """Every parameter with its deviation and group."""
         return self.fit.table
 
     @property
@@ -159,7 +159,7 @@ class LoopIdentification(Result):
         return self.steps[-1].change < SETTLED
 
     def sections(self) -> Report:
-        """The steps, then what the last estimate shows."""
+        """The steps, then the report of the last estimate."""
         last = self.fit.sections()
         how = "Settled" if self.settled else "Not settled"
         change = f"the last changed the torque by {100 * self.steps[-1].change:.2g} %"

@@ -1,4 +1,4 @@
-"""A completed robot: what was lacking, the rules that filled it, and what would replace them."""
+"""A completed robot: what was lacking, the rules that filled it, measurements to replace them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def complete(
 
     Nothing that the file gives is changed. Rotor inertias and friction come from the joints'
     largest torques and speeds; current limits from torque limits, from logs, or from the torque
-    that weight, friction and full speed need; bristles from break-away and a turn of 1e-4 rad; a
+    that weight, friction and full speed need; pre-sliding stiffness from break-away at 1e-4 rad; a
     servo from a bandwidth and the inertia that motors feel.
 
     Args:
-        robot: An imported or identified robot, what it carries mounted.
+        robot: An imported or identified robot, its tool and payload mounted.
         logs: Logs of it, for postures, speeds and largest torques.
         bandwidth: Natural frequency of the position loop of a servo by rule [Hz]; by default it
             follows from the reach.
@@ -58,9 +58,9 @@ def complete(
     found = sizes(done, read)
     done, constants = with_torque_constants(done, found)
     done, limits = with_current_limits(done, found)
-    done, bristles = with_bristles(done, found)
+    done, stiffnesses = with_bristles(done, found)
     done, servo = with_servo(done, found, bandwidth)
-    table = (*motors, *friction, *constants, *limits, *bristles, *servo)
+    table = (*motors, *friction, *constants, *limits, *stiffnesses, *servo)
     still = missing(done.description, seam=True)
     return Completion(robot, done, tuple(lacking), table, tuple(still), read)
 
@@ -111,7 +111,7 @@ class Completion(Result):
     logs: tuple[Log, ...]
 
     def sections(self) -> Report:
-        """The numbers by rule, and what would replace them."""
+        """The assumed numbers, and the measurements that would replace them."""
         robot = self.given.description
         logs = [file_name(log.origin, "a log") for log in self.logs]
         measured_by = f"by {', '.join(logs)}" if logs else "by its file alone"
@@ -128,19 +128,19 @@ class Completion(Result):
 
 
 def _verdict(result: Completion) -> Text:
-    """What a completed robot is worth."""
+    """Whether the completed robot can be predicted."""
     if result.still:
         return Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
     if not result.table:
         return Text("Nothing was lacking: the robot can be predicted as it is.", "good")
     count = len(result.table)
-    guessed = result.robot.description.servo != result.given.description.servo
-    servo = "; its servo is a guess" if guessed else ""
+    is_assumed = result.robot.description.servo != result.given.description.servo
+    servo = "; its servo is assumed" if is_assumed else ""
     return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
 def _filled(result: Completion) -> Iterator[Block]:
-    """One row for each kind of number and each rule that gave some."""
+    """One row for each kind of number and each rule that filled it."""
     records = []
     for rows in _alike(result.table):
         first = rows[0]

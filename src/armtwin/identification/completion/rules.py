@@ -38,10 +38,10 @@ from armtwin.robot.schema.provenance import DEFAULT_SERVO
 from armtwin.robot.schema.servo import Cascade, Filter
 from armtwin.robot.schema.servo_rule import ServoRule
 
-TURN, SLIDE = 1e-4, 1e-5  # that bends bristles up to their break-away [rad, m]
-LEAST_DRY = 1e-3  # of the largest torque, by which a bristle is made where nothing rubs dry
-RELATIVE_DAMPING = 0.1  # of bristles
-SPEEDS = np.geomspace(1e-4, 1.0, 60)  # shares of the highest speed at which friction is looked at
+TURN, SLIDE = 1e-4, 1e-5  # pre-sliding travel up to break-away [rad, m]
+LEAST_DRY = 1e-3  # of the largest torque: least dry friction that sets a stiffness
+RELATIVE_DAMPING = 0.1  # of the pre-sliding spring
+SPEEDS = np.geomspace(1e-4, 1.0, 60)  # shares of the highest speed at which friction is sampled
 RATES = (250.0, 2000.0, 4000.0)  # of set-points, position loop and velocity loop [Hz]
 DAMPING, INTEGRATOR, ADVANCE = 0.8, 0.1, 0.9
 METRE_BANDWIDTH = 14.0  # of the position loop of an arm that reaches 1 m [Hz]
@@ -71,7 +71,7 @@ def in_words(source: str) -> str:
 
 
 def with_motors(robot: Robot) -> Step:
-    """Motors on joints that none turns; rotor inertias where no motor has one."""
+    """Motors on joints without one; rotor inertias where no motor has one."""
     if robot.description.hydraulic or not (lacks_drives(robot) or idle_joints(robot)):
         return robot, []
     known = {motor.name: motor.rotor_inertia for motor in robot.description.motor}
@@ -103,7 +103,7 @@ def with_friction(robot: Robot) -> Step:
 
 
 def with_torque_constants(robot: Robot, found: Sizes) -> Step:
-    """Torque constants: what the current limit needs for the largest torque, else 1 N m/A."""
+    """Torque constants: largest torque over the current limit, else 1 N m/A."""
     torque, _ = _motor_torques(robot, found)
     motors = []
     filled = []
@@ -158,7 +158,7 @@ def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
 
 
 def with_bristles(robot: Robot, found: Sizes) -> Step:
-    """Bristles that a turn of 1e-4 rad bends up to the break-away, a tenth of critical damping."""
+    """Pre-sliding stiffness by break-away at 1e-4 rad, damping a tenth of critical."""
     rows = {element.name: row for element, row in robot.assembly.friction}
     active = robot.description.active_friction()
     elements = []
@@ -167,12 +167,12 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
         if element in active and element.presliding is None:
             row = rows[element.name]
             stiffness, rule = _bristle_stiffness(robot, found, element, row)
-            bristle = Presliding(
+            presliding = Presliding(
                 stiffness=stiffness,
                 relative_damping=RELATIVE_DAMPING,
                 inertia=rounded(_row_inertia(robot, found.postures, row)),
             )
-            element = with_assumed(element, rule, presliding=bristle)
+            element = with_assumed(element, rule, presliding=presliding)
             key = f"friction.{element.name}.presliding.stiffness"
             filled.append(Filled(key, stiffness, "N m/rad", rule, BY_REVERSALS))
         elements.append(element)
@@ -182,9 +182,9 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
 def _bristle_stiffness(
     robot: Robot, found: Sizes, element: FrictionElement, row: Row
 ) -> tuple[float, str]:
-    """Stiffness of one element's bristles [N m/rad], and the rule of all of them in words.
+    """Pre-sliding stiffness of one element [N m/rad], and the rule of all of them in words.
 
-    A row that turns faster than its joint, as a motor's, turns so much further.
+    The travel of a row that turns faster than its joint, as a motor's, is scaled by the ratio.
     """
     own = int(np.abs(row.weights).argmax())
     ratio = abs(row.weights[own])
@@ -193,7 +193,7 @@ def _bristle_stiffness(
     held = _largest_dry(element, ratio * found.joints.speed[own])
     rule = f"break-away at a turn of {TURN:g} rad"
     if slides:
-        rule = f"break-away at a way of {SLIDE:g} m"
+        rule = f"break-away at a travel of {SLIDE:g} m"
     least = LEAST_DRY * found.joints.torque[own] / ratio
     if held < least:
         held = least
@@ -222,7 +222,8 @@ def _row_inertia(robot: Robot, postures: Floats, row: Row) -> float:
 def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
     """A cascade by a bandwidth and the inertia that motors feel, where the file has no servo.
 
-    Large arms swing slowly, and their loops must be slower: f = 14 Hz (reach / 1 m)^-1/2.
+    Large arms vibrate at lower frequencies, and their loops must be slower:
+    f = 14 Hz (reach / 1 m)^-1/2.
     """
     if robot.description.servo:
         return robot, []

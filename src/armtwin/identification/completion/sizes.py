@@ -24,7 +24,7 @@ MOST_SAMPLES = 99.9  # [%]
 
 
 class Sizes(NamedTuple):
-    """What the rules measure a robot by.
+    """Scales of a robot that the rules use.
 
     Attributes:
         postures: Joint positions at which inertias are computed, (k, n).

@@ -1,1 +1,1 @@
-"""Motions that tell a robot's parameters well, designed before the robot moves."""
+"""Exciting trajectories for parameter identification."""

@@ -46,7 +46,7 @@ class Use(NamedTuple):
         return min(self.distance.values(), default=np.inf)
 
     def worst(self, robot: Robot, clearance: float) -> str:
-        """What is broken most, in words."""
+        """The limit exceeded most, in words."""
         if self.nearest < clearance:
             name = min(self.distance, key=lambda key: self.distance[key])
             return f"the distance to {name}"
@@ -60,11 +60,11 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What an excitation must keep to.
+    """Limits of an excitation.
 
     Attributes:
         robot: The robot.
-        cell: What stands around it.
+        cell: Obstacles around it.
         clearance: How far it stays away from that [m].
         middle: Middle of the position limits, (n,).
         half: Half their range, (n,).
@@ -96,13 +96,13 @@ class Bounds:
         if unknown.any():
             joint = robot.joint_names[int(np.argmax(unknown))]
             raise ArmtwinError(
-                f"robot '{robot.name}': {joint} has neither a speed nor a torque limit, so that no "
-                "motion is known to be safe; give limits.velocity in its file"
+                f"robot '{robot.name}': {joint} has neither a speed nor a torque limit: no motion "
+                "is known to be safe; give limits.velocity in its file"
             )
         if not (half > 0).all():
             joint = robot.joint_names[int(np.argmin(half))]
             raise ArmtwinError(
-                f"robot '{robot.name}': the limits leave no motion, as the position limits of "
+                f"robot '{robot.name}': no motion within the limits: the position limits of "
                 f"{joint} are equal"
             )
         return Bounds(
@@ -158,5 +158,5 @@ class Bounds:
         return found
 
     def kept(self, use: Use) -> bool:
-        """Whether a motion of some use keeps to all limits."""
+        """Whether a motion is within all limits."""
         return use.largest <= 1.0 and use.nearest >= self.clearance

@@ -3,9 +3,9 @@
     dF/dq = Σ_jp F_jp dY_jp/dq        F_jp = dF/dY_jp, and alike by v and a
 
 All slopes of a sample come from one pass backwards through the traced regressor, in less time than
-the regressor itself. Friction turns its sign over a hundredth of the highest speed there, as a sum
-over samples would else step whenever a sample changes sides. A robot whose regressor cannot be
-traced, as of a friction law that is a table, has them by differences.
+the regressor itself. The sign of friction is smoothed over 1 % of the highest speed there, as a sum
+over samples would otherwise step whenever a sample changes sign. Where a regressor cannot be
+traced, as with a friction law that is a table, slopes are differences.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from armtwin.motion.fourier import Shapes
 from armtwin.robot.dynamics.traced import whole_regressor
 from armtwin.robot.robot import Robot
 
-SOFT = 0.01  # of its highest speed over which the sign of friction turns
+SOFT = 0.01  # of its highest speed over which the sign of friction is smoothed
 STEP = 1e-6  # of the differences [rad, rad/s, rad/s²]
 
 
@@ -120,7 +120,7 @@ class DifferencedColumns:
 
 
 def columns_of(robot: Robot, fastest: Floats) -> RegressorColumns:
-    """The columns of a robot, traced where they can be, friction turning over some speeds.
+    """The columns of a robot, traced where possible, the sign of friction smoothed.
 
     Args:
         robot: The robot.

@@ -1,8 +1,8 @@
 """Design an excitation: random starts, then a search by gradient, then every limit checked densely.
 
-The search first raises the determinant, which every parameter shares in, then turns to the
-criterion; limits are penalties that stiffen. What is left of them between the samples is taken away
-by a smaller swing.
+The search first raises the determinant, which depends on every parameter, then turns to the
+criterion; limits are penalties of growing stiffness. Violations that remain between the samples are
+removed by a smaller amplitude.
 
 Ref: [Waiboer 2007, section 4.4.1], [Swevers 1997]
 """
@@ -44,7 +44,7 @@ USUAL_RATE = 250.0  # of set-points where the robot's file has no servo [Hz]
 FIRST = ((150, 1e3),)
 THEN = ((250, 1e4), (250, 1e5))
 SETTLED = 1e-6  # relative gain of a step at which a stage of the search ends
-LEAST_SWING = 0.7  # share of a motion's swing that the dense check may leave
+LEAST_SWING = 0.7  # smallest share of a motion's amplitude after the dense check
 HALVINGS = 7
 
 Progress = Callable[[float], None]
@@ -52,7 +52,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What a search works on."""
+    """Data of a search."""
 
     robot: Robot
     plan: ExcitationPlan
@@ -92,13 +92,13 @@ def excite(
     *,
     progress: Progress | None = None,
 ) -> Excitation:
-    """Design a motion that tells a robot's parameters well, within its limits and its cell.
+    """Design an exciting trajectory within a robot's limits and its cell.
 
     Args:
         robot: The robot as it will be logged, with drives, tool and payload.
         plan: The choices.
-        cell: What stands around it; by default the plane of its base alone.
-        progress: Told the share that is done.
+        cell: Obstacles around it; by default the plane of its base alone.
+        progress: Called with the share that is done.
     """
     chosen = plan or ExcitationPlan()
     if not isinstance(robot, Robot):
@@ -157,7 +157,7 @@ def _normal(task: _Task, series: FourierSeries) -> Floats:
 
 
 def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried, ...]]:
-    """The best of some random motions, and how good all of them were."""
+    """The best random motion, and the criteria of all of them."""
     chance = np.random.default_rng(task.plan.seed)
     motions = RandomMotions(task.bounds, task.harmonics, task.shapes, task.torque, chance)
     best, least, tried = None, np.inf, []
@@ -177,7 +177,7 @@ def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried
 def _optimised(
     task: _Task, objective: Objective, start: FourierSeries, say: Progress
 ) -> tuple[FourierSeries, Use]:
-    """The motion that a search comes to; its start where it comes to nothing better."""
+    """Search from a start; the start itself where nothing better is found."""
     from scipy.optimize import minimize
 
     sought = partial(criterion_of, scales=task.scales, plan=task.plan)
@@ -205,23 +205,23 @@ def _optimised(
 
 
 def _checked(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
-    """A motion with as much of its swing as keeps to the limits also between the samples."""
+    """Reduce the amplitude of a motion until limits hold between the samples too."""
     dense = max(task.samples, round(task.plan.period * task.rate))
     times = np.linspace(0.0, task.plan.period, DENSER * dense + 1)
     shapes = task.harmonics.shapes(times)
 
-    def used(share: float) -> Use:
+    def use_of(share: float) -> Use:
         motion = Shapes(*(shape @ series.swung(share).free for shape in shapes))
         return task.bounds.use(motion, task.bounds.needed(motion))
 
-    use = used(1.0)
+    use = use_of(1.0)
     if task.bounds.kept(use):
         return series, use
     low, high = LEAST_SWING, 1.0
-    kept = used(low)
+    kept = use_of(low)
     for _ in range(HALVINGS):
         share = (low + high) / 2
-        use = used(share)
+        use = use_of(share)
         if task.bounds.kept(use):
             low, kept = share, use
         else:

@@ -1,12 +1,12 @@
-"""What a motion tells of the parameters: singular values of the scaled regression, and criteria.
+"""Information of a motion on the parameters: singular values of the scaled regressor, criteria.
 
     N = Σ_j Y_jᵀ Y_j / (T_j² m)        rows over their joint's largest torque T_j, m samples
     A = Y C H:  σ(A)² = eig(Sᵀ N S)    H = diag(prior values), C H = Sᵀ Qᵀ        ("parameters")
     A = Y D:    σ(A)² = eig(D N D)     D = diag(N)^-½                              ("columns")
 
 Y holds the r independent columns; those of all p parameters are Y C. The nonzero singular values of
-the p scaled columns are then those of the r columns Y S. Criteria are logarithms, so that 0.1 is 10
-per cent; σ_min is taken as a norm of 1/σ, which has a slope also where singular values meet.
+the p scaled columns are then those of the r columns Y S. Criteria are logarithms, so that 0.1 is
+10 %; σ_min is taken as a norm of 1/σ, which has a slope also where singular values meet.
 
 Ref: [Waiboer 2007, eq. 4.62-4.64, 4.68, 4.72-4.74], [Memar-Esfahani 2015, eq. 17]
 """
@@ -24,7 +24,7 @@ from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
-NORM = 4.0  # of 1/λ that stands for the largest while searching
+NORM = 4.0  # of 1/λ that is used as the largest while searching
 
 
 class Value(NamedTuple):
@@ -36,7 +36,7 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """By what rows and columns are scaled.
+    """Scales of rows and columns.
 
     Attributes:
         torque: Largest torques T of the joints, (n,).
@@ -52,7 +52,7 @@ class Scales:
 
     @staticmethod
     def of(robot: Robot, torque: Floats) -> Scales:
-        """The scales of a robot whose joints bear so large torques (n,)."""
+        """The scales of a robot with largest joint torques (n,)."""
         C = identifiable(robot).combination
         scaled = C * sizes_of(robot.parameter_table)
         R = np.asarray(np.linalg.qr(scaled.T, mode="r"))

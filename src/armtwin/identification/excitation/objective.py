@@ -1,4 +1,4 @@
-"""What is minimised: a criterion and what limits are exceeded by, with the slope by coefficients.
+"""Objective of the search: a criterion and penalties of the limits, with its gradient.
 
     F = criterion(N) + μ mean(over²)
 
@@ -20,9 +20,9 @@ from armtwin.maths.batch import Floats
 from armtwin.motion.cell import nearness
 from armtwin.motion.fourier import Shapes
 
-MARGIN = 0.015  # of each limit that is left for what is between the samples
+MARGIN = 0.015  # of each limit reserved for the motion between samples
 NEAR = 0.1  # distance [m] that counts as much as a limit exceeded by all of it
-EVERY = 2  # samples of which one is held against the cell
+EVERY = 2  # samples of which one is checked against the cell
 STEP = 1e-6  # of positions for the slopes of distances [rad]
 
 Criterion = Callable[[Floats], Value]
@@ -36,8 +36,8 @@ class Objective:
         columns: Columns along a motion.
         scales: Their scales.
         bounds: The limits.
-        shapes: What the coefficients add at the samples.
-        units: By what the coefficients of each joint are divided in the search, (k, n).
+        shapes: Motion per coefficient at the samples.
+        units: Units of the coefficients of each joint in the search, (k, n).
     """
 
     columns: RegressorColumns

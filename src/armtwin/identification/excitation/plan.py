@@ -1,4 +1,4 @@
-"""What an excitation shall be: its series, what it is good for, and how far limits may be used."""
+"""Options of an excitation: its series, its criterion, and how far limits may be used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Criterion = Literal["log_det", "sigma_min", "condition", "weighted"]
 Scaling = Literal["parameters", "columns"]
 Search = Literal["optimised", "random"]
 
-WHOLE = 1e-6  # samples by which a period may miss a whole number of them
+WHOLE = 1e-6  # samples by which a period may differ from a whole number of them
 LARGEST_PERIOD = 600.0  # [s]
 MOST_HARMONICS = 60
 MOST_SAMPLES = 1_000_000  # of a trajectory
@@ -25,13 +25,13 @@ class ExcitationPlan:
     """The choices of an excitation.
 
     Attributes:
-        criterion: What is sought: the largest "log_det", the largest "sigma_min", the least
+        criterion: What is optimised: the largest "log_det", the largest "sigma_min", the least
             "condition" number, or the least "weighted" sum
             weights[0] condition + weights[1] / sigma_min.
         scaling: What singular values and condition number are of: columns times the parameters'
             prior values ("parameters") or over their own norms ("columns").
         weights: Of the condition number and of 1 / sigma_min in "weighted".
-        search: "optimised" by gradient from the best of some random starts, or the best "random".
+        search: "optimised" by gradient from the best random start, or the best "random".
         starts: Random motions that are tried; the best is taken, or started from.
         period: Length of a period [s].
         harmonics: Harmonics of a period.
@@ -115,7 +115,7 @@ class ExcitationPlan:
             raise ArmtwinError(f"excitation: rate must be above 0 Hz, got {self.rate:g} Hz")
 
     def checked_rate(self, rate: float) -> float:
-        """A rate at which a period is a whole number of set-points, at least some a harmonic."""
+        """Refuse a rate unless a period is a whole number of set-points, 4 or more a harmonic."""
         samples = self.period * rate
         if abs(samples - round(samples)) > WHOLE:
             near = round(samples) / rate

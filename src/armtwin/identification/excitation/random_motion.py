@@ -1,7 +1,7 @@
 """Random motions that use the limits of a robot as far as they go.
 
-Speeds of all harmonics are drawn alike, each joint's swing is then widened to its nearest limit,
-and all of them together made smaller where torques, floor or cell ask for it.
+Speeds of all harmonics are sampled from one distribution, each joint's amplitude is then widened to
+its nearest limit, and all of them are scaled down where torques, floor or cell require it.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from armtwin.maths.batch import Floats
 from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
 
 HALVINGS = 7
-LEAST_SWING = 0.05  # share of the widest swing below which a draw counts as no motion
-MOST_DRAWS = 200  # in vain before none is taken to exist
+LEAST_SWING = 0.05  # share of the largest amplitude below which a sample counts as no motion
+MOST_DRAWS = 200  # samples without success before none is taken to exist
 MARGIN = 0.999  # of limits, for what is between samples
 
 
 @dataclass(frozen=True, eq=False)
 class RandomMotions:
-    """Draws of motions within limits.
+    """Random motions within limits.
 
     Attributes:
         bounds: The limits.
         harmonics: Period and harmonics.
-        shapes: What coefficients add at the samples at which limits are kept.
+        shapes: Motion per coefficient at the samples at which limits are checked.
         torque: Torques (m, n) of a motion.
-        chance: Where the draws come from.
+        chance: The random generator.
     """
 
     bounds: Bounds
@@ -53,8 +53,8 @@ class RandomMotions:
             broken[word] = broken.get(word, 0) + 1
         worst = max(broken, key=lambda word: broken[word])
         raise ArmtwinError(
-            f"robot '{self.bounds.robot.name}': the limits leave no motion; of {MOST_DRAWS} random "
-            f"ones none keeps to them, most often for {worst}"
+            f"robot '{self.bounds.robot.name}': no motion within the limits among {MOST_DRAWS} "
+            f"random ones; most often exceeded: {worst}"
         )
 
     def _motion(self, series: FourierSeries) -> Shapes:
@@ -65,25 +65,25 @@ class RandomMotions:
         return self.bounds.use(motion, self.torque(motion))
 
     def _wide(self) -> FourierSeries:
-        """A motion that each joint makes as wide as its own limits let it."""
+        """A random motion of each joint up to its own limits."""
         bounds, n = self.bounds, self.bounds.robot.n
         basis = self.harmonics.at_rest.shape[1]
         free = self.chance.normal(size=(basis, n))
         free[0] = 0.0
         motion = self._motion(FourierSeries(self.harmonics, free))
-        swing = np.abs(motion.q).max(axis=0)
+        amplitude = np.abs(motion.q).max(axis=0)
         share = self.chance.uniform(0.5, 1.0, size=n)
-        widest = share * bounds.half / swing
+        widest = share * bounds.half / amplitude
         fastest = bounds.speed / np.abs(motion.v).max(axis=0)
         quickest = bounds.acceleration / np.abs(motion.a).max(axis=0)
         scale = MARGIN * np.minimum(widest, np.minimum(fastest, quickest))
         free *= scale
-        room = bounds.half - scale * swing
-        free[0] = bounds.middle + self.chance.uniform(-1.0, 1.0, size=n) * MARGIN * room
+        margin = bounds.half - scale * amplitude
+        free[0] = bounds.middle + self.chance.uniform(-1.0, 1.0, size=n) * MARGIN * margin
         return FourierSeries(self.harmonics, free)
 
     def _narrowed(self, series: FourierSeries) -> FourierSeries | None:
-        """The widest of the same motions about their centre that keeps to all limits."""
+        """Scale a motion about its centre to the largest within all limits."""
         if self._keeps(series):
             return series
         if not self._keeps(series.swung(LEAST_SWING)):

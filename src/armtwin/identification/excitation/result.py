@@ -1,4 +1,4 @@
-"""A designed excitation: its motion, what it will tell, and what of the limits it uses."""
+"""A designed excitation: its motion, predicted deviations, and use of the limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 TRAJECTORY = "trajectory.csv"
-DRAWN = 1000  # samples of a curve
+DRAWN = 1000  # samples of a curve in a chart
 CRITERIA = {
     "log_det": "the determinant",
     "sigma_min": "the smallest singular value",
@@ -50,7 +50,7 @@ CRITERIA = {
 
 
 class Tried(NamedTuple):
-    """How good a motion is, by one sample of it.
+    """Criteria of a motion, for one sample of it.
 
     Attributes:
         log_det: Mean of the logarithms of the singular values of the bare columns.
@@ -68,19 +68,19 @@ class Tried(NamedTuple):
         return float(self.singular[-1])
 
     def told(self, beside: Excitation) -> int:
-        """Number of directions told to 10 % by as many samples as another excitation has."""
+        """Combinations identified to within 10 % with the samples of another excitation."""
         return int((self.singular * np.sqrt(beside.rows) > beside.line).sum())
 
     @staticmethod
     def of(N: Floats, scales: Scales) -> Tried:
-        """How good a motion with N is."""
+        """The criteria of a motion with N."""
         sigma = singular_values(N, scales, "parameters")
         return Tried(-log_det_of(N).value, float(deviations(N, scales).mean()), sigma)
 
 
 @dataclass(frozen=True)
 class Foretold:
-    """An independent combination of parameters, and how well the excitation will tell it.
+    """An independent parameter combination and its predicted deviation.
 
     Attributes:
         name: The combination.
@@ -109,16 +109,16 @@ class Excitation(Result):
 
     Attributes:
         robot: The robot.
-        plan: What it was designed for.
+        plan: The options.
         rate: Set-points in a second [Hz].
         series: The motion of a period.
-        scales: By what rows and columns are scaled.
+        scales: Scales of rows and columns.
         normal: N of the motion, (r, r).
         start: N of the random motion that the search started from, (r, r).
         use: How much of each limit is used, checked densely.
         clearance: Distance that was to be kept from the cell [m].
         tried: The random motions that were tried.
-        twin: What the robot's simulated loop makes of it, None where it was not simulated.
+        twin: Result of the robot's simulated loop, None where it was not simulated.
     """
 
     robot: Robot
@@ -165,12 +165,12 @@ class Excitation(Result):
 
     @property
     def line(self) -> float:
-        """Singular value above which a direction is told to 10 %."""
+        """Singular value above which a combination is identified to within 10 %."""
         return self.plan.noise / RELATIVE_ERROR
 
     @property
     def told(self) -> int:
-        """Number of directions that the excitation tells to 10 %."""
+        """Number of combinations identified to within 10 %."""
         return int((self.singular_values("parameters") > self.line).sum())
 
     @cached_property
@@ -192,7 +192,7 @@ class Excitation(Result):
         return float(np.mean([row.relative for row in self.table]))
 
     def sections(self) -> Report:
-        """What it will tell, the limits it uses, how it moves."""
+        """Identifiable combinations, use of the limits, motion."""
         plan = self.plan
         length = f"{self.trajectory.duration:.4g} s at {self.rate:g} Hz"
         return Report(
@@ -211,11 +211,10 @@ class Excitation(Result):
 
 def _verdicts(result: Excitation) -> Iterator[Text]:
     count = len(result.scales.sizes)
-    how = "searched by gradient for" if result.plan.search == "optimised" else "the best random of"
+    how = "optimised for" if result.plan.search == "optimised" else "best random motion by"
     yield Text(
-        f"Tells {result.told} of {count} independent directions to 10 %, the noise of the torque "
-        f"being {100 * result.plan.noise:g} % of each joint's largest; {how} "
-        f"{CRITERIA[result.plan.criterion]}."
+        f"Identifies {result.told} of {count} independent parameter combinations to within 10 % "
+        f"({100 * result.plan.noise:g} % torque noise); {how} {CRITERIA[result.plan.criterion]}."
     )
     if result.twin is not None:
         yield Text(result.twin.sentence, "" if result.twin.runs else "bad")
@@ -229,14 +228,14 @@ def _told(result: Excitation) -> Iterator[Block]:
         Column("condition", "condition", PLAIN),
         Column("condition_columns", "by columns", Number()),
         Column("log_det", "log det", PLAIN),
-        Column("told", "told to 10 %", Number(places=0)),
+        Column("told", "within 10 %", Number(places=0)),
     )
     records = ({"name": "this excitation", **own}, {"name": "best random start", **start})
     yield Table(columns, records)
     yield Text(
-        "Columns scaled by the parameters' prior values, rows by the largest torques; beside it "
-        "the condition number of columns scaled by their own norms, which no longer shows how much "
-        "each parameter is excited.",
+        "Columns scaled by the parameters' prior values, rows by the largest torques. By columns: "
+        "scaled by their own norms, which no longer shows how much each parameter is excited. "
+        "Within 10 %: number of combinations identified to within 10 %.",
         "soft",
     )
     yield Data("rows", own)
@@ -251,7 +250,7 @@ def _told(result: Excitation) -> Iterator[Block]:
 
 
 def _rows(result: Excitation, *, of_start: bool = False) -> dict[str, float]:
-    """What the rows of a motion are worth."""
+    """Criteria of the rows of a motion."""
     sigma = result.singular_values("parameters", of_start=of_start)
     by_columns = result.singular_values("columns", of_start=of_start)
     return {
@@ -292,8 +291,8 @@ def _near(result: Excitation) -> Iterator[tuple[str, str]]:
         share = 100 * result.use.shares["drive"].max()
         yield "motors", f"at most {share:.0f} % of the torque at their current limit"
     for name, distance in result.use.distance.items():
-        kept = f"(at least {1e3 * result.clearance:.0f} mm were to be kept)"
-        yield name, f"{1e3 * distance:.0f} mm away {kept}"
+        required = f"(at least {1e3 * result.clearance:.0f} mm required)"
+        yield name, f"{1e3 * distance:.0f} mm away {required}"
 
 
 def _deviations(result: Excitation) -> Iterator[Block]:
@@ -307,7 +306,7 @@ def _deviations(result: Excitation) -> Iterator[Block]:
     )
     yield Text(
         f"Mean over all combinations: {100 * result.deviation:.3g} % of their sizes, for "
-        f"{result.rows} samples whose torques err independently."
+        f"{result.rows} samples with independent torque errors."
     )
     yield Table(columns, records, most=12)
     yield Data("std", {row.name: row.std for row in result.table})
@@ -318,7 +317,7 @@ def _singular(result: Excitation) -> Iterator[Chart]:
     layers = (
         Curve("this excitation", number, result.singular_values("parameters")),
         Curve("best random start", number, result.singular_values("parameters", of_start=True)),
-        Rule(result.line, "told to 10 %"),
+        Rule(result.line, "identified to within 10 %"),
     )
     yield Chart(
         "Singular values of the columns scaled by the parameters",

@@ -1,1 +1,1 @@
-"""Columns, a target and a prior -> parameters with deviations; knows no robot and no log."""
+"""Columns, a target and a prior -> parameters with standard deviations; no robot, no log."""

@@ -1,4 +1,4 @@
-"""What the data can tell at all: singular values of the scaled regression against the noise.
+"""What the data can identify: singular values of the scaled regression against the noise.
 
     A = U S Vᵀ      g = Uᵀ b      α_i = g_i / s_i      p̂ = V₁ α + V₂ V₂ᵀ p₀
 
@@ -53,7 +53,7 @@ class Decomposition:
 
     @property
     def kept(self) -> int:
-        """Number of directions that the data tell to 10 %."""
+        """Number of directions that the data identify to 10 %."""
         least = self.deviation / RELATIVE_ERROR
         return int((self.singular[: self.rank] > least).sum())
 
@@ -66,7 +66,7 @@ class Decomposition:
 
     @property
     def told(self) -> Floats:
-        """Share of each parameter that lies in the directions told to 10 %, 0 to 1, (p,)."""
+        """Share of each parameter that lies in the directions identified to 10 %, 0 to 1."""
         return self.share(None)
 
     def share(self, kept: int | None) -> Floats:
@@ -88,14 +88,14 @@ class Decomposition:
         return np.asarray(root @ root.T / independent)
 
     def truncated(self, kept: int | None = None) -> Floats:
-        """Parameters φ of some directions, what they leave open from the prior, (p,)."""
+        """Parameters φ of the first directions, the others from the prior, (p,)."""
         r = self._first(kept)
         alpha = self.g[:r] / self.singular[:r]
         # g is that of τ - Y φ₀, so the prior's part of the null space stays as it is
         return self.free.parameters(self.V[:, :r] @ alpha)
 
     def _first(self, kept: int | None) -> int:
-        """How many directions are meant: those told to 10 % by default, at most the rank."""
+        """How many directions are meant: those identified to 10 % by default, at most the rank."""
         return min(self.kept if kept is None else kept, self.rank)
 
 
@@ -121,6 +121,6 @@ def decompose(found: Factors, largest: Floats, free: FreeDirections) -> Decompos
     rows = int(found.count.sum())
     rank = _rank(singular)
     floor = float((b**2).sum() - (explained**2).sum())
-    left = floor + float((g[rank:] ** 2).sum())
-    deviation = float(np.sqrt(left / max(1, rows - rank)))
+    residual = floor + float((g[rank:] ** 2).sum())
+    deviation = float(np.sqrt(residual / max(1, rows - rank)))
     return Decomposition(singular, g, Vt.T, deviation, rows, floor, free)

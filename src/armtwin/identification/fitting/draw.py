@@ -1,4 +1,4 @@
-"""How strongly parameters are drawn to the prior: as predicts best what was left out of the fit."""
+"""Regularisation towards a prior: the weight that predicts left-out parts best."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from armtwin.maths.batch import Flags, Floats
 WEIGHTS = np.logspace(-8, 2, 31)
 FAMILY_SIZES = (1.0, 0.2, 0.03, 5.0)
 ROUNDING = 1e-15  # of the largest square below which one is rounding
-CLEARLY = 0.95  # share of an error that a less simple draw must reach to be taken
+CLEARLY = 0.95  # share of an error that a less simple regularisation must reach to be taken
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """How strongly the parameters are drawn to the prior.
+    """How strongly the parameters are regularised towards the prior.
 
     Attributes:
         weight: λ.
         family_size: Size of one family of parameters, as of friction, relative to their prior's;
-            below 1 they are drawn more than the others.
+            below 1 they are regularised more than the others.
         errors: Error of what was left out, for each weight tried with that size; 1 is the error of
             a fit to all. Empty where the weight was given.
     """
@@ -37,13 +37,13 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class DrawnFit:
-    """A fit with the draw that was chosen for it.
+    """A fit with the regularisation that was chosen for it.
 
     Attributes:
         whole: Factors of all rows that it was fitted to.
-        free: The free directions, sizes as drawn.
+        free: The free directions, sizes as regularised.
         sigma: Residuals by which the rows were weighted, (n,).
-        draw: The draw.
+        draw: The regularisation.
         fit: The fit.
         parts: Factors of the parts that make up all rows.
         others: For each part all the others as one.
@@ -70,7 +70,7 @@ class DrawnFit:
 def drawn_fit(
     parts: Sequence[Factors], free: FreeDirections, family: Flags, weight: float | None = None
 ) -> DrawnFit:
-    """The fit to all parts, drawn to the prior.
+    """Fit all parts, regularised towards the prior.
 
     Args:
         parts: Factors of parts of the rows.
@@ -91,7 +91,7 @@ def drawn_fit(
 
 
 def best_draw(fits: LeftOutFits, free: FreeDirections, family: Flags) -> Draw:
-    """The draw to the prior that predicts best the part that was left out.
+    """The regularisation that predicts best the part that was left out.
 
     One family of parameters has a size of its own, as the prior may know it better or worse.
 
@@ -122,10 +122,10 @@ class LeftOutFits:
     """Fits to all parts but one each, for any sizes of the parameters.
 
     Attributes:
-        left: Squares of each channel of the parts left out that base parameters (k, r, ...) miss,
-            (k, n, ...).
+        left: Residual squares of each channel of the parts left out with base parameters
+            (k, r, ...), (k, n, ...).
         rest: Factors of all channels of the others over σ √rows, (k, r + 1, r + 1).
-        power: Squares of each channel that a fit to all leaves, (n,).
+        power: Residual squares of each channel in a fit to all, (n,).
         C: Base parameters from all, (r, p).
     """
 
@@ -159,22 +159,22 @@ def left_out_fits(
     """
     total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
     size = parts[0].R.shape[-1]
-    left, rest = [], []
+    left_out, rest = [], []
     for part, others_of_it in zip(parts, without, strict=True):
         rows = others_of_it.count.sum()
         if not rows:
             continue
-        left.append(part.R)
+        left_out.append(part.R)
         small = weighted(others_of_it, sigma * np.sqrt(rows))
         rest.append(np.pad(small, ((0, size - len(small)), (0, 0))))
-    R = np.array(left).reshape(-1, len(sigma), size, size)
+    R = np.array(left_out).reshape(-1, len(sigma), size, size)
 
-    def missed(beta: Floats) -> Floats:
+    def residual_squares(beta: Floats) -> Floats:
         gap = R[:, :, :, -1:] - R[:, :, :, :-1] @ beta[:, None]
         return np.asarray((gap**2).sum(axis=2))
 
     return LeftOutFits(
-        left=missed,
+        left=residual_squares,
         rest=np.array(rest).reshape(-1, size, size),
         power=sigma**2 * total,
         C=parts[0].C,
@@ -190,6 +190,6 @@ def _coordinates(A: Floats, b: Floats) -> Floats:
     """
     squares, U = np.linalg.eigh(A @ np.swapaxes(A, 1, 2))
     largest = squares[:, -1:]
-    told = np.maximum(squares, ROUNDING * largest)[:, :, None]
+    above_rounding = np.maximum(squares, ROUNDING * largest)[:, :, None]
     g = np.swapaxes(U, 1, 2) @ b[:, :, None]
-    return np.asarray(np.swapaxes(A, 1, 2) @ (U @ (g / (told + WEIGHTS))))
+    return np.asarray(np.swapaxes(A, 1, 2) @ (U @ (g / (above_rounding + WEIGHTS))))

@@ -1,4 +1,4 @@
-"""The rows of a regression boiled down: a triangular factor for each channel, for every fit.
+"""The rows of a regression reduced to a triangular factor for each channel, for every fit.
 
     [Y_j | τ_j] = Q_j R_j        ‖τ_j - Y_j C φ‖ = ‖R_j [-C φ; 1]‖
 

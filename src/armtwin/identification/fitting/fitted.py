@@ -1,9 +1,9 @@
-"""The front door: columns, a target, names, units and a prior -> a table with standard deviations.
+"""Columns, a target, names, units and a prior -> a table with standard deviations.
 
-    target_j = Y_j φ + noise_j        for each channel j, φ drawn to the prior
+    target_j = Y_j φ + noise_j        for each channel j, φ regularised towards the prior
 
-How strongly it is drawn is what predicts best the parts left out of the fit. A direction that the
-data do not tell stays at the prior, and the table says so.
+The weight of the prior is the one that predicts best the parts left out of the fit. A direction
+that the data do not identify stays at the prior, and the table says so.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ PARTS = 6  # into which rows are cut, to be left out in turn
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Parameters fitted to a target, and what they rest on.
+    """Parameters fitted to a target, and how they were found.
 
     Attributes:
         table: Every parameter with prior, value, standard deviation and the shares that the data
-            tell.
+            identify.
         covariance: Covariance of the parameters, (p, p).
         residual: Root mean square of target minus fit of each channel, (n,).
-        draw: How strongly the parameters were drawn to the prior, and what was tried.
-        structure: Which parameters the columns tell alone, and which in combination.
+        draw: How strongly the parameters were regularised towards the prior, and what was tried.
+        structure: Which parameters are identifiable alone, and which in combination.
         decomposition: Singular values of the scaled columns.
     """
 
@@ -90,10 +90,11 @@ def fit_parameters(
     """Fit parameters that explain a target, regularised towards their prior.
 
     Args:
-        columns: What each parameter adds to the target, (k, n, p), or (k, p) for one channel.
-        target: What shall be explained, (k, n), or (k,) for one channel.
+        columns: Contribution of each parameter to the target, (k, n, p), or (k, p) for one channel.
+        target: The values to explain, (k, n), or (k,) for one channel.
         unknowns: The parameters, with their prior.
-        parts: Number of parts, one after the other, that are left out in turn to choose the draw.
+        parts: Number of parts, one after the other, that are left out in turn to choose the
+            weight.
         weight: Weight of the prior; by default the one that predicts best what was left out.
         independent: Share of the rows that are independent of each other, above 0 and at most 1.
     """
@@ -109,24 +110,24 @@ def fit_parameters(
     kept = np.flatnonzero(_named(unknowns.held, names)).tolist()
     free = free_directions(start, likely, kept)
     structure = structure_of(each, names)
-    some = _factors_of_parts(each, wanted, structure, parts)
-    rows = int(together(some).count.sum())
+    pieces = _factors_of_parts(each, wanted, structure, parts)
+    rows = int(together(pieces).count.sum())
     if rows <= free.count:
         raise ArmtwinError(f"{rows} rows must be more than the {free.count} parameters to fit")
-    drawn = drawn_fit(some, free, _named(unknowns.family, names), weight)
+    regularised = drawn_fit(pieces, free, _named(unknowns.family, names), weight)
     largest = np.abs(wanted).max(axis=0)
-    analysis = decompose(drawn.whole, np.where(largest > 0, largest, 1.0), free)
-    spread = covariance(drawn.fit, drawn.free, independent)
+    analysis = decompose(regularised.whole, np.where(largest > 0, largest, 1.0), free)
+    spread = covariance(regularised.fit, regularised.free, independent)
     numbers = {
         "prior": start,
-        "value": drawn.parameters,
+        "value": regularised.parameters,
         "std": np.sqrt(np.diag(spread)),
-        "from_logs": resolution(drawn.fit, drawn.free),
+        "from_logs": resolution(regularised.fit, regularised.free),
         "told": analysis.told,
     }
     table = parameter_table(names, units, structure.groups, numbers)
-    left = residuals(drawn.whole, drawn.parameters)
-    return Fitted(table, spread, left, drawn.draw, structure, analysis)
+    residual = residuals(regularised.whole, regularised.parameters)
+    return Fitted(table, spread, residual, regularised.draw, structure, analysis)
 
 
 def _checked_rows(columns: ArrayLike, target: ArrayLike, p: int) -> tuple[Floats, Floats]:
@@ -157,12 +158,12 @@ def _checked_sizes(sizes: ArrayLike, names: Sequence[str]) -> Floats:
     return likely
 
 
-def _named(some: Collection[str], names: Sequence[str]) -> Flags:
+def _named(named: Collection[str], names: Sequence[str]) -> Flags:
     """Which parameters (p,) are named."""
-    for name in some:
+    for name in named:
         if name not in names:
             raise ArmtwinError(f"parameter '{name}' is not known. {did_you_mean(name, names)}")
-    return np.array([name in some for name in names])
+    return np.array([name in named for name in names])
 
 
 def _factors_of_parts(

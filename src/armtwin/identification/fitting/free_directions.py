@@ -42,7 +42,7 @@ class FreeDirections:
         return self.sizes[:, None] * self.basis
 
     def scaled(self, which: Flags, factor: float) -> FreeDirections:
-        """The same directions, some parameters' sizes times a factor."""
+        """These directions with the sizes of the flagged parameters (p,) times a factor."""
         return replace(self, sizes=self.sizes * np.where(which, factor, 1.0))
 
     def parameters(self, z: Floats) -> Floats:
@@ -50,12 +50,12 @@ class FreeDirections:
         return self.start + self.map @ z
 
     def with_more(self, sizes: Floats, tied: Sequence[int | None], ease: float) -> FreeDirections:
-        """The same with more parameters, zero at first, each in a direction of its own.
+        """These directions and those of more parameters, zero at first, one direction each.
 
         Args:
             sizes: Sizes of the new parameters, (k,).
-            tied: For each a parameter that falls as it grows, so that only their sum is drawn, or
-                None.
+            tied: For each a parameter that decreases as it grows, so that only their sum is
+                regularised, or None.
             ease: How many times their size they may change as likely as others by once theirs.
         """
         p, more = len(self.start), len(sizes)
@@ -99,7 +99,7 @@ def free_directions(
             sizes[members] = sizes[members].max()
         columns.append(members)
     if not columns:
-        raise ArmtwinError("every parameter is held, so nothing is left to fit")
+        raise ArmtwinError("every parameter is held, so nothing remains to fit")
     basis = np.zeros((len(prior), len(columns)))
     for k, members in enumerate(columns):
         basis[members, k] = 1.0

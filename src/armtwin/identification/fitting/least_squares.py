@@ -1,8 +1,8 @@
-"""Weighted least squares drawn to a prior.
+"""Weighted least squares regularised towards a prior.
 
     min Σ_channels ‖τ_j - Y_j φ‖² / (σ_j² rows) + λ ‖z‖²        φ = φ₀ + s B z
 
-σ is the residual of each channel in a fit that the prior hardly draws.
+σ is the residual of each channel in a fit with a negligible weight of the prior.
 
 Ref: [Waiboer 2007, section 4.3]
 """
@@ -21,14 +21,14 @@ from armtwin.maths.batch import Floats
 ITERATIONS = 6
 HARDLY = 1e-8  # weight of a prior that only closes what the rows leave open
 SAME = 1e-6  # relative change of the residuals below which they count as found
-CLEAR = 1e-9  # of the largest diagonal element that the least has where all are told
+CLEAR = 1e-9  # of the largest diagonal element that the least has where all are identified
 NONE = 1e-150  # residual of a channel without rows, whose square is a number
 LEAST = 1e-12  # of the target that a residual is taken to have at least
 
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresFit:
-    """A weighted, drawn fit.
+    """A weighted, regularised fit.
 
     Attributes:
         z: Free coordinates, (f,).
@@ -54,7 +54,7 @@ class LeastSquaresFit:
 
 
 def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> LeastSquaresFit:
-    """Least squares with the rows of each channel over its σ (n,), drawn to the prior by λ."""
+    """Least squares with the rows of each channel over its σ (n,), prior weighted by λ."""
     R, d = _drawn(found, sigma, free, weight)
     z = _solved(R, d)
     return LeastSquaresFit(
@@ -68,7 +68,7 @@ def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> L
 
 
 def _solved(R: Floats, d: Floats) -> Floats:
-    """z with R z = d; the least where rounding hides what the prior alone tells."""
+    """z with R z = d; of least norm where rounding hides what the prior alone determines."""
     from scipy.linalg import solve_triangular
 
     sizes = np.abs(R.diagonal())
@@ -93,15 +93,15 @@ def residuals(found: Factors, phi: Floats) -> Floats:
     """Root mean square residual of each channel, (n,), never quite zero."""
     count = np.maximum(found.count, 1)
     least = LEAST * np.sqrt(found.target_squares() / count) + NONE
-    left = np.sqrt(found.squares(phi) / count)
-    return np.asarray(np.maximum(left, least))
+    rms = np.sqrt(found.squares(phi) / count)
+    return np.asarray(np.maximum(rms, least))
 
 
 def scales(found: Factors, free: FreeDirections) -> Floats:
-    """Residual of each channel (n,) in a fit that the prior hardly draws, iterated.
+    """Residual of each channel (n,) in a fit with a negligible prior weight, iterated.
 
     Rows are weighted by it. It is the same for every weight of the prior: a channel that the prior
-    spoils must not lose its say for that.
+    spoils must not lose its weight for that.
     """
     sigma = residuals(found, free.start)
     for _ in range(ITERATIONS):
@@ -113,7 +113,7 @@ def scales(found: Factors, free: FreeDirections) -> Floats:
 
 
 def covariance(found: LeastSquaresFit, free: FreeDirections, independent: float) -> Floats:
-    """Covariance (p, p) of the parameters; the prior's draw counts as knowledge.
+    """Covariance (p, p) of the parameters; the prior counts as knowledge.
 
     Args:
         found: The fit.
@@ -126,11 +126,11 @@ def covariance(found: LeastSquaresFit, free: FreeDirections, independent: float)
 
 
 def resolution(found: LeastSquaresFit, free: FreeDirections) -> Floats:
-    """Share of each parameter (p,) that the rows tell, the rest being drawn to the prior.
+    """Share of each parameter (p,) that the rows determine, the rest being the prior's.
 
     diag(I - λ (RᵀR)⁻¹)
     """
-    if found.weight == 0:  # what the rows do not tell has no size in R
+    if found.weight == 0:  # what the rows do not identify has no size in R
         share = (found.inverse @ found.R).diagonal()
     else:
         share = 1 - found.weight * (found.inverse**2).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What each part of the rows is predicted to be by a fit to the others, for many fits in short.
+"""Each part of the rows predicted by a fit to the others, for many fits at little cost.
 
 H_k = Σ_channels A_jᵀ A_j / σ_j²    of part k, [A | b] in the free coordinates
 z_k = (Σ_{i≠k} H_i + λ)⁻¹ Σ_{i≠k} A_iᵀ b_i        error_j = Σ_k ‖b_kj - A_kj z_k‖² / ‖τ_j‖²
@@ -40,7 +40,7 @@ class LeftOutParts:
         judged: Squares of each channel.
         power: Squares of the target of each channel, (n,).
         weight: λ.
-        always: So many of the first coordinates are in every fit.
+        always: Number of the first coordinates that are in every fit.
     """
 
     fitted: Floats
@@ -68,28 +68,28 @@ class LeftOutParts:
         return Reduced(np.asarray(square), np.asarray(answer))
 
     def error(self) -> float:
-        """Mean over the channels of ln(squares missed / squares), with the first coordinates."""
-        missed = self.missed(()).sum(axis=0)
-        return float(np.log(missed / self.power).mean())
+        """Mean over the channels of ln(residual squares / squares), first coordinates only."""
+        residual = self.missed(()).sum(axis=0)
+        return float(np.log(residual / self.power).mean())
 
     def values(self, more: Sequence[int]) -> Floats:
-        """Coordinates of a fit to all parts with some beyond the first, (f,); the others zero."""
+        """Coordinates of a fit to all parts with these beyond the first, (f,); the others zero."""
         return self._fits(self._whole, more)[0]
 
     def missed(self, more: Sequence[int]) -> Floats:
-        """Squares that are missed of each part and channel, (parts, n), never quite zero.
+        """Residual squares of each part and channel, (parts, n), never quite zero.
 
         Args:
             more: Numbers of the coordinates beyond the first that are fitted with these.
         """
         z = self._fits(self._others, more)
         gap = np.column_stack([-z, np.ones(len(z))])
-        missed = np.empty((len(z), len(self.judged)))
+        residual = np.empty((len(z), len(self.judged)))
         for j, channel in enumerate(self.judged):
             here = gap[:, channel.own]
             there = (channel.parts @ here[:, :, None])[:, :, 0]
-            missed[:, j] = (here * there).sum(axis=1)
-        return np.maximum(missed, 1e-30 * self.power)
+            residual[:, j] = (here * there).sum(axis=1)
+        return np.maximum(residual, 1e-30 * self.power)
 
     def _fits(self, of: Reduced, more: Sequence[int]) -> Floats:
         """Coordinates of fits, (k, f), those that are not fitted zero."""
@@ -123,8 +123,8 @@ def left_out_parts(
         free: The free directions.
         sigma: Residuals by which the channels are weighted, (n,).
         weight: λ of the prior.
-        always: So many of the first coordinates are in every fit.
-        judged: Squares of the same parts as they are judged, where not as they are fitted.
+        always: Number of the first coordinates that are in every fit.
+        judged: Squares of the same parts for the evaluation, where not those of the fit.
     """
     squares = parts.in_coordinates(free)
     rows = float(parts.count.sum())

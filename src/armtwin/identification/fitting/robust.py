@@ -11,18 +11,18 @@ from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.least_squares import fit, scales
 from armtwin.maths.batch import Floats
 
-HUBER = 1.345  # deviations from which on a row counts less
-KEPT_BY_HUBER = 0.710  # share of a normal residual's power that the weights leave
+HUBER = 1.345  # deviations beyond which a row counts less
+KEPT_BY_HUBER = 0.710  # share of a normal residual's power that remains with the weights
 
 
 def huber_weights(residual: Floats, sigma: Floats) -> Floats:
-    """Weights of rows (k, n) that fall with their residual beyond a few deviations (n,)."""
+    """Weights of rows (k, n) that decrease with a residual beyond a few deviations (n,)."""
     size = np.abs(residual) / (HUBER * sigma)
     return np.asarray(1 / np.maximum(size, 1.0))
 
 
 def refitted(former: DrawnFit, whole: Factors) -> DrawnFit:
-    """A fit to all rows with Huber's weights, drawn as a former one."""
+    """Fit all rows with Huber's weights, regularised as a former fit."""
     sigma = scales(whole, former.free) / np.sqrt(KEPT_BY_HUBER)
     renewed = fit(whole, former.free, former.draw.weight, sigma)
     return replace(former, whole=whole, sigma=sigma, fit=renewed)

@@ -1,4 +1,4 @@
-"""Rows of a regression: what each parameter adds to a target, in one or several channels.
+"""Rows of a regression: contribution of each parameter to a target, in one or several channels.
 
 target_j = Y_j β + noise        for each channel j, as each joint of a robot
 """
@@ -20,7 +20,7 @@ class RegressionRows:
     Attributes:
         Y: Columns of the parameters that each channel has, channel after channel, (k, c).
         busy: Which parameters these are, (n, r).
-        target: What the columns shall explain, (k, n).
+        target: The values that the columns explain, (k, n).
         used: Whether a row counts, (k, n).
     """
 

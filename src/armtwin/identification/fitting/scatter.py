@@ -2,14 +2,14 @@
 
     J = Σ_k d_k²        d_k = A^(-1/2) (I - M_k)^(1/2) A^(1/2) (φ_(k) - φ)
 
-Rows that a filter ties and a model that is not quite right make neighbours err together; the
-deviation of a fit that takes rows as independent is then too small. It is multiplied by the
-geometric mean of √(J / white variance) over the parameters that the rows tell.
+A filter and an imperfect model correlate the errors of neighbouring rows; the deviation of a fit
+that takes rows as independent is then too small. It is multiplied by the geometric mean of
+√(J / white variance) over the identified parameters.
 
 φ_(k) is the estimate without part k, A the information of all rows and M_k = A^(-1/2) A_k A^(-1/2)
-the share of the part in it. Without a part that alone shows some motion an estimate moves further
+the share of the part in it. Without a part that alone contains a motion an estimate moves further
 than all parts together err: the plain jackknife, (K - 1) / K Σ (φ_(k) - φ̄)², is then too large.
-This one is right where rows err alone.
+This one is right where the errors of rows are independent.
 
 Ref: [Bell-McCaffrey 2002], [Efron 1982]
 """
@@ -32,15 +32,15 @@ class Scatter:
     Attributes:
         apart: How far their parameters lie from those of all, less what the motion of the part
             alone accounts for, (parts, p).
-        missed: Root mean square of what each channel misses of the parts left out, (n,).
+        missed: Root mean square residual of each channel in the parts left out, (n,).
     """
 
     apart: Floats
     missed: Floats
 
-    def inflation(self, white: Floats, told: Flags) -> float:
-        """How many times larger than white ones (p,) the deviations of told parameters are."""
-        use = told & (white > 0)
+    def inflation(self, white: Floats, identified: Flags) -> float:
+        """Factor by which deviations of identified parameters exceed white ones (p,)."""
+        use = identified & (white > 0)
         if len(self.apart) < 2 or not use.any():
             return 1.0
         variance = (self.apart**2).sum(axis=0)
@@ -49,7 +49,7 @@ class Scatter:
 
 
 def jackknife(values: Floats) -> Floats:
-    """Covariance (k, k) of what estimates with each part left out, (parts, k), are of."""
+    """Covariance (k, k) from the estimates with each part left out, (parts, k)."""
     count = len(values)
     if count < 2:
         return np.zeros((values.shape[1], values.shape[1]))
@@ -57,19 +57,19 @@ def jackknife(values: Floats) -> Floats:
     return np.asarray((count - 1) / count * apart.T @ apart)
 
 
-def scatter(drawn: DrawnFit) -> Scatter:
-    """Fits drawn alike with each part left out in turn, and how they predict it."""
-    free, whole = drawn.free, drawn.fit
+def scatter(regularised: DrawnFit) -> Scatter:
+    """Fits with each part left out in turn, regularised alike, and how they predict it."""
+    free, whole = regularised.free, regularised.fit
     apart = []
-    missed = np.zeros(len(drawn.sigma))
-    for left, rest in zip(drawn.parts, drawn.others, strict=True):
+    squares = np.zeros(len(regularised.sigma))
+    for left_out, rest in zip(regularised.parts, regularised.others, strict=True):
         if not rest.count.any():
             continue
-        without = fit(rest, free, drawn.draw.weight, drawn.sigma)
+        without = fit(rest, free, regularised.draw.weight, regularised.sigma)
         apart.append(free.map @ _moved(whole, without))
-        missed += left.squares(free.parameters(without.z))
-    rows = np.maximum(drawn.whole.count, 1)
-    return Scatter(np.array(apart).reshape(-1, len(free.start)), np.sqrt(missed / rows))
+        squares += left_out.squares(free.parameters(without.z))
+    rows = np.maximum(regularised.whole.count, 1)
+    return Scatter(np.array(apart).reshape(-1, len(free.start)), np.sqrt(squares / rows))
 
 
 def _moved(whole: LeastSquaresFit, without: LeastSquaresFit) -> Floats:

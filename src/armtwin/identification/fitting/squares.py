@@ -1,4 +1,4 @@
-"""The rows of a regression boiled down to squares: quickly, for fits that are only compared.
+"""The rows of a regression reduced to squares: quickly, for fits that are only compared.
 
     S_j = [Y_j | τ_j]ᵀ [Y_j | τ_j]        of each part of the rows and each channel j
 
@@ -36,14 +36,14 @@ class ChannelSquares(NamedTuple):
     parts: Floats
 
     def missed(self, beta: Floats, some: Integers) -> Floats:
-        """Squares of some parts (k,) that parameters of columns (k, r, ...) miss, (k, ...)."""
+        """Residual squares of some parts (k,) with parameters (k, r, ...), (k, ...)."""
         gap = np.append(-beta[:, self.own[:-1]], np.ones_like(beta[:, :1]), axis=1)
         return np.asarray(((self.parts[some] @ gap) * gap).sum(axis=1)).clip(0)
 
 
 @dataclass(frozen=True, eq=False)
 class Squares:
-    """Squares of the parts of some rows in base columns.
+    """Squares of the parts of rows in base columns.
 
     Attributes:
         channels: Those of each channel.
@@ -71,7 +71,7 @@ class Squares:
         return replace(self, channels=tuple(channels))
 
     def first_columns(self, count: int, parameters: int) -> Squares:
-        """The same rows with so many of their first base columns and parameters only."""
+        """These rows with the first of their base columns and parameters only."""
         target = len(self.C)
         channels = []
         for own, squares in self.channels:
@@ -99,11 +99,11 @@ class Squares:
             others = (whole - parts[some]) / (deviation**2 * rows[some])[:, None, None]
             rest[:, own[:, None], own] += others
 
-        def missed(beta: Floats) -> Floats:
+        def residual_squares(beta: Floats) -> Floats:
             return np.stack([channel.missed(beta, some) for channel in self.channels], axis=1)
 
         return LeftOutFits(
-            left=missed,
+            left=residual_squares,
             rest=_roots(rest),
             power=sigma**2 * np.maximum(self.count.sum(axis=0), 1),
             C=self.C,
@@ -127,7 +127,7 @@ class Squares:
 def squares(
     pieces: Iterable[tuple[int, RegressionRows]], parts: int, busy: Flags, C: Floats
 ) -> Squares:
-    """Squares of so many parts.
+    """Squares of parts of rows.
 
     Args:
         pieces: Rows, each with the number of the part that they belong to.

@@ -1,4 +1,4 @@
-"""Which parameters columns can tell: alone, only in combination, or not at all.
+"""Which parameters are identifiable from columns: alone, only in combination, or not at all.
 
 Ref: [Memar-Esfahani 2015, section IV], [Waiboer 2007, section 4.3]
 """
@@ -26,7 +26,7 @@ class ColumnStructure:
         rank: Number of base parameters.
         groups: For each parameter "alone", "combined" or "none".
         base: The base parameters as readable combinations.
-        kept: Parameters whose columns are independent and stand for the others, (rank,).
+        kept: Parameters whose columns are independent and span the others, (rank,).
         busy: Which kept columns each channel has, (n, rank).
         combination: Base parameters = combination @ φ, (rank, p); the columns are
             Y[..., kept] @ combination.
@@ -62,7 +62,7 @@ def structure_of(columns: Floats, names: Sequence[str]) -> ColumnStructure:
 
 
 def _combinations(W: Floats, scale: Floats) -> tuple[tuple[int, ...], Floats]:
-    """Independent columns of a matrix, and what each stands for, (rank, p).
+    """Independent columns of a matrix, and the combination of each, (rank, p).
 
     Args:
         W: Columns over their scale.
@@ -84,7 +84,7 @@ def _combinations(W: Floats, scale: Floats) -> tuple[tuple[int, ...], Floats]:
 
 
 def _groups(C: Floats, kept: Sequence[int], silent: Flags) -> tuple[Group, ...]:
-    """For each parameter whether it is told alone, combined or not at all."""
+    """For each parameter whether it is identifiable alone, combined or not at all."""
     groups: list[Group] = ["combined"] * len(silent)
     for combination, k in zip(C, kept, strict=True):
         if np.count_nonzero(combination) == 1:

@@ -1,4 +1,4 @@
-"""The parameters of a fit, one by one, with what each rests on."""
+"""The parameters of a fit, one by one, with how well each is identified."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class FittedParameter:
         prior: Value before the fit, as in a robot file.
         value: Fitted value.
         std: Standard deviation of the value.
-        group: "alone", "combined" or "none": whether the columns can tell it.
-        from_logs: Share of the value that the data tell, 0 to 1; the rest is drawn to the prior.
-        told: Share of the parameter in the directions that the data tell to 10 % of the prior's
-            size, 0 to 1.
+        group: "alone", "combined" or "none": whether it is identifiable.
+        from_logs: Share of the value that the data determine, 0 to 1; the rest is the prior's.
+        told: Share of the parameter in the directions that the data identify to 10 % of the
+            prior's size, 0 to 1.
     """
 
     name: str
@@ -46,7 +46,7 @@ def parameter_table(
     Args:
         names: Names of the parameters.
         units: Their SI units.
-        groups: Whether the columns can tell them.
+        groups: Whether they are identifiable.
         columns: The numbers of `FittedParameter` by name.
     """
     table = []

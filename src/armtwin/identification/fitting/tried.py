@@ -1,4 +1,4 @@
-"""Where errors are least, finer than values were tried."""
+"""The least of errors, finer than the values that were tried."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def vertex(values: Sequence[float] | Floats, errors: Sequence[float] | Floats) -
     if best in (0, len(values) - 1):
         return float(values[best])
     before, here, after = errors[best - 1], errors[best], errors[best + 1]
-    bend = before - 2 * here + after
-    shift = 0.5 * (before - after) / bend if bend > 0 else 0.0
+    curvature = before - 2 * here + after
+    shift = 0.5 * (before - after) / curvature if curvature > 0 else 0.0
     step = values[best + 1] / values[best]
     return float(values[best] * step**shift)

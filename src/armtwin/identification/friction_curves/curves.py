@@ -1,4 +1,4 @@
-"""The noun FrictionCurves: torques at constant speeds, from a table or from logs.
+"""The dataclass FrictionCurves: torques at constant speeds, from a table or from logs.
 
 A table has a row for each stretch of constant speed and each joint that was measured in it:
 
@@ -39,15 +39,15 @@ class FrictionCurves:
         joint: Number of the joint whose torque a row is, from 0, (k,).
         speeds: Speeds of all joints, (k, n) [rad/s].
         torque: Mean torque, (k,) [N m].
-        std: How far it may be off, (k,) [N m]; nan where that is not known.
+        std: Its standard deviation, (k,) [N m]; nan where it is not known.
         temperature: Temperature of the joint, (k,) [K]; nan where it is not known.
-        weight: Torque of the robot's weight in these rows by its file, (k,) [N m]; nan where the
+        weight: Gravity torque in these rows by the robot file, (k,) [N m]; nan where the
             positions are not known.
         plateau: Number of the stretch of constant speed, (k,); its joints were measured together.
         joint_names: Names of the joints, (n,).
-        unit: "N m", or "A" where currents are all that is known.
+        unit: "N m", or "A" where only currents are known.
         origin: Where they come from.
-        bare: Whether the torques are friction alone, weight and inertia being out already.
+        bare: Whether the torques are friction alone, gravity and inertia already removed.
     """
 
     joint: NDArray[np.int64]
@@ -68,7 +68,7 @@ class FrictionCurves:
         return self.speeds[np.arange(len(self.joint)), self.joint]
 
     def rows(self, chosen: NDArray[np.bool_]) -> FrictionCurves:
-        """Some of the rows."""
+        """The chosen rows."""
         return replace(
             self,
             joint=self.joint[chosen],
@@ -97,7 +97,7 @@ class FrictionCurves:
             joint: Number of each row's joint, from 0, (k,).
             speeds: Speeds of all joints, (k, n), or of the row's joint alone, (k,) [rad/s].
             torque: Mean torques, (k,) [N m].
-            std: How far each may be off, (k,) [N m].
+            std: Their standard deviations, (k,) [N m].
             temperature: Temperatures, (k,) [K].
         """
         own = np.asarray(joint, dtype=np.int64)

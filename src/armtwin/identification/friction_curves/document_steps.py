@@ -29,7 +29,7 @@ from armtwin.maths.batch import Floats
 
 EXPONENT, SPEED = 0.33, 0.024  # of section 3.2.2, found there by eye
 VISCOUS_RANGE = (0.5, 4.5)  # speeds at which asperities are neglected [rad/s]
-FASTEST = 0.3  # share of the speeds that stand for that range where they do not reach it
+FASTEST = 0.3  # share of the speeds used as that range where they do not reach it
 LEAST_POINTS = 3
 
 
@@ -38,7 +38,7 @@ def armstrong_steps(
 ) -> Stribeck:
     """Static, Coulomb and viscous friction by linear least squares, their shape chosen. (3.6-3.9)
 
-    Nothing keeps them positive, nor static above Coulomb friction.
+    Neither positivity nor static above Coulomb friction is enforced.
 
     Args:
         v: Speeds, (k,) [rad/s].
@@ -136,7 +136,7 @@ class WristCurves(NamedTuple):
 def separated_wrist(against: ArrayLike, along: ArrayLike) -> WristCurves:
     """Models a, b, c from two runs at the same speeds v. (3.53)
 
-        against   joints 5 and 6 at v and -v:   T5 = a + c₀,  T6 = -b + c₀,  c₀ anything: c stands
+        against   joints 5 and 6 at v and -v:   T5 = a + c₀,  T6 = -b + c₀,  c₀ anything: c at rest
         along     both at v:                    T5 = a + c,   T6 = b + c,    c turns at 2 v
 
     The differences T5 - T6 are free of c: a + b of the first run, a - b of the second.

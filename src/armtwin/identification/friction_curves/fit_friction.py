@@ -21,8 +21,8 @@ from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_dri
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
-LEAST_TORQUE = 1e-6  # of friction that is told from none [N m or A]
-WORTH = 2.0  # of Akaike's criterion that a law with more numbers must gain
+LEAST_TORQUE = 1e-6  # below which a torque counts as no friction [N m or A]
+WORTH = 2.0  # of Akaike's criterion that a law with more parameters must gain
 
 
 def fit_friction(
@@ -34,17 +34,17 @@ def fit_friction(
 ) -> FrictionFit:
     """Friction laws of the joints that curves are of.
 
-    Laws are compared by what they leave and how many numbers they have; elements that share joints,
+    Laws are compared by their residual and their number of parameters; elements that share joints,
     as those of a coupled wrist, are fitted together. Elements that an identification has added to
-    others are not kept: the laws that are found hold all of a joint's friction.
+    others are dropped: the fitted laws hold all of a joint's friction.
 
     Args:
         robot: The robot; one without friction gets an element for each joint.
         curves: Mean torques at constant speeds.
-        gravity: How the weight is taken out: by both "directions", by the robot's "file", or by the
-            "pose" in which the axis stood along gravity.
-        law: The law to take, or "file" for those of the robot file; by default the one that few
-            numbers make good.
+        gravity: How gravity is removed: by both "directions", by the robot's "file", or by the
+            "pose" in which the axis was parallel to gravity.
+        law: The law to take, or "file" for those of the robot file; by default the one with the
+            lowest Akaike criterion.
     """
     if not isinstance(curves, FrictionCurves):
         kind = type(curves).__name__
@@ -79,20 +79,20 @@ def _refuse_none(friction: FrictionCurves) -> None:
         if np.abs(torque).max() < LEAST_TORQUE:
             raise ArmtwinError(
                 f"{friction.joint_names[j]}: its friction must be above {LEAST_TORQUE:g} "
-                f"{friction.unit} at some speed, got {np.abs(torque).max():.3g} at most; is it the "
-                "right column, and in the right unit?"
+                f"{friction.unit} at one speed at least, got {np.abs(torque).max():.3g} at most; "
+                "check its column and its unit"
             )
 
 
 def _refuse_pushing(friction: FrictionCurves) -> None:
-    """Refuse torques that push the way a joint moves."""
+    """Refuse torques that drive a joint in its direction of motion."""
     alone = (friction.speeds != 0).sum(axis=1) == 1
     for j in np.unique(friction.joint[alone]):
         rows = alone & (friction.joint == j)
         if np.median(friction.torque[rows] * np.sign(friction.speed[rows])) < 0:
             raise ArmtwinError(
-                f"{friction.joint_names[j]}: its torques fall where its speed is positive, so that "
-                "friction would push; is their sign reversed, or is weight in them?"
+                f"{friction.joint_names[j]}: its torques oppose its speed, so friction would drive "
+                "it; check the sign of the torques, or remove gravity from them"
             )
 
 
@@ -116,19 +116,19 @@ def _groups(robot: Robot) -> list[list[int]]:
 def _fitted_group(
     elements: tuple[FrictionElement, ...], rows: Floats, curves: FrictionCurves, law: str | None
 ) -> FrictionGroup:
-    told, reference = reference_rows(curves)
+    at_reference, reference = reference_rows(curves)
     single = len(elements) == 1
-    steps = _steps(told) if single else None
+    steps = _steps(at_reference) if single else None
     candidates = {}
     known = all(element.law.law in LAWS for element in elements)
     if known and not single:
-        candidates[FILE] = _of_file(elements, rows, told)
+        candidates[FILE] = _of_file(elements, rows, at_reference)
     for name, kind in LAWS.items():
         first = [_shape(element.law, kind) for element in elements]
         if steps is not None and kind is GearedJoint:
             first = [_shape(steps, kind)]
         if law in (None, name) or (law == FILE and single and elements[0].law.law == name):
-            candidates[name] = fit_laws(told, rows, [kind] * len(elements), first)
+            candidates[name] = fit_laws(at_reference, rows, [kind] * len(elements), first)
     if not candidates:
         raise ArmtwinError(
             f"friction of {elements[0].name}: the file's law '{elements[0].law.law}' has no curve "
@@ -138,7 +138,7 @@ def _fitted_group(
     warm = None
     if single and reference is not None:
         warm = fit_temperature(curves, rows[0], candidates[chosen].laws[0], reference)
-    return FrictionGroup(elements, rows, told, candidates, chosen, steps, warm)
+    return FrictionGroup(elements, rows, at_reference, candidates, chosen, steps, warm)
 
 
 def _of_file(elements: tuple[FrictionElement, ...], rows: Floats, curves: FrictionCurves) -> LawFit:
@@ -165,7 +165,7 @@ def _shape(law: Law, kind: type[Law]) -> Floats | None:
 
 
 def _preferred(candidates: dict[str, LawFit]) -> str:
-    """The fit of the least criterion; more numbers must gain more than they are worth."""
+    """Name of the fit with the lowest criterion; more parameters must gain more than WORTH."""
     if FILE in candidates:
         return FILE
     order = sorted(candidates, key=lambda name: candidates[name].count)

@@ -26,17 +26,16 @@ DRAWN = 200  # points of a fitted curve
 
 @dataclass(frozen=True)
 class FrictionNumber:
-    """A number of a law.
+    """A parameter of a law.
 
     Attributes:
         element: Name of the friction element.
         law: The law.
-        name: Name of the number.
+        name: Name of the parameter.
         value: Its value in SI.
-        std: Its standard deviation; nan where it is at its bound or not told.
+        std: Its standard deviation; nan where it is at its bound or not identifiable.
         low: Lower end of its 95 % interval.
         high: Upper end.
-        told: Whether the interval is narrower than the value itself.
     """
 
     element: str
@@ -49,7 +48,7 @@ class FrictionNumber:
 
     @property
     def told(self) -> bool:
-        """Whether the number is known to better than its own size."""
+        """Whether the standard deviation is below the value."""
         return bool(self.std < abs(self.value))
 
 
@@ -62,9 +61,9 @@ class FrictionGroup:
         rows: Their rows of the joints, (elements, n).
         curves: Rows of friction torques that were fitted.
         candidates: Fits by the name of the law of all elements, or "file" for the file's own.
-        chosen: Name of the one that is taken.
+        chosen: Name of the selected one.
         steps: The lubricated law by the document's linear steps, where the group is one element.
-        temperature: What several temperatures say, where there are any.
+        temperature: Fit over several temperatures, where there are any.
     """
 
     elements: tuple[FrictionElement, ...]
@@ -87,11 +86,11 @@ class FrictionGroup:
 
     @property
     def fit(self) -> LawFit:
-        """The fit that is taken."""
+        """The selected fit."""
         return self.candidates[self.chosen]
 
     def numbers(self, candidate: str) -> Iterator[FrictionNumber]:
-        """The numbers of a fit."""
+        """The parameters of a fit."""
         fit = self.candidates[candidate]
         for k, (e, name) in enumerate(fit.names):
             yield FrictionNumber(

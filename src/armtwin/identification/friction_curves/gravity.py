@@ -1,8 +1,8 @@
-"""Friction without weight: by the pose, by the robot's file, or by both directions.
+"""Friction without gravity: by the pose, by the robot's file, or by both directions.
 
-directions   (τ(v) - τ(-v)) / 2: what does not turn with the speed drops out
-file         τ less the weight of the robot file at the logged positions
-pose         τ as it is: the axis stood along gravity, by its pose or the base's mounting
+directions   (τ(v) - τ(-v)) / 2: what does not change sign with the speed drops out
+file         τ less the gravity torque of the robot file at the logged positions
+pose         τ as it is: the axis was parallel to gravity, by its pose or the base's mounting
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SAME_SPEED = 0.03  # relative difference of the speeds of two directions that ar
 
 
 def without_gravity(curves: FrictionCurves, how: Gravity) -> FrictionCurves:
-    """The curves with friction alone in their torques; the weight that was taken is kept."""
+    """The curves with friction alone in their torques, and the gravity torque removed."""
     if how not in get_args(Gravity):
         known = get_args(Gravity)
         raise ArmtwinError(f"gravity by '{how}' is not known. {did_you_mean(how, known)}")
@@ -52,7 +52,7 @@ def _half_differences(curves: FrictionCurves) -> FrictionCurves:
         )
     other = curves.torque[partner]
     weight = np.where(paired, 0.5 * (curves.torque + other), np.nan)
-    # a pair is one measurement: its forward half stands for both
+    # a pair is one measurement: its forward half is used for both
     kept = paired & _is_forward(curves)
     std = curves.std.copy()
     std[paired] = 0.5 * np.hypot(curves.std[paired], curves.std[partner[paired]])
@@ -67,9 +67,9 @@ def _refuse_one_direction(curves: FrictionCurves) -> None:
             continue
         only = "forward" if (speed > 0).any() else "backward"
         raise ArmtwinError(
-            f"{curves.joint_names[j]}: its torques are of one direction only, {only}, so that "
-            "friction and gravity cannot be told apart; measure both directions, or say that the "
-            "axis stood along gravity (gravity by the pose)"
+            f"{curves.joint_names[j]}: its torques are of one direction only, {only}: friction and "
+            "gravity are identifiable only in combination; measure both directions, or state that "
+            "the axis was parallel to gravity (gravity by the pose)"
         )
 
 
@@ -82,7 +82,7 @@ def _partners(curves: FrictionCurves) -> NDArray[np.int64]:
         others = np.flatnonzero(free & (curves.joint == curves.joint[row]) & ~warmer)
         if not len(others):
             continue
-        # the nearest: runs of a wrist may differ by a creep of some joint alone
+        # the nearest: runs of a wrist may differ by a creep of one joint alone
         apart = np.abs(curves.speeds[others] + curves.speeds[row]).max(axis=1)
         nearest = int(np.argmin(apart))
         if apart[nearest] <= SAME_SPEED * np.abs(curves.speeds[row]).max():

@@ -1,7 +1,7 @@
 """Friction laws fitted to torques at constant speeds: separable least squares.
 
-Where the size of the noise is not given, it is one size or grows with the torque, as the rows find
-more likely.
+Where the standard deviation of the noise is not given, it is constant or proportional to the
+torque, whichever is more likely.
 
 Ref: [Golub-Pereyra 2003], [Waiboer 2007, eq. 3.53-3.64]
 """
@@ -30,10 +30,10 @@ from armtwin.maths.batch import Flags, Floats
 
 HELD = 0.95  # probability that an interval holds the number
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
-STRAIGHT = 1e-3  # relative width up to which slopes alone are taken
+STRAIGHT = 1e-3  # relative width up to which the linearised interval is used
 STRONG = 0.1  # relative difference from the rise that is sought which asks for a second fit
-UNTOLD = 4.0  # logarithm from which on an interval says nothing, and slopes will do
-WIDEST = 3.0  # times by which an end may lie farther than its slopes say
+UNTOLD = 4.0  # logarithm from which on a parameter is not identifiable: linearised interval
+WIDEST = 3.0  # times by which an end may lie farther than the linearised one
 
 
 def deviations(rows: TorqueRows, x: Floats, variance: float) -> Floats:
@@ -52,7 +52,7 @@ def intervals(
 
     Args:
         rows: The rows.
-        valleys: All that were found, the least first.
+        valleys: All local minima, the lowest first.
         variance: Of the noise, by the residuals.
         freedom: Rows less numbers.
     """
@@ -80,12 +80,12 @@ def intervals(
 
 @dataclass(frozen=True, eq=False)
 class _Profile:
-    """The least sum of squares of a valley over one number that is held.
+    """Profile of the residual sum of squares over one fixed parameter, about a minimum.
 
     Attributes:
         rows: The rows.
-        valley: The valley.
-        number: The number at the foot of the valley.
+        valley: The minimum.
+        number: The parameter at the minimum.
         variance: Of the noise.
     """
 
@@ -95,9 +95,9 @@ class _Profile:
     variance: float
 
     def risen(self, change: float) -> tuple[float, float]:
-        """Root ζ of the rise at a change of the number's logarithm, and that change's size.
+        """Root ζ of the rise at a change of the parameter's logarithm, and that change's size.
 
-        The change is less where a shape number would leave its limits.
+        The change is less where a shape parameter would leave its limits.
         """
         inside = self._inside(change)
         held = Pin(self.number.place, self.number.value * float(np.exp(inside)))
@@ -114,12 +114,12 @@ class _Profile:
 
 
 def _ends(profile: _Profile, spread: float, reach: float) -> tuple[float, float]:
-    """Where a valley has risen by reach² times the variance, below and above a number.
+    """Where the sum has risen by reach² times the variance, below and above a parameter.
 
     Args:
-        profile: The valley over the number.
-        spread: Relative deviation of the number by the slopes.
-        reach: Root ζ of the rise that is sought.
+        profile: The profile over the parameter.
+        spread: Linearised relative deviation of the parameter.
+        reach: Root ζ of the target rise.
     """
     value, width = profile.number.value, reach * spread
     if not STRAIGHT < width < UNTOLD:
@@ -130,7 +130,7 @@ def _ends(profile: _Profile, spread: float, reach: float) -> tuple[float, float]
 
 
 def _end(profile: _Profile, side: float, spread: float, reach: float) -> float:
-    """Change of a number's logarithm at which the root of the rise is at reach, on one side."""
+    """Change of a parameter's logarithm at which the root of the rise is at reach, on one side."""
     width = reach * spread
     first = profile.risen(side * width)
     end = _on_parabola(spread, first, reach, width)
@@ -177,7 +177,7 @@ def free_numbers(rows: TorqueRows, x: Floats, coefficients: Floats) -> Flags:
 
 
 def _from_slopes(J: Floats, variance: float) -> Floats:
-    """Standard deviations from slopes, by singular values; large where a direction is not told."""
+    """Standard deviations from slopes, by singular values; large where not identifiable."""
     size = np.linalg.norm(J, axis=0)
     size[size == 0] = 1.0
     _, values, Vt = np.linalg.svd(J / size, full_matrices=False)
@@ -186,7 +186,7 @@ def _from_slopes(J: Floats, variance: float) -> Floats:
     return np.asarray(np.sqrt(variance * parts.sum(axis=1)) / size)
 
 
-ROUNDS = 3  # times that the weights follow the fitted torque
+ROUNDS = 3  # reweighting iterations
 FAINTEST = 0.02  # of the largest torque: relative noise is not taken to be less than of this
 
 
@@ -202,11 +202,11 @@ class LawFit:
         low: Lower ends of their intervals, (p,).
         high: Upper ends, (p,).
         fitted: Torque of the fit in each row, (k,) [N m].
-        residual: What is left of each row where no element stands, nan elsewhere, (k,) [N m].
-        rms: Root mean square of what is left [N m].
-        misfit: Squares left over their noise of size 1, for comparisons.
+        residual: Residual of each row without elements at rest, nan elsewhere, (k,) [N m].
+        rms: Root mean square of the residual [N m].
+        misfit: Residual sum of squares over the relative noise.
         freedom: Rows less numbers.
-        unlikely: Minus twice the logarithm of the likelihood, up to a constant of the rows.
+        unlikely: Minus twice the log-likelihood, up to a constant of the rows.
         criterion: Akaike's, corrected for few rows; the law of the least one is preferred.
     """
 
@@ -238,20 +238,20 @@ def fit_laws(
 ) -> LawFit:
     """Laws of elements by least squares on rows of friction torques.
 
-    Where rows have no standard deviation, noise is taken to be of one size or to grow with the
-    torque, as the rows find more likely.
+    Where rows have no standard deviation, noise is taken as constant or as proportional to the
+    torque, whichever is more likely.
 
     Args:
         curves: The rows, friction alone.
         rows: s of each element, (elements, n).
         kinds: Law of each element.
-        first: Shape numbers of each element to start from as well.
+        first: Shape parameters of each element, as an additional start.
     """
     numbers = sum(len(shape_names(kind)) + len(coefficient_names(kind)) for kind in kinds)
     if len(curves.torque) <= numbers:
         raise ArmtwinError(
-            f"{len(curves.torque)} torques cannot tell the {numbers} numbers of the laws; measure "
-            "at more speeds"
+            f"{len(curves.torque)} torques cannot identify the {numbers} parameters of the laws; "
+            "measure at more speeds"
         )
     even = np.full(len(curves.torque), float(np.abs(curves.torque).max()) or 1.0)
     if np.isfinite(curves.std).all():
@@ -277,28 +277,28 @@ def _with_torque(torque: Floats) -> Floats:
 
 
 def _fitted(fitting: TorqueRows, x: Floats) -> Floats:
-    """Torque of the fit, (k,); the measured one where an element stands and holds any torque."""
+    """Torque of the fit, (k,); the measured one where an element at rest holds any torque."""
     moving = fitting.columns(x) @ solved(fitting, x).coefficients
     return np.where(fitting.at_rest.any(axis=1), fitting.curves.torque, moving)
 
 
 def _unlikely(fitting: TorqueRows, misfit: float) -> float:
-    """Minus twice the logarithm of the likelihood, the size of the noise by what is left."""
+    """Minus twice the log-likelihood, noise variance from the residual."""
     rows = len(fitting.sigma) - fitting.lost
     size = max(misfit, 1e-30) / rows
     return rows * float(np.log(size)) + 2 * float(np.log(fitting.sigma).sum())
 
 
 def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
-    """The laws with standard deviations from the slopes of the fit."""
+    """The laws with standard deviations from the Jacobian of the fit."""
     x = valleys[0].x
     here = solved(fitting, x)
-    coefficients, left = here.coefficients, here.left
+    coefficients, scaled_residual = here.coefficients, here.left
     values = np.concatenate([coefficients, np.exp(x)])
     used = int(free_numbers(fitting, x, coefficients).sum())
-    rows = len(left) - fitting.lost
+    rows = len(scaled_residual) - fitting.lost
     freedom = max(rows - used, 1)
-    misfit = max(float(left @ left), 1e-30)
+    misfit = max(float(scaled_residual @ scaled_residual), 1e-30)
     spread = deviations(fitting, x, misfit / freedom)
     low, high = intervals(fitting, valleys, misfit / freedom, freedom)
     laws = []
@@ -310,7 +310,7 @@ def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
     fitted = fitting.columns(x) @ coefficients
     whole = ~fitting.at_rest.any(axis=1)
     residual = np.where(whole, fitting.curves.torque - fitted, np.nan)
-    scaled = left * fitting.sigma
+    scaled = scaled_residual * fitting.sigma
     numbers = len(values)
     places, names = zip(*_in_order(fitting), strict=True)
     order = list(places)
@@ -334,7 +334,7 @@ def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
 
 
 def _in_order(fitting: TorqueRows) -> list[tuple[int, tuple[int, str]]]:
-    """For each number, element by element: its place among all coefficients and shapes."""
+    """For each parameter, element by element: its index among all coefficients and shapes."""
     found = []
     linear = 0
     shape = sum(len(coefficient_names(kind)) for kind in fitting.kinds)

@@ -20,8 +20,8 @@ from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
 BAND = 0.05  # about its mean in which a speed is constant
-WITHIN = 0.02  # of the fastest speed of the log in which slow joints are taken to stand
-CREPT = 2e-3  # way in a plateau that no joint goes that stands [rad]
+WITHIN = 0.02  # of the fastest speed of the log below which joints count as at rest
+CREPT = 2e-3  # travel in a plateau above which a joint is not at rest [rad]
 STEADY = 0.25  # of its speed by which a joint that creeps may differ from it
 SHORTEST = 0.2  # duration of a plateau [s]
 SETTLING = 0.15  # share of a plateau that is cut at each end
@@ -36,15 +36,15 @@ def curves_of_logs(
     """Mean torques of the plateaus of logs.
 
     Args:
-        robot: The robot; its file gives the weight at the logged positions.
+        robot: The robot; its file gives the gravity torque at the logged positions.
         logs: Logs with positions and a torque or a current.
         torque: Channel of the torque; by default tau, else tau_m, else current.
     """
     given = as_logs(logs, "curves_of_logs")
     parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
-    found = joined(parts)
-    _refuse_few_speeds(found)
-    return found
+    curves = joined(parts)
+    _refuse_few_speeds(curves)
+    return curves
 
 
 def _refuse_few_speeds(curves: FrictionCurves) -> None:
@@ -56,7 +56,7 @@ def _refuse_few_speeds(curves: FrictionCurves) -> None:
             raise ArmtwinError(
                 f"{curves.joint_names[j]}: a friction curve needs {FEWEST} or more constant "
                 f"speeds, got {different}, about {np.median(speeds):.3g} rad/s; log a staircase or "
-                "trapezoids of the speed, or use --sweep for slow motion to and fro"
+                "trapezoids of the speed, or use --sweep for slow motion back and forth"
             )
 
 
@@ -107,7 +107,7 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
         raise ArmtwinError(
             f"{name}: no stretch of {SHORTEST:g} s or more has a constant speed within "
             f"{100 * BAND:g} %; friction curves need a staircase or trapezoids of the speed, or, "
-            "for slow motion to and fro over the same places, --sweep"
+            "for slow motion back and forth over the same positions, --sweep"
         )
     joint, plateau, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
     mean, weight, warm = np.array(numbers).T
@@ -136,7 +136,7 @@ def _check_motion(robot: Robot, log: Log, name: str) -> None:
         got = log.q.shape[1]
         raise ArmtwinError(f"{name}: q must have {robot.n} columns, one for each joint, got {got}")
     if not np.ptp(log.q, axis=0).any():
-        raise ArmtwinError(f"{name}: no joint moves, so that no friction shows")
+        raise ArmtwinError(f"{name}: no joint moves, so friction is not identifiable")
 
 
 def _plateaus(time: Floats, v: Floats) -> Iterator[tuple[int, int]]:
@@ -181,10 +181,10 @@ def _rows(
     inside = slice(*span)
     speeds = v[inside].mean(axis=0)
     slack = WITHIN * float(np.abs(v).max())
-    way = np.abs(log.q[span[1] - 1] - log.q[span[0]])
+    travel = np.abs(log.q[span[1] - 1] - log.q[span[0]])
     apart = np.abs(v[inside] - speeds).mean(axis=0)
     elsewhere = np.abs(v).max(axis=0) > slack  # one that never moves but drifts
-    creeps = elsewhere & (way > CREPT) & (apart < STEADY * np.abs(speeds))
+    creeps = elsewhere & (travel > CREPT) & (apart < STEADY * np.abs(speeds))
     speeds = np.where((np.abs(speeds) > slack) | creeps, speeds, 0.0)
     weight = robot.gravity(log.q[inside]).mean(axis=0)
     for j in np.flatnonzero(speeds).tolist():

@@ -1,9 +1,9 @@
-"""Stiffness before sliding: how the torque rises with the displacement from rest or a reversal.
+"""Pre-sliding stiffness: how the torque rises with the displacement from rest or a reversal.
 
     τ = T + (τ₀ - T) exp(-c₀ |Δq| / T)
 
 T is the break-away torque, τ₀ the torque where the motion began: 0 from rest, -T at a reversal. The
-rise takes a travel of T / c₀; an encoder with fewer than a few steps in it cannot show it.
+rise takes a travel of T / c₀; an encoder with fewer than a few steps in it cannot resolve it.
 
 Ref: [Waiboer 2007, eq. 3.73-3.78, section 3.8.3]
 """
@@ -40,7 +40,7 @@ LEAST_RISE = 0.3  # of the torque's range that a stretch must rise by
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreslidingFit(Result):
-    """Stiffness of a contact before it slides.
+    """Pre-sliding stiffness of a contact.
 
     Attributes:
         joint: Name of the joint.
@@ -73,7 +73,7 @@ class PreslidingFit(Result):
 
     @property
     def table(self) -> tuple[dict[str, Any], ...]:
-        """What was found, as one row."""
+        """The identified stiffness, as one row."""
         record = {
             "joint": self.joint,
             "way": self.way,
@@ -89,7 +89,7 @@ class PreslidingFit(Result):
     def sections(self) -> Report:
         """The stiffness, and the torque over the displacement."""
         return Report(
-            title=f"{self.joint}: friction before sliding",
+            title=f"{self.joint}: pre-sliding friction",
             subtitle=f"from {self.way}",
             sections=(
                 Section("", (Data("presliding", self.table[0]),)),
@@ -121,13 +121,13 @@ def _chart(result: PreslidingFit) -> Iterator[Block]:
 
 
 def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> PreslidingFit:
-    """Stiffness before sliding from a slow break-away ramp, or from reversals.
+    """Identify pre-sliding stiffness from a slow break-away ramp, or from reversals.
 
-    Weight is taken out by the robot's file; inertia is not, as the motion must be slow.
+    Gravity is removed by the robot's file; inertia is not, as the motion must be slow.
 
     Args:
         robot: The robot.
-        log: A log of a slowly rising torque, or of slow motion to and fro.
+        log: A log of a slowly rising torque, or of slow motion back and forth.
         joint: The joint; by default the one that moves most.
     """
     log = in_order_of(log, robot.joint_names)
@@ -141,20 +141,20 @@ def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> Preslidi
     if not rises:
         raise ArmtwinError(
             f"{log.origin or 'the log'}: {name} shows no rise of friction from rest or a reversal; "
-            "raise its torque slowly until it breaks away, or move it slowly to and fro"
+            "raise its torque slowly until it breaks away, or move it slowly back and forth"
         )
     way = "a break-away ramp" if abs(rises[0][2]) < 0.5 * abs(rises[0][3]) else "reversals"
     travel, displacement, torque = _all_rises(rises)
     found = _fitted(displacement, torque, travel)
     level = float(np.median([abs(rise[3]) for rise in rises]))
     stiffness, std = level / found[0], level * found[1] / found[0] ** 2
-    told = PreslidingFit(
+    result = PreslidingFit(
         name, way, stiffness, std, level, found[0], quantum, displacement, level * torque
     )
-    if told.steps >= FEWEST_STEPS:
-        return told
+    if result.steps >= FEWEST_STEPS:
+        return result
     refused = (
-        f"{name}: the encoder cannot resolve the stiffness before sliding: its step of "
+        f"{name}: the encoder cannot resolve the pre-sliding stiffness: its step of "
         f"{1e6 * quantum:.3g} µrad is {100 * quantum / found[0]:.0f} % of the elastic travel of "
         f"about {1e6 * found[0]:.3g} µrad, of which {FEWEST_STEPS:g} steps are needed; it is at "
         f"least {level / (FEWEST_STEPS * quantum):.3g} N m/rad"
@@ -208,14 +208,14 @@ def _rises(q: Floats, tau: Floats) -> Iterator[Rise]:
 
 
 def _turns(q: Floats) -> list[int]:
-    """Samples at which a way begins: the first, those of extreme positions, one after the last."""
-    found = [0]
-    ways = find_half_cycles(q)
-    for one, other in pairwise(ways):
+    """Samples at which a half-cycle begins: first, extreme positions, one after the last."""
+    starts = [0]
+    half_cycles = find_half_cycles(q)
+    for one, other in pairwise(half_cycles):
         start, stop = (one.start + one.stop) // 2, (other.start + other.stop) // 2
         extreme = np.argmax(one.direction * q[start:stop])
-        found.append(start + int(extreme))
-    return [*found, len(q)]
+        starts.append(start + int(extreme))
+    return [*starts, len(q)]
 
 
 def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
@@ -225,8 +225,8 @@ def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
     """
     travels = []
     for x, tau, begin, level in rises:
-        left = (level - tau) / (level - begin)
-        below = np.flatnonzero(left < np.exp(-1.0))
+        remaining = (level - tau) / (level - begin)
+        below = np.flatnonzero(remaining < np.exp(-1.0))
         travels.append(float(x[below[0]]) if len(below) else float(x.max()))
     travel = max(float(np.median(travels)), 1e-12)
     displacement, share = [], []
@@ -242,15 +242,15 @@ def _fitted(x: Floats, share: Floats, first: float) -> tuple[float, float]:
     """Travel of share = 1 - exp(-x / travel), and its standard deviation [rad]."""
     from scipy.optimize import least_squares
 
-    def missed(log_travel: Floats) -> Floats:
+    def residual(log_travel: Floats) -> Floats:
         return np.asarray(share + np.expm1(-x / np.exp(log_travel[0])))
 
-    found = least_squares(missed, [np.log(first)], loss="soft_l1", f_scale=0.1)
+    found = least_squares(residual, [np.log(first)], loss="soft_l1", f_scale=0.1)
     travel = float(np.exp(found.x[0]))
     slope = x / travel * np.exp(-x / travel)
-    left = missed(found.x)
+    e = residual(found.x)
     freedom = max(len(x) - 1, 1)
     information = float(slope @ slope)
     if information == 0:
         return travel, float("inf")
-    return travel, travel * float(np.sqrt(left @ left / freedom / information))
+    return travel, travel * float(np.sqrt(e @ e / freedom / information))

@@ -1,4 +1,4 @@
-"""Friction laws fitted to curves, and what they show of themselves."""
+"""Friction laws fitted to curves, and their report."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
 FILE = "file"  # the laws that the robot file has
 KELVIN = Number(1.0, "K", digits=4)
 WAYS = {
-    "directions": "weight taken out by half the difference of the directions",
-    "file": "weight taken out by the robot file",
-    "pose": "torques taken as friction alone: the axis along gravity",
+    "directions": "gravity removed by half the difference of the directions",
+    "file": "gravity removed by the robot file",
+    "pose": "torques taken as friction alone: axis parallel to gravity",
 }
 
 
@@ -41,7 +41,7 @@ class FrictionFit(Result):
     Attributes:
         prior: The robot before.
         curves: The curves as they were given.
-        gravity: How the weight was taken out.
+        gravity: How gravity was removed.
         groups: Elements that share joints, with their laws.
     """
 
@@ -52,7 +52,7 @@ class FrictionFit(Result):
 
     @property
     def table(self) -> tuple[FrictionNumber, ...]:
-        """The numbers of the laws that are taken."""
+        """The parameters of the selected laws."""
         found: list[FrictionNumber] = []
         for group in self.groups:
             found += group.numbers(group.chosen)
@@ -63,21 +63,23 @@ class FrictionFit(Result):
         """The robot with these laws."""
         if self.curves.unit != "N m":
             raise ArmtwinError(
-                f"robot '{self.prior.name}': its friction is known in amperes only; give "
+                f"robot '{self.prior.name}': its friction is identified in amperes only; give "
                 "motor.torque_constant of every motor for a robot file with these laws"
             )
-        renewed = {}
+        new_elements = {}
         for group in self.groups:
             for element, law in zip(group.elements, group.fit.laws, strict=True):
-                renewed[element.name, element.set] = _with_law(element, law, group, self.curves)
+                new_elements[element.name, element.set] = _with_law(
+                    element, law, group, self.curves
+                )
         elements = []
         for element in self.prior.description.friction:
-            elements.append(renewed.get((element.name, element.set), element))
+            elements.append(new_elements.get((element.name, element.set), element))
         description = replace(self.prior.description, friction=tuple(elements))
         return self.prior.with_description(description)
 
     def sections(self) -> Report:
-        """The laws taken, those compared, temperature, the curves."""
+        """The selected laws, those compared, temperature, the curves."""
         sections = [Section("", _numbers(self)), Section("Laws compared", _compared(self))]
         if any(group.temperature is not None for group in self.groups):
             sections.append(Section("Temperature", _temperature(self)))
@@ -85,7 +87,7 @@ class FrictionFit(Result):
             sections.append(Section(group.names, charts_of(group), page_only=True))
         how = WAYS[self.gravity]
         if self.curves.bare:
-            how = "half the difference of the ways there and back at each place"
+            how = "half the difference of forward and backward motion at each position"
         return Report(
             title=f"{self.prior.name}: friction from {_source(self)}",
             subtitle=f"{len(self.curves.torque)} torques at constant speed; {how}",
@@ -104,17 +106,17 @@ def _with_law(
     for key in ("presliding", "offset", "load"):
         if getattr(element, key) is not None:
             texts[key] = old if isinstance(old, str) else old.get(key, next(iter(old.values())))
-    made = replace(element, law=law, negative=None, source=source)
+    changed = replace(element, law=law, negative=None, source=source)
     warm = group.temperature
     if warm is not None:
         before = element.thermal or Thermal(warm.reference, warm.viscosity)
         thermal = replace(before, reference=warm.reference, viscosity=warm.viscosity)
-        made = replace(made, thermal=thermal)
+        changed = replace(changed, thermal=thermal)
         texts["thermal"] = source
     elif element.thermal is not None:
         texts["thermal"] = old if isinstance(old, str) else old.get("thermal", source)
     alike = len(set(texts.values())) == 1
-    return replace(made, source=source if alike else texts)
+    return replace(changed, source=source if alike else texts)
 
 
 def _source(result: FrictionFit) -> str:
@@ -130,7 +132,7 @@ def _verdict(result: FrictionFit) -> Text:
     for group in result.groups:
         law = "the laws of the file" if group.chosen == FILE else group.chosen
         share = 100 * group.fit.rms / group.largest
-        parts.append(f"{group.names}: {law}, {share:.2g} % of the largest missed")
+        parts.append(f"{group.names}: {law}, rms error {share:.2g} % of the largest torque")
     vague = [f"{n.element}.{n.name}" for n in result.table if not n.told]
     sentence = "; ".join(parts) + "."
     if vague:
@@ -143,7 +145,7 @@ def _numbers(result: FrictionFit) -> Iterator[Block]:
     columns = (
         Column("element", "element"),
         Column("law", "law"),
-        Column("name", "number"),
+        Column("name", "parameter"),
         Column("value", "value", PLAIN),
         Column("std", "std", Number(digits=2)),
         Column("low", "95 % from", PLAIN),
@@ -152,8 +154,8 @@ def _numbers(result: FrictionFit) -> Iterator[Block]:
     yield Table(columns, [vars(number) for number in result.table], "numbers")
     if result.curves.unit != "N m":
         yield Text(
-            "Torques are in amperes: the robot file has no torque constants, so that no robot file "
-            "is written.",
+            "Torques are in amperes: the robot file has no torque constants. No robot file is "
+            "written.",
             "bad",
         )
     yield Data("unit", result.curves.unit)
@@ -203,16 +205,16 @@ def _compared(result: FrictionFit) -> Iterator[Block]:
     columns = (
         Column("elements", "friction"),
         Column("law", "law"),
-        Column("count", "numbers", Number()),
-        Column("rms", f"missed {result.curves.unit}", Number(digits=3)),
+        Column("count", "parameters", Number()),
+        Column("rms", f"rms error {result.curves.unit}", Number(digits=3)),
         Column("share", "% of largest", Number(digits=2)),
-        Column("behind", "behind", Number(digits=3)),
+        Column("behind", "ΔAICc", Number(digits=3)),
         Column("taken", ""),
     )
     yield Table(columns, records, "compared")
     yield Text(
-        "Behind: Akaike's criterion, corrected for few points, less the best one; 2 is little, 10 "
-        "decides. More numbers must gain more than they are worth.",
+        "ΔAICc: Akaike's criterion, corrected for few points, above that of the best law; 2 is "
+        "little, 10 decides. A law with more parameters is selected only if it gains more than 2.",
         "soft",
     )
 

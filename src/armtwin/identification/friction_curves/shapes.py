@@ -1,6 +1,6 @@
-"""The shape numbers of a friction law: those that its torque is not linear in.
+"""The shape parameters of a friction law: those that its torque is not linear in.
 
-They are positive and are sought over their logarithms. Their names say what they are: a speed, a
+They are positive and are searched by their logarithms. Their names say what they are: a speed, a
 slope (one over a speed) or an exponent.
 """
 
@@ -39,27 +39,27 @@ TRIED_EXPONENTS, TRIED_FILMS, TRIED_SPEEDS = (0.4, 0.7, 1.5), (0.2, 0.5, 0.8), 4
 
 
 def coefficient_names(kind: type[Law]) -> tuple[str, ...]:
-    """Names of the linear numbers of a law."""
+    """Names of the linear parameters of a law."""
     known: Any = kind
     return _names(known)[0]
 
 
 def shape_names(kind: type[Law]) -> tuple[str, ...]:
-    """Names of the shape numbers of a law."""
+    """Names of the shape parameters of a law."""
     known: Any = kind
     return _names(known)[1]
 
 
 @cache
 def _names(kind: type[Law]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of linear and of shape numbers, which a fit asks for at every step."""
+    """Names of linear and of shape parameters, which a fit needs at every step."""
     linear = tuple(name for name, _ in kind.coefficients)
     names = tuple(field.name for field in fields(kind))
     return linear, tuple(name for name in names if name not in (*linear, "law"))
 
 
 def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
-    """The law with its numbers."""
+    """The law with its parameters."""
     names = (*coefficient_names(kind), *shape_names(kind))
     values = [float(x) for x in (*coefficients, *ordered(kind, shape))]
     numbers: dict[str, Any] = dict(zip(names, values, strict=True))
@@ -67,7 +67,7 @@ def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
 
 
 def ordered(kind: type[Law], shape: Floats) -> Floats:
-    """Shape numbers of a law in their order: Makkar's bump rises by its steeper tangent."""
+    """Shape parameters of a law in their order: Makkar's bump rises by its steeper tangent."""
     if kind is not Makkar:
         return shape
     names = shape_names(kind)
@@ -78,7 +78,7 @@ def ordered(kind: type[Law], shape: Floats) -> Floats:
 
 
 def bounds(kind: type[Law], slowest: float, fastest: float) -> tuple[Floats, Floats]:
-    """Least and largest shape numbers for points between two speeds [rad/s]."""
+    """Least and largest shape parameters for points between two speeds [rad/s]."""
     low, high = [], []
     for name in shape_names(kind):
         least, most = slowest / BEYOND, fastest * BEYOND
@@ -94,7 +94,7 @@ def bounds(kind: type[Law], slowest: float, fastest: float) -> tuple[Floats, Flo
 
 
 def starts(kind: type[Law], slowest: float, fastest: float) -> Iterator[Floats]:
-    """Shape numbers to start from: a grid over what may be."""
+    """Shape parameters to start from: a grid over the admissible range."""
     speeds = np.geomspace(slowest, fastest, TRIED_SPEEDS + 2)[1:-1]
     grid = []
     for name in shape_names(kind):

@@ -1,9 +1,9 @@
-"""Friction curves from slow motion to and fro over the same places, as a sine of small frequency.
+"""Friction curves from slow motion back and forth over the same positions, as a slow sine.
 
     friction = (τ_there(q) - τ_back(q)) / 2,    speed = (v_there(q) - v_back(q)) / 2
 
-At one position weight is the same both ways; so is inertia, as the acceleration of an even motion
-to and fro is that of the position. What is left turns with the speed.
+At one position gravity is the same in both directions; so is inertia, as the acceleration of an
+even motion back and forth depends on the position. The rest changes sign with the speed: friction.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
 ALONE = 0.1  # of the moving joint's speed that others may have
-ALIKE = 0.1  # of the fastest speed by which the speeds of the two ways may differ at a place
-PLACES = 2000  # along a way
+ALIKE = 0.1  # of the fastest speed by which both directions may differ at a position
+PLACES = 2000  # positions along a half-cycle
 BINS = 16  # speeds of a curve
-SLOWEST = 0.02  # of the fastest speed that is kept: below it a reversal still acts
-LEAST_WAY = 0.5  # of the longest way that a half-cycle must go
+SLOWEST = 0.02  # of the fastest speed that is used: below it a reversal still acts
+LEAST_WAY = 0.5  # of the longest travel that a half-cycle must have
 
 
 def curves_of_sweeps(
     robot: Robot, logs: Log | Sequence[Log], torque: str | None = None
 ) -> FrictionCurves:
-    """Friction over speed from logs in which one joint goes to and fro.
+    """Friction over speed from logs in which one joint moves back and forth.
 
     Args:
         robot: The robot.
@@ -49,19 +49,19 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     source = torque_channel(log, torque)
     tau = logged_torque(robot, log, source)
     v = smooth_speeds(log)
-    way = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
-    j = int(np.argmax(way))
-    ways = list(_ways(log, v, j))
+    travel = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
+    j = int(np.argmax(travel))
+    half_cycles = list(_ways(log, v, j))
     speed, friction, weight = [], [], []
-    for one, other in itertools.pairwise(ways):
+    for one, other in itertools.pairwise(half_cycles):
         for found in _halves(log.q[:, j], v[:, j], tau[:, j], one, other):
             speed.append(found[0])
             friction.append(found[1])
             weight.append(found[2])
     if not speed:
         raise ArmtwinError(
-            f"{name}: {robot.joint_names[j]} does not go to and fro over the same places alone, so "
-            "that there is no difference of directions to take"
+            f"{name}: {robot.joint_names[j]} does not move back and forth over the same positions "
+            "with the others at rest; friction is half the difference of the directions"
         )
     rows = len(speed)
     speeds = np.zeros((rows, robot.n))
@@ -82,7 +82,7 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
 
 
 def _ways(log: Log, v: Floats, j: int) -> Iterator[slice]:
-    """Stretches in which joint j goes one way and the others stand."""
+    """Stretches in which joint j moves in one direction and the others are at rest."""
     others = np.delete(np.abs(v), j, axis=1).max(axis=1, initial=0.0)
     fastest = float(np.quantile(np.abs(v[:, j]), 0.99))
     alone = others < ALONE * fastest
@@ -99,7 +99,7 @@ def _ways(log: Log, v: Floats, j: int) -> Iterator[slice]:
 def _halves(
     q: Floats, v: Floats, tau: Floats, one: slice, other: slice
 ) -> Iterator[tuple[float, float, float]]:
-    """Speed, friction and weight in bins of the speed from a way there and the way back."""
+    """Speed, friction and weight in bins of the speed from forward and backward motion."""
     low = max(q[one].min(), q[other].min())
     high = min(q[one].max(), q[other].max())
     if v[one].mean() * v[other].mean() >= 0 or high <= low:
@@ -120,8 +120,10 @@ def _halves(
             yield means[0], means[1], means[2]
 
 
-def _along(q: Floats, v: Floats, tau: Floats, way: slice, places: Floats) -> tuple[Floats, Floats]:
-    """Speed and torque of a way at places."""
-    order = np.argsort(q[way])
-    x = q[way][order]
-    return np.interp(places, x, v[way][order]), np.interp(places, x, tau[way][order])
+def _along(
+    q: Floats, v: Floats, tau: Floats, half_cycle: slice, places: Floats
+) -> tuple[Floats, Floats]:
+    """Speed and torque of a half-cycle at positions."""
+    order = np.argsort(q[half_cycle])
+    x = q[half_cycle][order]
+    return np.interp(places, x, v[half_cycle][order]), np.interp(places, x, tau[half_cycle][order])

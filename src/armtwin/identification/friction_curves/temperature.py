@@ -63,7 +63,7 @@ def temperatures_of(curves: FrictionCurves) -> list[Floats]:
 def reference_rows(curves: FrictionCurves) -> tuple[FrictionCurves, float | None]:
     """The curve of the temperature with most rows, and that temperature [K]; all where not known.
 
-    Shapes are told by it; of equals the coldest.
+    Shapes are identified from it; of equals the coldest.
     """
     parts = temperatures_of(curves)
     if not parts:
@@ -102,7 +102,7 @@ def fit_temperature(
     values = np.array([float(getattr(found, name)) for found in laws])
     if not (values > 0).all():
         raise ArmtwinError(
-            f"{name} must be above 0 at every temperature to tell the viscosity, got "
+            f"{name} must be above 0 at every temperature to identify the viscosity, got "
             f"{values.min():.3g}"
         )
     count = len(coefficients(law))
@@ -123,7 +123,7 @@ class _Shared(NamedTuple):
 def _shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _Shared:
     """Linear numbers at each temperature with one shape that suits all, from that of a law on.
 
-    Its covariance knows that a shape which is off shifts the numbers of all temperatures.
+    Its covariance includes that an error of the shape shifts the parameters of all temperatures.
     """
     from scipy.optimize import least_squares
 
@@ -137,21 +137,21 @@ def _shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _S
         acting = row[tables[k].joint] / sizes[k]
         return np.asarray(unit.columns(tables[k].speeds @ row) * acting[:, None])
 
-    def solved(x: Floats) -> tuple[list[Floats], Floats]:
-        values, left = [], []
+    def solve(x: Floats) -> tuple[list[Floats], Floats]:
+        values, residual = [], []
         for k, table in enumerate(tables):
             A, y = block(x, k), table.torque / sizes[k]
             found, _, rank, _ = np.linalg.lstsq(A, y, rcond=None)
             if rank < A.shape[1]:
-                raise ArmtwinError("a curve has too few speeds to tell the linear numbers")
+                raise ArmtwinError("a curve has too few speeds to identify the linear parameters")
             values.append(np.asarray(found, dtype=np.float64))
-            left.append(y - A @ found)
-        return values, np.concatenate(left)
+            residual.append(y - A @ found)
+        return values, np.concatenate(residual)
 
     x = start
     if len(names):
-        x = least_squares(lambda place: solved(place)[1], start).x
-    values, left = solved(x)
+        x = least_squares(lambda place: solve(place)[1], start).x
+    values, residual = solve(x)
     slopes = _block_diagonal([block(x, k) for k in range(len(tables))])
     for i in range(len(names)):
         step = np.zeros(len(x))
@@ -160,8 +160,8 @@ def _shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _S
         for k, found in enumerate(values):
             rise.append((block(x + step, k) - block(x - step, k)) @ found / (2 * STEP))
         slopes = np.column_stack([slopes, np.concatenate(rise)])
-    freedom = max(len(left) - slopes.shape[1], 1)
-    covariance = np.linalg.pinv(slopes.T @ slopes) * float(left @ left) / freedom
+    freedom = max(len(residual) - slopes.shape[1], 1)
+    covariance = np.linalg.pinv(slopes.T @ slopes) * float(residual @ residual) / freedom
     laws = tuple(law_of(kind, found, np.exp(x)) for found in values)
     return _Shared(laws, np.asarray(covariance))
 
@@ -194,7 +194,7 @@ def _slope(x: Floats, y: Floats, covariance: Floats) -> tuple[float, float]:
     weight = np.linalg.pinv(covariance)
     spread = np.linalg.inv(A.T @ weight @ A)
     found = spread @ A.T @ weight @ y
-    left = y - A @ found
+    residual = y - A @ found
     freedom = len(x) - 2
-    widened = max(1.0, float(left @ weight @ left) / freedom) if freedom > 0 else 1.0
+    widened = max(1.0, float(residual @ weight @ residual) / freedom) if freedom > 0 else 1.0
     return float(found[0]), float(np.sqrt(spread[0, 0] * widened))

@@ -3,8 +3,8 @@
     τ_k = Σ_e s_e[j] L_e(s_e · v_k) + noise        for a row k of joint j
 
 Every element e has a row s_e of the joints and a law; joints of a coupled wrist share elements. An
-element that stands while its joint is measured holds any torque: what it may hold is taken out of
-the rows of its plateau, which leaves their differences.
+element at rest while its joint is measured holds any torque: the torque it may hold is projected
+out of the rows of its plateau, which leaves their differences.
 
 Ref: [Waiboer 2007, eq. 3.53]
 """
@@ -27,7 +27,7 @@ from armtwin.identification.friction_curves.shapes import (
 )
 from armtwin.maths.batch import Flags, Floats
 
-AT_REST = 1e-6  # share of the fastest speed below which an element stands
+AT_REST = 1e-6  # share of the fastest speed below which an element is at rest
 STEP = 1e-7  # of the logarithm of a shape number, for slopes
 
 
@@ -59,7 +59,7 @@ class TorqueRows:
 
     @cached_property
     def at_rest(self) -> Flags:
-        """Elements that stand and act on the joint of a row, (k, elements)."""
+        """Elements at rest that act on the joint of a row, (k, elements)."""
         slow = np.abs(self.speeds) <= AT_REST * np.abs(self.speeds).max()
         return np.asarray(slow & (self.acting != 0))
 
@@ -78,7 +78,7 @@ class TorqueRows:
         return found
 
     def element(self, e: int, shape: Floats) -> Floats:
-        """Torque per coefficient of an element with some shape, (k, its coefficients)."""
+        """Torque per coefficient of an element with a shape, (k, its coefficients)."""
         kind = self.kinds[e]
         unit = law_of(kind, np.ones(len(coefficient_names(kind))), shape)
         return np.asarray(unit.columns(self.speeds[:, e]) * self.acting[:, e : e + 1])
@@ -90,11 +90,11 @@ class TorqueRows:
 
     @cached_property
     def target(self) -> Floats:
-        """Torques over the noise, without what standing elements may hold, (k,)."""
+        """Torques over the noise, without what elements at rest may hold, (k,)."""
         return self.over_noise(self.curves.torque)
 
     def over_noise(self, values: Floats) -> Floats:
-        """Rows (k, ...) over the noise, without what standing elements may hold."""
+        """Rows (k, ...) over the noise, without what elements at rest may hold."""
         scaled = (values.T / self.sigma).T
         if self._held.shape[1]:
             scaled = scaled - self._held @ (self._held.T @ scaled)
@@ -116,23 +116,23 @@ class TorqueRows:
 
     @cached_property
     def _held(self) -> Floats:
-        """Orthonormal directions of the rows that standing elements may take, (k, directions)."""
+        """Orthonormal directions of the rows that elements at rest may take, (k, directions)."""
         found = [np.zeros((len(self.sigma), 0))]
         rest = self.at_rest
         for plateau in np.unique(self.curves.plateau[rest.any(axis=1)]):
             rows = np.flatnonzero(self.curves.plateau == plateau)
-            standing = np.flatnonzero(rest[rows].any(axis=0))
-            levers = self.acting[np.ix_(rows, standing)] / self.sigma[rows, None]
+            at_rest = np.flatnonzero(rest[rows].any(axis=0))
+            levers = self.acting[np.ix_(rows, at_rest)] / self.sigma[rows, None]
             span, size, _ = np.linalg.svd(levers, full_matrices=False)
-            told = span[:, size > 1e-9 * size[0]]
-            direction = np.zeros((len(self.sigma), told.shape[1]))
-            direction[rows] = told
+            directions = span[:, size > 1e-9 * size[0]]
+            direction = np.zeros((len(self.sigma), directions.shape[1]))
+            direction[rows] = directions
             found.append(direction)
         return np.concatenate(found, axis=1)
 
     @property
     def lost(self) -> int:
-        """Rows that standing elements cost."""
+        """Number of rows lost to elements at rest."""
         return self._held.shape[1]
 
     @cached_property

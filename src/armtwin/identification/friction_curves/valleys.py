@@ -1,9 +1,9 @@
-"""Shapes of friction laws that leave the least sum of squares, coefficients following.
+"""Local minima of the residual sum of squares over the shapes of friction laws.
 
     min over x  ‖y - A(x) c(x)‖²,   c(x) = argmin over c >= 0 of ‖y - A(x) c‖²
 
-The linear numbers c of the laws follow from the logarithms x of their shape numbers, so that only
-shapes are sought. The sum has several valleys; all that are found are kept.
+The linear parameters c of the laws follow from the logarithms x of their shape parameters, so that
+only shapes are searched (variable projection). The sum has several local minima; all are kept.
 
 Ref: [Golub-Pereyra 2003], [Kaufman 1975]
 """
@@ -19,19 +19,19 @@ from armtwin.identification.friction_curves.shapes import ordered, shape_names, 
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
 from armtwin.maths.batch import Flags, Floats
 
-REFINED = 3  # best starts that are refined
-FAR = 1.0  # of the logarithm of some shape number between starts that may lead elsewhere
-SAME = 0.05  # of the logarithms of shapes within which two valleys are one
+REFINED = 3  # best starts from which the search goes on
+FAR = 1.0  # of the logarithm of a shape parameter between starts that may lead elsewhere
+SAME = 0.05  # of the logarithms of shapes within which two minima are one
 CLOSE = 1e-8  # relative change at which a search ends
-NEAR = 1e-4  # the same where a number is held, to see how far the sum rises
+NEAR = 1e-4  # as above where a parameter is fixed, to see how far the sum rises
 
 
 class Valley(NamedTuple):
-    """A least sum of squares among its neighbours.
+    """A local minimum of the residual sum of squares.
 
     Attributes:
         left: The sum.
-        x: Logarithms of all shape numbers.
+        x: Logarithms of all shape parameters.
     """
 
     left: float
@@ -39,11 +39,11 @@ class Valley(NamedTuple):
 
 
 class Pin(NamedTuple):
-    """A number that is held.
+    """A parameter that is fixed.
 
     Attributes:
-        place: Among all coefficients, then all shape numbers.
-        value: What it is held at.
+        place: Index among all coefficients, then all shape parameters.
+        value: Its fixed value.
     """
 
     place: int
@@ -56,8 +56,8 @@ class Solved(NamedTuple):
     Attributes:
         A: Columns over the noise, (k, p).
         coefficients: None of them below zero, (p,).
-        left: What is left over the noise, (k,).
-        free: Coefficients that are neither held nor zero, (p,).
+        left: Residual over the noise, (k,).
+        free: Coefficients that are neither fixed nor zero, (p,).
     """
 
     A: Floats
@@ -80,15 +80,15 @@ def solved(rows: TorqueRows, x: Floats, pin: Pin | None = None) -> Solved:
     size = np.linalg.norm(A[:, sought], axis=0)
     size[size == 0] = 1.0
     coefficients[sought] = nnls(A[:, sought] / size, target)[0] / size
-    left = rows.target - A @ coefficients
-    return Solved(A, coefficients, left, sought & (coefficients > 0))
+    residual = rows.target - A @ coefficients
+    return Solved(A, coefficients, residual, sought & (coefficients > 0))
 
 
 def _slopes_left(rows: TorqueRows, x: Floats, here: Solved) -> Floats:
-    """Slopes of what is left with the logarithms x, coefficients following, (k, shapes).
+    """Jacobian of the residual by the logarithms x, coefficients eliminated, (k, shapes).
 
-    By Kaufman: -P dA/dx c, with P the projection away from the columns that are free. What it
-    leaves out lies in the span of these columns, to which what is left is at right angles.
+    By Kaufman: -P dA/dx c, with P the projection away from the columns that are free. The term it
+    neglects lies in the span of these columns, to which the residual is orthogonal.
     """
     A = here.A[:, here.free]
     span, _ = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))
@@ -101,11 +101,11 @@ def _left(rows: TorqueRows, x: Floats) -> float:
 
 
 def valleys_of(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list[Valley]:
-    """Least sums of squares that were found, the least first.
+    """Local minima of the residual sum of squares, the lowest first.
 
-    There are several, as elements may do parts of each other's work, and asperities that of the
-    shear. Starts are a grid over each element's shape; once all elements are at the foot of a
-    valley, each one's grid is tried again with the others there.
+    There are several, as elements may explain parts of each other's friction, and asperities that
+    of the shear. Starts are a grid over each element's shape; once all elements are at a minimum,
+    each one's grid is tried again with the others there.
     """
     low, high = rows.limits
     if not len(low):
@@ -135,7 +135,7 @@ def _depth(valley: Valley) -> float:
 
 
 def distinct(valleys: list[Valley]) -> list[Valley]:
-    """Valleys at different places, the least first."""
+    """Minima at different shapes, the lowest first."""
     kept: list[Valley] = []
     for valley in sorted(valleys, key=_depth):
         if all(np.abs(valley.x - other.x).max(initial=0.0) > SAME for other in kept):
@@ -144,7 +144,7 @@ def distinct(valleys: list[Valley]) -> list[Valley]:
 
 
 def _tried(rows: TorqueRows, x: Floats, e: int, begin: int) -> list[Valley]:
-    """What is left with each start of an element's shape in place of that in x."""
+    """Residual sums with each start of an element's shape in place of that in x."""
     found = []
     for start in starts(rows.kinds[e], *rows.span(e)):
         other = x.copy()
@@ -165,12 +165,12 @@ def _apart(options: list[Valley]) -> list[Floats]:
 
 
 def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
-    """The least sum of squares near some logarithms of shapes.
+    """Search the local minimum near given logarithms of shapes.
 
     Args:
         rows: The rows.
         start: Where to begin, (shapes,).
-        pin: A number that is held.
+        pin: A parameter that is fixed.
     """
     from scipy.optimize import least_squares
 
@@ -186,23 +186,23 @@ def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
         return Valley(float((solved(rows, x, pin).left ** 2).sum()), x)
     last: dict[bytes, Solved] = {}  # slopes are asked for where the sum was
 
-    def whole(some: Floats) -> Floats:
+    def whole(moving_x: Floats) -> Floats:
         place = x.copy()
-        place[moving] = some
+        place[moving] = moving_x
         return place
 
-    def left(some: Floats) -> Floats:
+    def residual(moving_x: Floats) -> Floats:
         last.clear()
-        last[some.tobytes()] = solved(rows, whole(some), pin)
-        return last[some.tobytes()].left
+        last[moving_x.tobytes()] = solved(rows, whole(moving_x), pin)
+        return last[moving_x.tobytes()].left
 
-    def slopes(some: Floats) -> Floats:
-        place = whole(some)
-        here = last.get(some.tobytes()) or solved(rows, place, pin)
+    def slopes(moving_x: Floats) -> Floats:
+        place = whole(moving_x)
+        here = last.get(moving_x.tobytes()) or solved(rows, place, pin)
         return _slopes_left(rows, place, here)[:, moving]
 
     found = least_squares(
-        left,
+        residual,
         x[moving],
         jac=slopes,
         bounds=(low[moving], high[moving]),
@@ -214,7 +214,7 @@ def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
 
 
 def _in_order(rows: TorqueRows, x: Floats) -> Floats:
-    """Logarithms of shapes, those that a law may exchange in its order."""
+    """Logarithms of shapes, interchangeable ones in the law's order."""
     parts = zip(rows.kinds, rows.shapes_of(x), strict=True)
     found = [np.zeros(0)]
     for kind, shape in parts:

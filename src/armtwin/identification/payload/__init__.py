@@ -1,1 +1,1 @@
-"""What a robot carries, from runs of one motion with it and without it."""
+"""The payload of a robot from runs of one motion with and without it."""

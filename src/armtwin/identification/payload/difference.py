@@ -1,10 +1,9 @@
-"""What a load adds to the torques of a motion, as rows of a regression in its ten parameters.
+"""The torque of a load along a motion, as rows of a regression in its ten parameters.
 
     τ_with - τ_without - (τ_arm(q_with) - τ_arm(q_without)) = Y_flange(q_with) φ
 
-Friction, the arm and the drives' errors that repeat are in both runs and leave the difference. The
-bracket is what the two runs of one motion differ by, all of it small; only there the robot file's
-parameters count.
+Friction, the arm and repeatable errors of the drives are in both runs and cancel. The bracket is
+the small difference of the two runs of one motion; only there the robot file's parameters matter.
 
 With the arm held there is no second run:  τ_with - τ_arm(q_with) = Y_flange(q_with) φ.
 """
@@ -40,8 +39,8 @@ class LoadRows:
 
     Attributes:
         Y: Torque per parameter in the flange's frame, filtered, (m, n, 10).
-        target: What they shall explain: a torque, or a current, (m, n).
-        arm: What the two runs of the arm differ by, (m, n) [N m].
+        target: Torque, or current, that they explain, (m, n).
+        arm: Difference of the two runs of the arm, (m, n) [N m].
         used: Which rows count, (m, n).
         independent: Share of the rows that are independent.
         cutoff: Of the filter [Hz].
@@ -112,7 +111,7 @@ def _rows(robot: Robot, log: CleanLog, target: Floats, arm: Floats, moving: Flag
     m, n, k = Y.shape
     smooth = filtered(Y.reshape(m, n * k), how).reshape(m, n, k)
     if not moving[here].any():
-        raise ArmtwinError("no joint moves in the run with the payload, so nothing is learned")
+        raise ArmtwinError("no joint moves in the run with the payload, so it is not identifiable")
     return LoadRows(
         Y=np.asarray(smooth[here]),
         target=target[here],

@@ -2,9 +2,10 @@
 
     i_with - i_without = (Z φ + c) / k        φ₁ = m known, the other nine free
 
-Z are the flange's columns seen at the motors, c what the two runs of the arm differ by there. The
+Z are the flange's columns at the motors, c the difference of the two runs of the arm there. The
 mass alone fixes the scale of all constants; a motor that the payload hardly loads stays uncertain.
-A linear fit of k i - Z φ starts, Gauss-Newton on the currents, where the noise is, ends.
+A linear fit of k i - Z φ is the start, refined by Gauss-Newton on the currents, which carry the
+noise.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from armtwin.robot.robot import Robot
 STEPS = 60
 SAME = 1e-10
 LARGEST = 0.3  # of the logarithm of a constant in a step
-TRUSTED = 0.1  # relative deviation above which a constant is not told
+TRUSTED = 0.1  # relative deviation above which a constant is not identified
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class DriveGain:
 
     @property
     def told(self) -> Flags:
-        """Which constants the runs tell, (motors,)."""
+        """Which constants are identified, (motors,)."""
         return np.asarray(self.std < TRUSTED * self.constants)
 
 
@@ -88,12 +89,12 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
         known: The mass [kg].
     """
     of_motor = (at_motors != 0).astype(np.int64)
-    standing = (~rows.used).astype(np.int64) @ of_motor
+    at_rest = (~rows.used).astype(np.int64) @ of_motor
     whole = _Currents(
         Z=np.einsum("mnk,ne->mek", rows.Y, at_motors),
         current=rows.target,
         arm=rows.arm @ at_motors,
-        used=np.asarray(standing == 0),
+        used=np.asarray(at_rest == 0),
     )
     x, sigma = _solved(whole, known, None, None)
     count = len(rows.target)
@@ -134,7 +135,7 @@ def _with_known_mass(nine: Floats) -> Floats:
 
 
 def _linear(rows: _Currents, x: Floats, known: float) -> tuple[Floats, Floats]:
-    """What currents are left, (m, e), and how they change with (ln k, nine), (m, e, e + 9)."""
+    """Residual currents, (m, e), and the Jacobian by (ln k, nine), (m, e, e + 9)."""
     motors = rows.current.shape[1]
     k = np.exp(x[:motors])
     explained = (rows.Z @ _ten(x, known) + rows.arm) / k
@@ -167,9 +168,9 @@ def _solved(
 
 def _residual(rows: _Currents, gap: Floats) -> Floats:
     count = np.maximum(rows.used.sum(axis=0), 1)
-    left = np.sqrt((rows.used * gap**2).sum(axis=0) / count)
+    rms = np.sqrt((rows.used * gap**2).sum(axis=0) / count)
     size = np.sqrt((rows.used * rows.current**2).sum(axis=0) / count)
-    return np.maximum(left, 1e-9 * size + 1e-300)
+    return np.maximum(rms, 1e-9 * size + 1e-300)
 
 
 def _first(rows: _Currents, known: float) -> Floats:
@@ -187,15 +188,14 @@ def _first(rows: _Currents, known: float) -> Floats:
     if (k <= 0).any():
         worst = int(np.argmin(k))
         raise ArmtwinError(
-            f"the currents of motor {worst + 1} do not fall and rise with the payload's weight, so "
-            "that it tells no torque constant; check its sign, and whether both runs are what they "
-            "are said to be"
+            f"the currents of motor {worst + 1} do not follow the payload's weight, so its torque "
+            "constant is not identifiable; check its sign, and which run had the payload"
         )
     return np.concatenate([np.log(k), found[motors:]])
 
 
 def _white(rows: _Currents, x: Floats, sigma: Floats, known: float, independent: float) -> Floats:
-    """Covariance of (ln k, nine) for residuals that are independent but for the filter."""
+    """Covariance of (ln k, nine) for residuals correlated by the filter alone."""
     _, slope = _linear(rows, x, known)
     A = (slope / sigma[:, None])[rows.used]
     return np.asarray(np.linalg.pinv(A.T @ A) / independent)

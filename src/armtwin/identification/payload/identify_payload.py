@@ -1,4 +1,4 @@
-"""Identify what a robot carries, or its drives by what it carries."""
+"""`identify_payload`: the payload of a robot, or its torque constants by a known payload."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Ten parameters of a load from its rows, with deviations that count what errs together.
+"""Ten parameters of a load from its rows, with deviations for correlated residuals.
 
-Weighted least squares without a prior; the deviations are those of fits with each part of the run
-left out in turn, and never less than white residuals give. An interval is the wider of the two that
-these make, each by its own number of degrees of freedom: ten parts, or all rows. Where residuals
-are white both are estimates of one deviation, and the wider holds the truth in 97 % of all cases.
+Weighted least squares without a prior; the deviations are jackknife deviations over parts of the
+run, and at least those of white residuals. An interval is the wider of both, each by its own number
+of degrees of freedom: ten parts, or all rows. Where residuals are white both estimate one
+deviation, and the wider interval has a coverage of 97 %.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from armtwin.mechanics.inertia import about_centre, inertia_matrix, pseudo_inert
 STEP = 1e-6  # relative, of the derivatives of centre and inertia
 LEAST_MASS = 1e-3  # [kg]
 LEAST_MOMENT = 1e-6  # eigenvalue of the pseudo-inertia that a real body has at least
-BLIND = 1e-6  # of the largest singular value below which a direction is not told at all
+BLIND = 1e-6  # of the largest singular value below which a direction is not identifiable
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class LoadFit:
     Attributes:
         parameters: m, mx, my, mz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz in the flange's frame, (10,).
         covariance: Theirs, (10, 10).
-        reach: The same with half the widths of their intervals in place of deviations, (10, 10).
+        reach: Covariance with half widths of intervals in place of deviations, (10, 10).
         sigma: Residual of each joint, (n,).
         explained: Share of the target's power that they explain, (n,).
     """
@@ -74,12 +74,12 @@ def _seen(ten: Floats) -> Floats:
 
 
 def load_free() -> FreeDirections:
-    """The ten parameters from zero, none of them drawn anywhere."""
+    """The ten parameters from zero, without regularisation."""
     return FreeDirections(np.zeros(10), SIZES, np.eye(10))
 
 
 def fitted(rows: LoadRows) -> LoadFit:
-    """The load that explains rows best."""
+    """Fit a load to rows by least squares."""
     target = rows.target - rows.arm
     parts = rows.parts(rows.Y, target)
     whole = together(parts)
@@ -91,8 +91,8 @@ def fitted(rows: LoadRows) -> LoadFit:
     singular = np.linalg.svd(found.R, compute_uv=False)
     if singular[-1] < BLIND * singular[0]:
         raise ArmtwinError(
-            "the motion does not tell all ten parameters of a payload: let the wrist turn about "
-            "several axes, fast enough for inertias to show"
+            "not all ten parameters of a payload are identifiable from this motion: let the wrist "
+            "turn about several axes, fast enough for inertias to show"
         )
     phi = free.parameters(found.z)
     white = covariance(found, free, rows.independent)
@@ -119,14 +119,14 @@ def wider(jack: Floats, white: Floats) -> Floats:
 
 
 def quantile(freedom: float, share: float = 0.95) -> float:
-    """How many deviations an interval spans to either side."""
+    """Half width of an interval in standard deviations, by Student's t."""
     from scipy.stats import t
 
     return float(t.ppf(0.5 + share / 2, max(freedom, 1.0)))
 
 
 def nearest_body(ten: Floats) -> Floats:
-    """Ten parameters of the nearest body that can exist, (10,).
+    """Ten parameters of the nearest physically consistent body, (10,).
 
     The pseudo-inertia without its negative eigenvalues.
     """

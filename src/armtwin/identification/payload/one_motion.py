@@ -1,9 +1,9 @@
-"""Two runs of one motion brought onto one clock and one even grid.
+"""Two runs of one motion synchronised on one even time grid.
 
     s = argmin Σ (q_with(t + s) - q_without(t))²
 
-The clock of a log starts when somebody pressed a key. The correlation of the speeds finds the shift
-to a sample, Gauss-Newton steps find the rest of it.
+Clocks of logs have unknown zeros. The cross-correlation of the speeds gives the shift to a sample,
+Gauss-Newton steps refine it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from armtwin.maths.batch import Floats
 STEPS = 8
 SAME = 0.05  # share of a joint's speed by which the runs of one motion may differ
 LEAST_OVERLAP = 0.3  # share of the shorter log that both logs must cover
-STANDS = 1e-3  # share of the fastest joint's speed below which a joint counts as standing
+STANDS = 1e-3  # share of the fastest joint's speed below which a joint is at rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class OneMotion:
 
     Attributes:
         without: The run without, channels q and tau (a torque or a current).
-        with_it: The run with it, the same channels at the same times.
+        with_it: The run with it, channels and times as those of the run without.
         shift: Time of the run with it less that of the run without [s].
         apart: Root mean square by which the speeds differ, over that of the speed, (n,).
     """
@@ -40,7 +40,7 @@ class OneMotion:
 
 
 def one_motion(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> OneMotion:
-    """Both runs of one motion at the same places of it.
+    """Synchronise two runs of one motion.
 
     Args:
         without: The log without.
@@ -54,7 +54,7 @@ def one_motion(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> On
     shorter = min(_length(without), _length(with_it))
     if stop - start < LEAST_OVERLAP * shorter:
         raise ArmtwinError(
-            "the runs without and with the payload are of different motions: they cover "
+            "the runs without and with the payload are of different motions: they share "
             f"{max(stop - start, 0):.3g} s of one motion at best, of {shorter:.3g} s"
         )
     time = np.arange(start, stop, step)
@@ -89,7 +89,7 @@ def _at(time: Floats, log: Log, values: Floats) -> Floats:
 
 def _on(time: Floats, log: Log, torque: Floats) -> Log:
     straight = np.empty((len(time), torque.shape[1]))
-    for j in range(torque.shape[1]):  # noise must not swing between samples
+    for j in range(torque.shape[1]):  # noise must not oscillate between samples
         straight[:, j] = np.interp(time, log.time, torque[:, j])
     return Log(time, {"q": _at(time, log, log.q), "tau": straight})
 

@@ -1,8 +1,8 @@
-"""The payload by the other road: all parameters of the loaded arm, drawn to a prior.
+"""The payload by a second method: all parameters of the loaded arm, regularised to a prior.
 
-A truncated fit of the run with the payload fills what the run does not tell from the prior; the
-payload is what the last link then has more than without it. Whether that is the payload's or the
-prior's says the share of the last link's mass that lies in the directions that were kept.
+A truncated fit of the run with the payload takes directions that are not identifiable from the
+prior; the payload is the difference of the last link with and without it. Whether it comes from the
+run or from the prior follows from the share of the last link's mass in the retained directions.
 
 Ref: [Waiboer 2007, section 4.4.4]
 """
@@ -29,9 +29,9 @@ class PriorRoad:
     """A payload's mass by a truncated fit.
 
     Attributes:
-        mass: The mass found [kg].
+        mass: The identified mass [kg].
         expected: The mass of the prior [kg].
-        share: Share of it that the run tells, 0 to 1; the rest is the prior's.
+        share: Share of it identified from the run, 0 to 1; the rest is the prior's.
     """
 
     mass: float
@@ -45,14 +45,14 @@ class PriorRoad:
 
     @property
     def sentence(self) -> str:
-        """What it is worth, in words."""
+        """The mass and how far it depends on the prior, in words."""
         found = f"A truncated fit of the loaded run gives {self.mass:.3g} kg"
         if self.is_independent:
-            return f"{found}, of which the run tells {100 * self.share:.0f} %."
+            return f"{found}, {100 * self.share:.0f} % of it identified from the run."
         rest = 100 * (1 - self.share)
         return (
-            f"{found}, which is not independent of the prior of {self.expected:.3g} kg: the run "
-            f"tells {100 * self.share:.0f} % of it, the other {rest:.0f} % are the prior's."
+            f"{found}, which is not independent of the prior of {self.expected:.3g} kg: "
+            f"{100 * self.share:.0f} % of it is identified from the run, {rest:.0f} % is the prior."
         )
 
 
@@ -63,7 +63,7 @@ def by_prior(
 
     Args:
         bare: The robot without the payload.
-        expected: The robot with the payload as it is believed to be.
+        expected: The robot with the payload assumed as prior.
         with_it: The log with the payload.
         torque: Channel of the torque.
         cutoff: Cut-off frequency [Hz].

@@ -1,4 +1,4 @@
-"""What a robot carries, with intervals; or the torque constants of its motors by a known load."""
+"""A payload with intervals, or the torque constants of the motors by a known load."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from armtwin.robot.schema.groups import Payload
 Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
 DRAWN = 1500
-SURE = 0.01  # relative deviation of a torque constant that is well told
+SURE = 0.01  # relative deviation of a torque constant that is well identified
 METHODS = {
     "difference": "the difference of two runs",
     "held": "one run, the arm as in its file",
@@ -60,7 +60,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class LoadRow:
-    """A number of the payload: its centre in the flange's frame, inertia about the centre.
+    """A parameter of the payload: centre in the flange's frame, inertia about the centre.
 
     Attributes:
         name: What it is.
@@ -81,7 +81,7 @@ class LoadRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PayloadIdentification(Result):
-    """What a robot carries.
+    """An identified payload.
 
     Attributes:
         prior: The robot without it.
@@ -120,27 +120,26 @@ class PayloadIdentification(Result):
 
     @property
     def refused(self) -> str:
-        """Why no payload is told, as a sentence; empty if one is."""
+        """Why no payload is identified, as a sentence; empty if one is."""
         row = self.table[0]
         if self.gain is not None or row.low > 0:
             return ""
         return (
-            f"The torque from {self.torque_source} shows no payload: its mass comes out as "
-            f"{row.value:.3g} kg, with 95 % between {row.low:.3g} and {row.high:.3g} kg. A channel "
-            "that a controller computes from its own model knows nothing of what it carries; take "
-            "a measured one."
+            f"The torque from {self.torque_source} shows no payload: its mass is {row.value:.3g} "
+            f"kg, 95 % interval {row.low:.3g} to {row.high:.3g} kg. A torque computed from the "
+            "controller's own model does not include the payload; choose a measured channel."
         )
 
     @property
     def impossible(self) -> str:
-        """Why no real body has these numbers, as a phrase; empty if one has."""
+        """Why the parameters are not physically consistent, as a phrase; empty if they are."""
         return why_unphysical(self.fit.parameters)
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with the payload on it, or with the torque constants it told.
+        """The robot with the payload on it, or with the identified torque constants.
 
-        The payload is the nearest body that can exist.
+        The payload is the nearest physically consistent body.
         """
         if self.gain is not None:
             return _with_constants(self.prior, self.gain)
@@ -157,13 +156,13 @@ class PayloadIdentification(Result):
         return self.prior.with_description(description).with_payload(NAME)
 
     def sections(self) -> Report:
-        """The ten numbers, torque constants where the mass was given, and what they rest on."""
+        """The ten parameters, torque constants where the mass was given, and the data used."""
         sections = [Section("", _numbers(self))]
         if self.gain is not None:
             sections.append(Section("Torque constants", _constants(self, self.gain)))
         sections += [
-            Section("What it rests on", _basis(self)),
-            Section("What the payload adds, measured and explained", _charts(self), page_only=True),
+            Section("Data and fit", _basis(self)),
+            Section("Torque of the payload, measured and fitted", _charts(self), page_only=True),
         ]
         return Report(
             title=f"Payload of {self.prior.name}",
@@ -175,9 +174,9 @@ class PayloadIdentification(Result):
 
 def _verdict(result: PayloadIdentification) -> Iterator[Text]:
     if result.gain is not None:
-        told = int(result.gain.told.sum())
+        identified = int(result.gain.told.sum())
         yield Text(
-            f"{told} of {len(result.gain.told)} torque constants are told by "
+            f"{identified} of {len(result.gain.told)} torque constants are identified by "
             f"{result.gain.known:g} kg."
         )
         return
@@ -185,11 +184,11 @@ def _verdict(result: PayloadIdentification) -> Iterator[Text]:
         yield Text(result.refused, "bad")
         return
     row = result.table[0]
-    yield Text(f"{row.value:.4g} kg, with 95 % between {row.low:.4g} and {row.high:.4g} kg.")
+    yield Text(f"{row.value:.4g} kg, 95 % interval {row.low:.4g} to {row.high:.4g} kg.")
     if result.impossible:
         yield Text(
-            f"No real body has just these numbers ({result.impossible}); the robot file holds the "
-            "nearest that can exist.",
+            f"The parameters are not physically consistent ({result.impossible}); the robot file "
+            "has the nearest consistent ones.",
             "bad",
         )
 
@@ -209,10 +208,10 @@ def _numbers(result: PayloadIdentification) -> Iterator[Block]:
     )
     value = [row.value for row in result.table]
     std = [row.std for row in result.table]
-    told = not result.refused
-    yield Data("mass_kg", value[0] if told else None)
-    yield Data("centre_m", value[1:4] if told else None)
-    yield Data("inertia_kg_m2", _six(value[4:]) if told else None)
+    is_identified = not result.refused
+    yield Data("mass_kg", value[0] if is_identified else None)
+    yield Data("centre_m", value[1:4] if is_identified else None)
+    yield Data("inertia_kg_m2", _six(value[4:]) if is_identified else None)
     if result.gain is None:
         yield Data("refused", result.refused or None)
     deviations: dict[str, Any] = {"mass_kg": std[0], "centre_m": std[1:4]}
@@ -260,8 +259,8 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block
     sentence = ""
     if refused:
         sentence = (
-            f"The payload hardly loads {', '.join(refused)}: no constant is told there. Move it "
-            "further out, or let the motion be faster."
+            f"Not identifiable: the constants of {', '.join(refused)}, which the payload hardly "
+            "loads. Mount it further out, or move faster."
         )
         yield Text(sentence)
     yield Data("torque_constant_nm_a", [record["value"] for record in records])
@@ -271,14 +270,14 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block
 
 
 def _longer(gain: DriveGain, names: list[str]) -> Iterator[Block]:
-    """Constants that are told to more than a per cent, and what longer logs would do."""
+    """Constants with a deviation above 1 %, and the log length that would lower it."""
     share = gain.std / gain.constants
     for k, name in enumerate(names):
         if gain.told[k] and share[k] > SURE:
             times = (share[k] / SURE) ** 2
             yield Text(
-                f"{name} is told to {100 * share[k]:.2g} % only; logs {times:.2g} times as long "
-                f"bring that to {100 * SURE:g} %, or a motion in which the payload loads it more.",
+                f"{name}: std {100 * share[k]:.2g} %; logs {times:.2g} times as long, or a motion "
+                f"in which the payload loads it more, lower that to {100 * SURE:g} %.",
                 "soft",
             )
 
@@ -293,10 +292,10 @@ def _basis(result: PayloadIdentification) -> Iterator[Block]:
         facts.append(("motions", f"speeds differ by {apart:.2g} % at most"))
         share = _share(result.rows.arm, result.rows.Y @ result.fit.parameters)
         facts.append(
-            ("arm", f"what the runs of the arm differ by is {share:.2g} % of what the load adds")
+            ("arm", f"difference of the runs of the arm: {share:.2g} % of the load's torque")
         )
     explained = ", ".join(f"{100 * share:.1f}" for share in result.fit.explained)
-    facts.append(("explained", f"{explained} % of what the payload adds, joint by joint"))
+    facts.append(("explained", f"{explained} % of the payload's torque, joint by joint"))
     yield Facts(tuple(facts))
     if result.road is not None:
         yield Text(result.road.sentence, "" if result.road.is_independent else "bad")
@@ -334,12 +333,12 @@ def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
 
 
 def _with_constants(robot: Robot, gain: DriveGain) -> Robot:
-    """The robot with the torque constants that were told; the others stay."""
+    """The robot with the identified torque constants; the others stay."""
     source = f"identified: by a payload of {gain.known:g} kg"
     motors = []
     found = zip(gain.constants, gain.told, strict=True)
-    for motor, (constant, is_told) in zip(robot.description.motor, found, strict=False):
-        if not is_told:
+    for motor, (constant, is_identified) in zip(robot.description.motor, found, strict=False):
+        if not is_identified:
             motors.append(motor)
             continue
         had = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}

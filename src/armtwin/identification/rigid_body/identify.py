@@ -1,4 +1,4 @@
-"""Identify a robot from its logs: one good default, and everything it rests on in the result."""
+"""Identify a robot from its logs: one good default, and all data and choices in the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from armtwin.robot.schema.drive_groups import Motor
 from armtwin.robot.uncertainty import known_deviations
 
 ROBUST_STEPS = 4
-TOLD = 0.5  # share of a value from which on the logs tell it
+TOLD = 0.5  # share of a value above which the logs determine it
 
 
 def identify(
@@ -48,9 +48,9 @@ def identify(
 ) -> Estimate:
     """Identify a robot's parameters from logs.
 
-    The estimate is drawn to the robot file by the weight that predicts best what was left out, and
-    is physically consistent: every link a body that can exist, rotor inertias and friction at least
-    zero.
+    The estimate is regularised towards the robot file by the weight that predicts best what was
+    left out, and is physically consistent: pseudo-inertias positive definite, rotor inertias and
+    friction at least zero.
 
     Args:
         robot: The robot as it was when logged, payload mounted.
@@ -60,7 +60,7 @@ def identify(
         cutoff: Cut-off frequency of the filter; by default the one with which parts left out of the
             logs are predicted best [Hz].
         recipe: Other choices.
-        progress: Called with the share that is done.
+        progress: Called with the share of the work that is done.
     """
     chosen = recipe or Recipe()
     if chosen.motion == "simulated":
@@ -73,7 +73,7 @@ def identify(
 
 @one_blas_thread()
 def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
-    """The estimate from the factors of all parts."""
+    """Solve for the estimate from the factors of all parts."""
     experiment = ready.experiment
     prior, recipe = with_terms(ready.given, experiment.terms), experiment.recipe
     whole = together(parts)
@@ -81,21 +81,21 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     gains = experiment.gains(whole)
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
-    drawn = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
-    drawn, price = affordable(experiment, drawn)
-    whole = drawn.whole
+    regularised = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
+    regularised, cost = affordable(experiment, regularised)
+    whole = regularised.whole
     if recipe.robust:
-        drawn = _robust(experiment, drawn, gains)
-    analysis = decompose(drawn.whole, _largest_torques(experiment, gains), experiment.free)
-    phi = _chosen(experiment, drawn, analysis)
-    plain = drawn.without_prior()
-    spread, shares = _certainty(experiment, drawn, analysis)
-    parts_apart = scatter(drawn)
+        regularised = _robust(experiment, regularised, gains)
+    analysis = decompose(regularised.whole, _largest_torques(experiment, gains), experiment.free)
+    phi = _chosen(experiment, regularised, analysis)
+    plain = regularised.without_prior()
+    spread, shares = _certainty(experiment, regularised, analysis)
+    parts_apart = scatter(regularised)
     inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > TOLD)
     certain = inflation**2 * spread
     spread = certain
     if gains is not None:
-        spread = certain + gain_spread(experiment, drawn, gains)
+        spread = certain + gain_spread(experiment, regularised, gains)
     return Estimate(
         robot=_identified(ready, phi, gains, spread, shares > TOLD),
         prior=prior,
@@ -104,7 +104,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         covariance_at_gains=certain,
         torque_source=experiment.source,
         gains=gains,
-        draw=drawn.draw,
+        draw=regularised.draw,
         sigma=residuals(whole, phi),
         fastest=fastest(experiment.clean),
         reversal=experiment.width,
@@ -118,7 +118,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         model=experiment.model,
         tried=ready.cutoff,
         friction=ready.friction,
-        price=price,
+        price=cost,
         inflation=inflation,
         missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
         distrusted=ready.distrusted,
@@ -137,7 +137,7 @@ def _noise(experiment: IdentificationData, gains: Floats | None) -> Floats:
 
 
 def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
-    """Refuse rows that are fewer than what they should tell."""
+    """Refuse fewer rows than unknown parameters."""
     unknown = experiment.free.count
     count = int(whole.count.sum())
     if count < unknown:
@@ -148,17 +148,20 @@ def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
     if not whole.count.all():
         joint = experiment.prior.joint_names[int(np.argmin(whole.count))]
         raise ArmtwinError(
-            f"{joint} never moves fast enough to be told from rest, so nothing is learned about it"
+            f"{joint} never moves fast enough to be distinguished from rest, so its parameters are "
+            "not identifiable"
         )
 
 
-def _robust(experiment: IdentificationData, drawn: DrawnFit, gains: Floats | None) -> DrawnFit:
+def _robust(
+    experiment: IdentificationData, regularised: DrawnFit, gains: Floats | None
+) -> DrawnFit:
     """The fit repeated with weights by the residuals of the one before."""
     known = np.ones(experiment.prior.n) if gains is None else gains
     for _ in range(ROBUST_STEPS):
-        weighted = experiment.parts(Robust(drawn.parameters, drawn.sigma, known))
-        drawn = refitted(drawn, together(weighted))
-    return drawn
+        weighted = experiment.parts(Robust(regularised.parameters, regularised.sigma, known))
+        regularised = refitted(regularised, together(weighted))
+    return regularised
 
 
 def _largest_torques(experiment: IdentificationData, gains: Floats | None) -> Floats:
@@ -171,35 +174,39 @@ def _largest_torques(experiment: IdentificationData, gains: Floats | None) -> Fl
     return np.where(np.isfinite(limit), limit, seen)
 
 
-def _chosen(experiment: IdentificationData, drawn: DrawnFit, analysis: Decomposition) -> Floats:
+def _chosen(
+    experiment: IdentificationData, regularised: DrawnFit, analysis: Decomposition
+) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
     prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
         phi = analysis.truncated(recipe.kept)
     else:
-        phi = at_zero(prior, drawn.parameters, drawn.free)
+        phi = at_zero(prior, regularised.parameters, regularised.free)
     broken = violations(prior, phi)
     if recipe.estimator == "consistent":
         if broken or recipe.mass:
-            return nearest(prior, drawn.fit, drawn.free, recipe.mass)
+            return nearest(prior, regularised.fit, regularised.free, recipe.mass)
         return phi
     if broken:
         laws = ", or the friction laws of the file alone" if experiment.terms else ""
         raise ArmtwinError(
-            f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "
-            f"Use the consistent estimator{laws}"
+            f"the {recipe.estimator} estimate is not physically consistent: "
+            f"{'; '.join(broken[:3])}. Use the consistent estimator{laws}"
         )
     return phi
 
 
 def _certainty(
-    experiment: IdentificationData, drawn: DrawnFit, analysis: Decomposition
+    experiment: IdentificationData, regularised: DrawnFit, analysis: Decomposition
 ) -> tuple[Floats, Floats]:
-    """Covariance of the parameters (p, p), and the share of each that the logs tell (p,)."""
+    """Covariance of the parameters (p, p), and the share of each that the logs determine (p,)."""
     recipe, independent = experiment.recipe, experiment.independent
     if recipe.estimator == "truncated":
         return analysis.covariance(recipe.kept, independent), analysis.share(recipe.kept)
-    return covariance(drawn.fit, drawn.free, independent), resolution(drawn.fit, drawn.free)
+    return covariance(regularised.fit, regularised.free, independent), resolution(
+        regularised.fit, regularised.free
+    )
 
 
 def _table(
@@ -209,7 +216,7 @@ def _table(
     shares: Floats,
     analysis: Decomposition,
 ) -> tuple[FittedParameter, ...]:
-    """Every parameter of the robot with what it rests on."""
+    """Every parameter of the robot with how well it is identified."""
     prior = experiment.extended
     columns = {
         "prior": prior.parameters,
@@ -223,16 +230,16 @@ def _table(
 
 
 def _identified(
-    ready: Preparation, phi: Floats, gains: Floats | None, spread: Floats, told: Flags
+    ready: Preparation, phi: Floats, gains: Floats | None, spread: Floats, identified: Flags
 ) -> Robot:
     """The identified robot with its provenance, and how well it is known.
 
     Args:
-        ready: What was fitted.
+        ready: The data that were fitted.
         phi: The parameters, (p,).
-        gains: Drive gains, None where none had to be told, (n,) [N m/A].
+        gains: Drive gains, None where none had to be identified, (n,) [N m/A].
         spread: Covariance of the parameters, (p, p).
-        told: Which of them the logs tell, (p,); the others keep their source.
+        identified: Which of them the logs determine, (p,); the others keep their source.
     """
     experiment = ready.experiment
     count = len(experiment.logs)
@@ -243,7 +250,7 @@ def _identified(
         f"identified: {logs} with {samples} samples, torque from {experiment.source}, "
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
-    found = with_values(_with_term_sources(experiment, source), phi, source, told)
+    found = with_values(_with_term_sources(experiment, source), phi, source, identified)
     found = replace(found, friction=with_own_bristles(found.friction, experiment.terms))
     free = np.asarray(experiment.free.basis.any(axis=1))
     names = experiment.extended.parameter_names
@@ -263,7 +270,7 @@ def _identified(
 
 
 def _with_term_sources(experiment: IdentificationData, source: str) -> Description:
-    """The robot whose added terms, of which no file knew, come from the logs in every number."""
+    """The robot with the logs as source of every number of its added terms."""
     description = experiment.extended.description
     added = {term.element.name for term in experiment.terms}
     elements = []

@@ -19,9 +19,9 @@ class Recipe:
     """The choices of an identification.
 
     Attributes:
-        estimator: "consistent" keeps every body possible; "ridge" is least squares drawn to the
-            prior, without that contract; "truncated" keeps the largest singular values and fills
-            the rest from the prior.
+        estimator: "consistent" keeps all inertias physically consistent; "ridge" is least squares
+            regularised towards the prior, without these constraints; "truncated" keeps the largest
+            singular values and fills the rest from the prior.
         motion: Where the regressor takes the motion from: "measured" (q), "reference" (q_ref), or
             "simulated", from the robot's own loop (`identify_in_loop`).
         period: Period of a periodic excitation; its speeds then come from a Fourier series [s].
@@ -33,12 +33,13 @@ class Recipe:
             sign there.
         robust: Whether rows with a large residual count less (Huber's weights).
         only: "all", or "friction" to keep the inertias of the robot file and renew friction alone.
-        friction: "chosen" adds the friction terms that predict better what was left out, memory and
-            a shape in speed; "file" keeps to the laws of the robot file.
-        tilt: "chosen" lets gravity lean from where the robot file has it, where that predicts
-            better what was left out, and refuses a base that is mounted otherwise; "file" keeps to
-            the file's direction, unchecked.
-        trust: Whether to go on where the torque looks like that of another robot.
+        friction: "chosen" adds the friction terms that predict better what was left out, as
+            pre-sliding hysteresis and a shape in speed; "file" keeps to the laws of the robot
+            file.
+        tilt: "chosen" tilts the base from the robot file's direction of gravity, where that
+            predicts better what was left out, and refuses a base that is mounted otherwise; "file"
+            keeps to the file's direction, unchecked.
+        trust: Whether to override a failed plausibility check of the torque.
         weight: Weight of the prior; by default the one that predicts best what was left out.
         kept: Number of singular values of "truncated"; by default those above ten times the
             residual.

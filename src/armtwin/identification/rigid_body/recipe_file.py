@@ -1,7 +1,7 @@
 """A recipe as a file, so that an identification can be repeated: keys as in `Recipe`.
 
-What `identify` is given beside it may stand there too: torque and cutoff, and of the robot as it
-was when logged tool, payload and gravity. A number is SI, a text may carry a unit.
+Other arguments of `identify` may be given there too: torque and cutoff, and of the robot as it was
+when logged tool, payload and gravity. A number is SI, a text may carry a unit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LISTED = {
 
 @dataclass(frozen=True)
 class Written:
-    """What a recipe file says.
+    """Contents of a recipe file.
 
     Attributes:
         recipe: The recipe.
@@ -49,7 +49,7 @@ class Written:
         cutoff: Cut-off frequency, None where the file does not say [Hz].
         tool: Tool that the robot carried, None as in its file.
         payload: Payload that it carried, None as in its file.
-        gravity: Free fall in its base's frame, None as in its file [m/s²].
+        gravity: Gravity in its base's frame, None as in its file [m/s²].
     """
 
     recipe: Recipe
@@ -81,7 +81,7 @@ def read_recipe(path: Path) -> Written:
 
 
 def _read(key: str, value: Any) -> Any:
-    """The value of a key; an error says the contract that it breaks."""
+    """The value of a key; an error names the contract that it violates."""
     if key in NUMBERS:
         return NUMBERS[key].read(value)
     if key in FLAGS:

@@ -1,4 +1,4 @@
-"""Logs from which no servo can be told, and what a fitted servo should make one wary of."""
+"""Checks of logs from which no servo is identifiable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPLAINS = 0.5  # share of the error that the lead alone explains
 
 
 def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
-    """Refuse logs from which nothing can be learned about the servo."""
+    """Refuse logs from which no servo is identifiable."""
     if not logs:
         raise ArmtwinError("at least one log with q_ref is needed to fit a servo")
     _check_drives(robot)
@@ -51,7 +51,7 @@ def _check_log(robot: Robot, log: Log, name: str) -> None:
         held = ", ".join(log.channels)
         raise ArmtwinError(
             f"{name}: must have q_ref, the reference that the servo was given, beside q; it has "
-            f"{held}. Without it no servo can be told"
+            f"{held}. Without it no servo is identifiable"
         )
     if "q" not in log:
         raise ArmtwinError(f"{name}: must have q, the measured positions, beside q_ref")
@@ -89,14 +89,14 @@ def _check_scale(robot: Robot, log: Log, name: str) -> None:
 
 
 def _check_motion(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
-    """Refuse joints that stand still in all logs."""
+    """Refuse joints that are at rest in all logs."""
     moved = np.max([np.ptp(log.q_ref, axis=0) for log in logs], axis=0)
     still = [robot.joint_names[j] for j in np.flatnonzero(moved <= STILL)]
     if still:
         where = names[0] if len(names) == 1 else "any of the logs"
         raise ArmtwinError(
-            f"{', '.join(still)} does not move in {where}, so nothing can be learned about its "
-            "servo; log a motion of all joints"
+            f"{', '.join(still)} does not move in {where}, so its servo is not identifiable; "
+            "log a motion of all joints"
         )
 
 
@@ -120,7 +120,7 @@ def _check_lead(log: Log, name: str) -> None:
     if len(leads) and late and leads.max() < ALIKE * leads.min():
         raise ArmtwinError(
             f"{name}: every joint leads its reference, by {1e3 * np.median(leads):.3g} ms; no "
-            "servo knows what it will be told, so the column q_ref is late: shift it"
+            "servo acts before its command, so the column q_ref is late: shift it"
         )
 
 
@@ -132,5 +132,5 @@ def _leads(log: Log) -> tuple[Floats, Floats]:
     error = (log.q_ref - log.q)[:, moving]
     error = error - error.mean(axis=0)
     lag = (v * error).sum(axis=0) / (v * v).sum(axis=0)
-    left = ((error - lag * v) ** 2).sum(axis=0)
-    return -lag, 1 - left / (error**2).sum(axis=0)
+    squares = ((error - lag * v) ** 2).sum(axis=0)
+    return -lag, 1 - squares / (error**2).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Which terms, poles and encoder a servo has: whatever predicts best what was left out.
+"""Selection of terms, poles and encoder of a servo by cross-validation.
 
 One controller runs one law on all its drives, with gains of their own: terms and number of poles
 are chosen for all drives together, the encoder for each.
@@ -34,15 +34,15 @@ from armtwin.maths.batch import Floats
 from armtwin.robot.schema.servo import Side
 
 PARTS = 5  # of each log, left out in turn
-# A term must lower the squared error of what was left out by so much: some 10 % of its rms.
+# A term must lower the squared error on left-out parts by this factor: about 10 % of its rms.
 PENALTY = 0.2
 # In a loop without integral the reference is nearly the integral of viscous friction, which the
-# load has already: a servo that does not feed its speed forward shows far more clearly than this.
+# load has already: a servo without speed feed-forward shows far more clearly than this.
 OF_REFERENCE = 4  # terms that it counts as
 RIDGE = 1e-11  # of the scaled sums, so that columns that are one still have a solution
 ONE_POLE = (0.0, *np.geomspace(0.02, 60.0, 36))  # [1/s]
 TWO_POLES = tuple(np.geomspace(3.0, 400.0, 9))  # damping p1 [1/s]
-STIFFNESS = (0.02, 0.08, 0.2, 0.5)  # p0 / p1²; above 1/4 the loop swings
+STIFFNESS = (0.02, 0.08, 0.2, 0.5)  # p0 / p1²; above 1/4 the loop oscillates
 ERROR, TWIST = len(TERMS), len(TERMS) + 1  # columns beside those of the terms
 
 Order = Literal[1, 2]
@@ -54,7 +54,7 @@ OPTIONAL: dict[int, tuple[int, ...]] = {
 
 
 def grid(order: Order) -> list[Poles]:
-    """Poles that are tried first."""
+    """Grid of poles to start from."""
     if order == 1:
         return [Poles(float(p)) for p in ONE_POLE]
     found = []
@@ -66,14 +66,14 @@ def grid(order: Order) -> list[Poles]:
 
 @dataclass(frozen=True)
 class ChosenLaw:
-    """A structure of one drive and how it did.
+    """A structure of one drive and its cross-validation error.
 
     Attributes:
         order: Number of poles.
         side: Encoder of the position loop.
         terms: Numbers of the terms.
         start: Poles of the grid that fit best.
-        left_out: Squared error of the parts that were left out.
+        left_out: Squared error on the left-out parts.
     """
 
     order: Order
@@ -90,25 +90,25 @@ class Sums:
     Attributes:
         poles: Poles of the grid.
         parts: Sums of each pole and part, (poles, parts, k, k); columns are the terms, error,
-            twist, then what is free in each log.
+            twist, then the free columns of each log.
     """
 
     poles: list[Poles]
     parts: Floats
 
     def best(self, order: Order, side: Side, terms: tuple[int, ...]) -> ChosenLaw:
-        """The best poles for some terms, and their error on what is left out."""
+        """The best poles for given terms, and their error on left-out parts."""
         free = range(TWIST + 1, self.parts.shape[-1])
         used = [*terms, *free]
         whole = self.parts.sum(axis=1)
         kept = whole[:, None] - self.parts
         _, over_all = _solved(whole, used, side)
         theta, in_kept = _solved(kept, used, side)
-        left = _squares(self.parts, used, side, theta)
+        left_out = _squares(self.parts, used, side, theta)
         best = np.argmin(in_kept, axis=0)
         parts = np.arange(len(best))
         start = self.poles[int(np.argmin(over_all))]
-        return ChosenLaw(order, side, terms, start, float(left[best, parts].sum()))
+        return ChosenLaw(order, side, terms, start, float(left_out[best, parts].sum()))
 
 
 def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) -> Sums:
@@ -134,7 +134,7 @@ def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> 
 
 
 def _target(parts: Floats, side: Side) -> tuple[Floats, Floats]:
-    """Products of all columns with what is explained, and of that with itself.
+    """Products of all columns with the target, and of the target with itself.
 
     With a link encoder that is e + F twist, as the twist acts with a known gain.
     """
@@ -146,7 +146,7 @@ def _target(parts: Floats, side: Side) -> tuple[Floats, Floats]:
 
 
 def _solved(parts: Floats, used: list[int], side: Side) -> tuple[Floats, Floats]:
-    """Coefficients of the used columns, and the squared error that they leave."""
+    """Coefficients of the used columns, and their residual sum of squares."""
     across, itself = _target(parts, side)
     matrix = parts[..., used, :][..., used]
     sizes = np.sqrt(np.einsum("...ii->...i", matrix))
@@ -177,7 +177,7 @@ class Candidate:
 
 
 def with_structure(drives: Sequence[Candidate], known: Sequence[ChosenLaw]) -> list[ChosenLaw]:
-    """A structure that is known already, with the poles that suit these signals best."""
+    """A given structure with the poles that fit these signals best."""
     found = []
     for drive, one in zip(drives, known, strict=True):
         table = sums(drive.logs, grid(one.order), drive.sign_speed)
@@ -198,17 +198,17 @@ def choose(drives: Sequence[Candidate]) -> list[ChosenLaw]:
 
 
 def _score(chosen: Sequence[ChosenLaw]) -> float:
-    """What is smallest for the best choice: the mean logarithm of what is left, and a penalty."""
+    """Selection criterion, lowest for the best: mean log left-out error plus a penalty."""
     first = chosen[0]
     extra = len(first.terms) + first.order - 1
     if first.order == 1 and REFERENCE in first.terms:
         extra += OF_REFERENCE - 1
-    left = [np.log(max(one.left_out, 1e-300)) for one in chosen]
-    return float(np.mean(left) + extra * np.log1p(PENALTY))
+    errors = [np.log(max(one.left_out, 1e-300)) for one in chosen]
+    return float(np.mean(errors) + extra * np.log1p(PENALTY))
 
 
 def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) -> list[ChosenLaw]:
-    """Terms added one by one to load and speed."""
+    """Add terms one by one to load and speed while the left-out error falls."""
     best = _with_terms(drives, tables, order, (LOAD, SPEED))
     while True:
         used = best[0].terms
@@ -225,7 +225,7 @@ def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) ->
 def _with_terms(
     drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, terms: tuple[int, ...]
 ) -> list[ChosenLaw]:
-    """All drives with some terms, each with the encoder that suits it."""
+    """All drives with given terms, each with the encoder of the lower left-out error."""
     found = []
     for drive, table in zip(drives, tables, strict=True):
         of_sides = [table.best(order, side, tuple(sorted(terms))) for side in drive.sides]

@@ -4,7 +4,7 @@
 
 Two encoders that are read or filtered at different times differ in proportion to speed, as much as
 a soft gear would under viscous load. Only the load of the rigid body, which is not proportional to
-speed, tells them apart: a stiffness that is fitted without the offset is an artefact.
+speed, separates them: a stiffness that is fitted without the offset is an artefact.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class EncoderOffset:
         compliance: Twist per load 1 / c, motor side [rad/(N m)].
         share: Share of the variance of the difference that both explain.
         by_time: Share that the lateness alone explains.
-        left: What they leave, rms at the motor [rad].
+        left: Residual of both, rms at the motor [rad].
     """
 
     lateness: float
@@ -59,12 +59,12 @@ def encoder_offset(
     spread = float((replace(fit, offset=0.0, compliance=none).left(rows) ** 2).sum())
     if not spread > 0:
         return None
-    left = float((chosen.left(rows) ** 2).sum())
+    residual = float((chosen.left(rows) ** 2).sum())
     alone = float((replace(chosen, compliance=none).left(rows) ** 2).sum())
     return EncoderOffset(
         lateness=lateness,
         compliance=float(fit.compliance[0]),
-        share=1 - left / spread,
+        share=1 - residual / spread,
         by_time=1 - alone / spread,
-        left=float(np.sqrt(left / len(rows.twist))),
+        left=float(np.sqrt(residual / len(rows.twist))),
     )

@@ -1,6 +1,6 @@
 """Separable output error: poles searched, everything else by linear least squares.
 
-The error is compared as a whole with what the law makes of the reference, so that neither a
+The measured error is compared with the error simulated from the reference, so that neither a
 derivative of the measurement nor a closed-loop bias enters.
 """
 
@@ -32,7 +32,7 @@ NEAR = 1e-3  # relative change of a pole that ends them
 LONGEST_STEP = 0.7  # of a pole's logarithm
 HALVINGS = 6
 STEP = 1e-3  # relative step of a pole's derivative
-TIME_CONSTANTS = 4.0  # of a loop that a log must last at least to tell it
+TIME_CONSTANTS = 4.0  # of a loop that a log must last to identify it
 NORMAL_90, STUDENT_90 = 1.645, 2.132  # deviations of 90 %; of five parts
 
 
@@ -59,7 +59,7 @@ class DriveLaw:
     interval: Floats
 
     def predicted(self, drive: DriveSignals) -> Floats:
-        """The error q_ref - q that the law makes of a reference, but for a constant, (m,)."""
+        """Predicted error q_ref - q on a reference, up to a constant, (m,)."""
         error = columns(drive, self.poles, self.sign_speed) @ self.theta
         if self.side == "link" and self.offset is not None:
             twist = self.offset.lateness * drive.v + self.offset.compliance * drive.torque
@@ -111,7 +111,7 @@ class _Fit:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
 
     def table(self, poles: Poles) -> tuple[Floats, Floats]:
-        """Columns in use, those that are free last, (m, k), and what they explain, (m,)."""
+        """Columns in use, free ones last, (m, k), and the target, (m,)."""
         terms = list(self.chosen.terms)
         tables, targets, free = [], [], []
         for log in self.logs:
@@ -142,34 +142,34 @@ class _Fit:
         return theta, target - table @ theta
 
     def squares(self, poles: Poles) -> float:
-        """Squared residual."""
-        _, left = self.solved(poles)
-        return float(left @ left)
+        """Residual sum of squares."""
+        _, residual = self.solved(poles)
+        return float(residual @ residual)
 
     def searched(self, start: Poles, inertia: float | None = None) -> Poles:
         """The poles that fit best near a start, by steps of Gauss and Newton in their logarithms.
 
         The coefficients are eliminated from each step, as they follow from the poles. A step is
-        halved until it lowers the squares.
+        halved until it lowers the residual sum of squares.
         """
         poles = start
-        theta, left = self.solved(poles)
+        theta, residual = self.solved(poles)
         for _ in range(ROUNDS):
             if inertia is not None and poles.p0 > 0:
                 lag = _bounded(max(float(theta[0]) * inertia, 0.0), poles)
                 poles = replace(poles, lag=lag)
-                theta, left = self.solved(poles)
-            step = self._step(poles, left)
-            moved = self._moved(poles, step, float(left @ left))
+                theta, residual = self.solved(poles)
+            step = self._step(poles, residual)
+            moved = self._moved(poles, step, float(residual @ residual))
             if moved is None:
                 return poles
             poles = moved
-            theta, left = self.solved(poles)
+            theta, residual = self.solved(poles)
             if np.abs(step).max() < NEAR:
                 return poles
         return poles
 
-    def _step(self, poles: Poles, left: Floats) -> Floats:
+    def _step(self, poles: Poles, residual: Floats) -> Floats:
         """Change of the logarithms of p1 and p0, (1,) or (2,)."""
         table, _ = self.table(poles)
         sizes = np.linalg.norm(table, axis=0)
@@ -177,11 +177,11 @@ class _Fit:
         by_log = self._slopes(poles)[:, : poles.order] * _values(poles)
         eliminated, *_ = np.linalg.lstsq(table / sizes, by_log, rcond=1e-10)
         alone = by_log - (table / sizes) @ eliminated
-        step, *_ = np.linalg.lstsq(alone, left, rcond=1e-10)
+        step, *_ = np.linalg.lstsq(alone, residual, rcond=1e-10)
         return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
 
     def _moved(self, poles: Poles, step: Floats, squares: float) -> Poles | None:
-        """Poles after a step that lowers the squares; None where none does."""
+        """Poles after a step that lowers the residual sum of squares; None where none does."""
         for halvings in range(HALVINGS):
             values = _values(poles) * np.exp(step / 2**halvings)
             tried = replace(poles, p1=float(values[0]))
@@ -193,36 +193,36 @@ class _Fit:
         return None
 
     def left_out(self, poles: Poles) -> Floats:
-        """What is not explained of each part of each log by a fit to all others, (m,)."""
+        """Residual of each left-out part of each log by a fit to all others, (m,)."""
         table, target = self.table(poles)
         sizes = np.linalg.norm(table, axis=0)
         sizes[sizes == 0] = 1.0
         scaled = table / sizes
-        left = []
+        residuals = []
         for part in _parts([len(log.time) for log in self.logs]):
             kept = np.ones(len(target), dtype=bool)
             kept[part] = False
             theta, *_ = np.linalg.lstsq(scaled[kept], target[kept], rcond=1e-10)
-            left.append(target[part] - scaled[part] @ theta)
-        return np.concatenate(left)
+            residuals.append(target[part] - scaled[part] @ theta)
+        return np.concatenate(residuals)
 
     def interval(self, poles: Poles) -> Floats:
-        """Half widths of 90 % of p1, p0 and all terms, (9,), by the law made linear.
+        """Half widths of 90 % of p1, p0 and all terms, (9,), of the linearised law.
 
         The larger of two: with as many independent samples as the residual's autocorrelation
         leaves, and by leaving out parts of the logs in turn.
         """
         table, _ = self.table(poles)
-        _, left = self.solved(poles)
+        _, residual = self.solved(poles)
         slopes = self._slopes(poles)
         whole = np.column_stack([slopes, table])
         sizes = np.linalg.norm(whole, axis=0)
         sizes[sizes == 0] = 1.0
         whole = whole / sizes
         spread = np.linalg.pinv(whole.T @ whole, rcond=1e-12)
-        variance = float(left @ left) / max(len(left) - whole.shape[1], 1)
-        std = np.sqrt(np.maximum(np.diag(spread), 0) * variance * _dependence(left))
-        by_parts = _jackknife(whole, left, PARTS * len(self.logs))
+        variance = float(residual @ residual) / max(len(residual) - whole.shape[1], 1)
+        std = np.sqrt(np.maximum(np.diag(spread), 0) * variance * _dependence(residual))
+        by_parts = _jackknife(whole, residual, PARTS * len(self.logs))
         half = np.maximum(NORMAL_90 * std, STUDENT_90 * by_parts) / sizes
         found = np.zeros(2 + len(TERMS))
         found[:2] = half[:2]
@@ -249,7 +249,7 @@ class _Fit:
 
 
 def squares_left(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> float:
-    """Squares that a structure leaves with its best poles."""
+    """Residual sum of squares of a structure with its best poles."""
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
     if poles.p1 > NO_POLE:
@@ -258,7 +258,7 @@ def squares_left(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: fl
 
 
 def left_out(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
-    """What is not explained of each part of each log by a fit to all others, (m,)."""
+    """Residual of each left-out part of each log by a fit to all others, (m,)."""
     return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)
 
 
@@ -295,19 +295,19 @@ def _jackknife(table: Floats, residual: Floats, parts: int) -> Floats:
     changes = []
     whole = table.T @ table
     blocks = zip(np.array_split(table, parts), np.array_split(residual, parts), strict=True)
-    for block, left in blocks:
+    for block, block_residual in blocks:
         kept = whole - block.T @ block
-        changes.append(-np.linalg.pinv(kept, rcond=1e-12) @ (block.T @ left))
+        changes.append(-np.linalg.pinv(kept, rcond=1e-12) @ (block.T @ block_residual))
     deviations = np.array(changes)
     spread = ((deviations - deviations.mean(axis=0)) ** 2).sum(axis=0)
     return np.asarray(np.sqrt((parts - 1) / parts * spread))
 
 
 def no_position_feedback(law: DriveLaw) -> bool:
-    """Whether the error does not decay, as far as the logs tell."""
+    """Whether no decay of the error is identifiable."""
     return law.poles.p0 == 0 and law.poles.p1 - law.interval[0] <= NO_POLE
 
 
 def is_torque_loop(law: DriveLaw) -> bool:
-    """Whether load lets the drive lag, as in a torque loop, and does not drive it ahead."""
+    """Whether load makes the drive lag, as in a torque loop, and not lead."""
     return law.coefficient(LOAD) > 0

@@ -1,14 +1,14 @@
-"""Friction of the motion that torque loops make of a reference, not of the reference itself.
+"""Friction of the motion that follows from a reference, not of the reference itself.
 
-A loop that lags reverses late and may stand while its reference moves on: near reversals the
-friction of the reference has the wrong sign. With e = e_free + e_F, where e_free is what the laws
-make of everything but friction, and s_e the rows of the friction elements on the drives,
+A loop that lags reverses late and may be at rest while its reference moves on: near reversals the
+friction of the reference has the wrong sign. With e = e_free + e_F, where e_free is the error by
+the laws without friction, and s_e the rows of the friction elements on the drives,
 
     (λ s² + s + p₁ + p₀/s) e_F = θ_I τ_F,    τ_F = Σ_e s_e F_e(r_e),    r_e = s_e · (v_ref - ė)
 
-Steps are implicit. What each element leaves of its row's speed is a scalar equation without a
-stiffness of bristles: r + μ F(r) = r_free, where μ is the speed that a unit of torque takes away.
-The row stands where |r_free| ≤ μ F(0).
+Steps are implicit. The sliding speed of each row follows from a scalar equation without pre-sliding
+stiffness: r + μ F(r) = r_free, where μ is the speed lost per unit of torque. The row is at rest
+where |r_free| ≤ μ F(0).
 
 Ref: [Moreau 1988]
 """
@@ -25,7 +25,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 from armtwin.robot.robot import Robot
 
-STEP = 2e-3  # longest step [s]: friction turns within few of them
+STEP = 2e-3  # longest step [s]: friction changes sign within few of them
 SWEEPS = 3  # over elements that act on the same drives
 HALVINGS = 20  # of the interval in which a sliding speed lies
 
@@ -60,7 +60,7 @@ class Loops:
 
 
 def loop_friction(robot: Robot, fastest: Floats) -> LoopFriction:
-    """The friction of a robot, in tables up to some speeds of its joints, (n,) [rad/s]."""
+    """The friction of a robot, in tables up to the fastest speeds of its joints, (n,) [rad/s]."""
     elements = robot.assembly.friction
     inverse = robot.assembly.motor_inverse
     count = len(elements)
@@ -116,7 +116,7 @@ def _follow(
     elements, drives = rows.shape
     h = sample / steps
     w, e, i = np.zeros(drives), np.zeros(drives), np.zeros(drives)
-    give, left, free = np.zeros(drives), np.zeros(drives), np.zeros(drives)
+    give, remaining, free = np.zeros(drives), np.zeros(drives), np.zeros(drives)
     F = np.zeros(elements)
     for k in range(drives):
         lag, p1, p0 = loops[0, k], loops[1, k], loops[2, k]
@@ -128,15 +128,15 @@ def _follow(
                 lag, p1, p0 = loops[0, k], loops[1, k], loops[2, k]
                 free[k] = speed[n, k] + part * (speed[n + 1, k] - speed[n, k])
                 pull = lag / h * w[k] - p1 * e[k] - p0 * (i[k] + h * e[k])
-                left[k] = free[k] - give[k] / loops[3, k] * pull
+                remaining[k] = free[k] - give[k] / loops[3, k] * pull
             for _ in range(SWEEPS):
                 for r in range(elements):
-                    F[r] = _torque(rows, curves, scales, held, give, left, F, r)
+                    F[r] = _torque(rows, curves, scales, held, give, remaining, F, r)
             for k in range(drives):
                 taken = 0.0
                 for r in range(elements):
                     taken += rows[r, k] * F[r]
-                w[k] = free[k] - left[k] + give[k] * taken
+                w[k] = free[k] - remaining[k] + give[k] * taken
                 e[k] += h * w[k]
                 i[k] += h * e[k]
                 torque[n, k] += taken / steps
@@ -144,7 +144,7 @@ def _follow(
 
 @compiled
 def _torque(
-    rows: Any, curves: Any, scales: Any, held: Any, give: Any, left: Any, F: Any, r: int
+    rows: Any, curves: Any, scales: Any, held: Any, give: Any, remaining: Any, F: Any, r: int
 ) -> float:
     """Torque of element r with which r + μ F(r) = r_free, the others as they are."""
     free, mu = 0.0, 0.0
@@ -155,7 +155,7 @@ def _torque(
         for other in range(rows.shape[0]):
             if other != r:
                 others += rows[other, k] * F[other]
-        free += rows[r, k] * (left[k] - give[k] * others)
+        free += rows[r, k] * (remaining[k] - give[k] * others)
         mu += rows[r, k] * rows[r, k] * give[k]
     side = 0 if free >= 0.0 else 1
     sign = 1.0 if free >= 0.0 else -1.0

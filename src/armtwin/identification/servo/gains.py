@@ -4,9 +4,8 @@
                     k_afc = -θ_v/θ_I
     velocity law:   k_p = p₁,  k_i = p₀,  k_ff = -θ_I,  k_vf = 1 - θ_q,  delay or lead = ±θ_v
 
-What a law has beside these shifts the reference. Where load drives a drive ahead, no torque loop
-does that: the torque is then an offset of speed before a velocity servo so stiff that load does not
-show.
+Other terms of a law shift the reference. Where load makes a drive lead, no torque loop does that:
+the torque is then an offset of speed before a velocity servo so stiff that load does not show.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def fitted_servo(
         laws: The law of each drive.
         inertia: What the motors feel, (drives,) [kg m²].
         sample: Time between samples of the logs, taken for that between set-points [s].
-        fit: What it rests on.
+        fit: Logs and quality of the fit.
     """
     source = (
         f"identified: q_ref and q of {', '.join(fit.logs)}, torque of the "
@@ -137,7 +136,7 @@ def _delays(laws: Sequence[DriveLaw]) -> Delays:
 
 
 def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
-    """What a law has beside gains and delays; a late speed is late in second order too."""
+    """Terms beside gains and delays; a late speed is late in second order too."""
     table = np.array([law.theta for law in laws])
     late = np.maximum(table[:, SPEED], 0.0)
     early = np.minimum(table[:, DELAY], 0.0)

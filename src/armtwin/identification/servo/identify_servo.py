@@ -1,4 +1,4 @@
-"""The servo of a robot from its logs: the law of each drive, judged, as a servo of its file."""
+"""`identify_servo`: the law of each drive from logs, validated, as a servo of the robot file."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def identify_servo(
     Args:
         robot: The robot as it was when logged, with its payload.
         logs: One or more logs with q_ref and q, of one servo.
-        validate: Logs that the fit does not see, on which it is judged; without any it is judged
-            on left-out parts.
+        validate: Unseen logs on which the fit is evaluated; without any it is evaluated on left-out
+            parts.
         payloads: For each of the logs the payload of the robot file that it carried, where they
             differ.
         feedforward: "logged" takes the torque that was fed forward from tau_m_ff or tau_ff of the
             logs, "model" from the robot's dynamics and friction on q_ref, where torque loops
-            bear the friction of the motion that they make; by default the logged one where all
-            logs have it.
+            have the friction of their own motion; by default the logged one where all logs have
+            it.
     """
     called = "identify_servo"
     given = [_ordered(robot, log) for log in as_logs(logs, called)]
@@ -74,15 +74,15 @@ def identify_servo(
     runs = [signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
     source = _source(fitted, runs, feedforward)
     fits = {}
-    if source == "logged":  # the torque that the servo was given tells its structure best
+    if source == "logged":  # the torque that the servo used identifies its structure best
         fits["logged"] = fit_servo(robot, fitted, "logged")
     fits["model"] = fit_servo(robot, fitted, "model", fits.get("logged"))
-    judgements = {}
+    evaluations = {}
     for name, fit in fits.items():
-        judgements[name] = (
+        evaluations[name] = (
             judged(robot, fit, runs) if runs else judged_on_left_out(robot, fit, fitted)
         )
-    return _result(robot, fitted, fits, judgements, source)
+    return _result(robot, fitted, fits, evaluations, source)
 
 
 def _ordered(robot: Robot, log: Log) -> Log:
@@ -105,7 +105,7 @@ def _loaded(robot: Robot, count: int, payloads: Sequence[str | None] | None) -> 
 def _source(
     fitted: Sequence[Signals], runs: Sequence[Signals], asked: Feedforward | None
 ) -> Feedforward:
-    """Where the torque of the judgement comes from."""
+    """Where the torque of the evaluation comes from."""
     lacking = [log.name for log in (*fitted, *runs) if log.logged is None]
     if asked == "logged" and lacking:
         raise ArmtwinError(
@@ -122,10 +122,10 @@ def _result(
     robot: Robot,
     logs: Sequence[Signals],
     fits: dict[str, ServoFit],
-    judgements: dict[str, Judgement],
+    evaluations: dict[str, Judgement],
     source: Feedforward,
 ) -> ServoIdentification:
-    fit, twin = fits["model"], judgements["model"]
+    fit, twin = fits["model"], evaluations["model"]
     inertia = np.mean([log.inertia for log in logs], axis=0)
     sample = float(np.median([log.sample for log in logs]))
     seen = sum(float(log.time[-1]) for log in logs)
@@ -145,7 +145,7 @@ def _result(
     return ServoIdentification(
         robot=robot.with_description(description),
         feedforward=source,
-        judgement=judgements[source],
+        judgement=evaluations[source],
         twin=twin,
         fits=fits,
         table=rows,
@@ -175,8 +175,8 @@ def _rows(robot: Robot, fit: ServoFit, times: tuple[float, float]) -> Iterator[S
         if torque:
             gain = velocity_gain(law)
             relative = half["load"] / law.coefficient(LOAD)
-            # A delay δ in the loop, too short for the log to tell, takes δ k_p from k_v and δ k_i
-            # from k_p: k_p / k_v moves by δ p1² or by δ p0, one against the other.
+            # A delay δ in the loop, shorter than a sample, takes δ k_p from k_v and δ k_i from k_p:
+            # k_p / k_v moves by δ p1² or by δ p0, one against the other.
             interval["kv"] = gain * (relative + sample * law.poles.p1)
             interval["kp"] += sample * max(law.poles.p1**2, law.poles.p0)
         yield ServoRow(
@@ -194,13 +194,13 @@ def _rows(robot: Robot, fit: ServoFit, times: tuple[float, float]) -> Iterator[S
 
 
 def _slower_alike(p1: float, seen: float) -> float:
-    """Half width in which all gains lie that are too slow for logs so long to tell them apart."""
+    """Half width that covers all gains too slow to be identifiable from logs of that length."""
     slowest = TIME_CONSTANTS / seen
     return max(p1, slowest - p1) if p1 < slowest else 0.0
 
 
 def _intervals(rows: Sequence[ServoRow]) -> dict[str, tuple[float, ...]]:
-    """Lower, then upper bounds of 90 % of the numbers of all drives."""
+    """Lower, then upper bounds of the 90 % intervals of all drives."""
     found = {}
     for name in ("delay", "kp", "ki", "ff_gain"):
         values = np.array([getattr(row, name) for row in rows])

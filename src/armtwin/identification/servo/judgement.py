@@ -1,4 +1,4 @@
-"""What a fitted servo is worth on runs: shares of variance, what is left, at the flange too."""
+"""Evaluation of a fitted servo on runs: explained variance and residual, at the flange too."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class PathLeft:
     Attributes:
         lateral: Measured error to the side.
         vertical: Measured error upwards.
-        lateral_left: What the prediction leaves to the side.
-        vertical_left: What the prediction leaves upwards.
+        lateral_left: Residual to the side.
+        vertical_left: Residual upwards.
     """
 
     lateral: float
@@ -35,17 +35,17 @@ class PathLeft:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What a fit explains of some runs, joint by joint, a constant removed.
+    """Evaluation of a fit on runs, joint by joint, means removed.
 
     Attributes:
         judged_on: Names of the logs, or "left-out parts".
         feedforward: Where the torque came from.
         share: Share of the variance of q_ref - q that is explained, (n,).
         correlation: Correlation of measured and predicted error, (n,).
-        left: What is left, rms, (n,) [rad].
-        error: What there was, rms, (n,) [rad].
+        left: Residual, rms, (n,) [rad].
+        error: Measured error, rms, (n,) [rad].
         delay_only: Share that the best pure delay explains, (n,).
-        lag_only: Share that the best lag behind the speed explains, (n,).
+        lag_only: Share that the best lag proportional to the speed explains, (n,).
         time: Times of the samples that are shown, (m,) [s].
         measured: Errors as logged in the first run, (m, n) [rad].
         predicted: Predicted errors there, (m, n) [rad].
@@ -67,7 +67,7 @@ class Judgement:
 
 
 def judged(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> Judgement:
-    """A fit on runs that it did not see."""
+    """Evaluate a fit on unseen runs."""
     measured = [_centred(run.raw) for run in runs]
     predicted = [_centred(fit.predicted(run)) for run in runs]
     names = tuple(run.name for run in runs)
@@ -75,12 +75,12 @@ def judged(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> Judgement:
 
 
 def judged_on_left_out(robot: Robot, fit: ServoFit, logs: Sequence[Signals]) -> Judgement:
-    """A fit on parts of its own logs, each left out of a fit to all others."""
-    left = fit.left_out(logs)
+    """Evaluate a fit by cross-validation on parts of its own logs."""
+    residual = fit.left_out(logs)
     ends = np.cumsum([len(log.time) for log in logs])[:-1]
     measured = [_centred(log.error @ fit.inverse.T) for log in logs]
     predicted = []
-    for error, part in zip(measured, np.split(left, ends), strict=True):
+    for error, part in zip(measured, np.split(residual, ends), strict=True):
         predicted.append(error - part)
     return _judgement(robot, fit, logs, measured, predicted, (LEFT_OUT,))
 
@@ -95,7 +95,7 @@ def _judgement(
 ) -> Judgement:
     error = np.concatenate(measured)
     expected = np.concatenate(predicted)
-    left = error - expected
+    residual = error - expected
     delayed = np.concatenate([_centred(fit.delayed(run)) for run in runs])
     lagging = np.concatenate([_centred(fit.lagging(run)) for run in runs])
     first = runs[0]
@@ -104,7 +104,7 @@ def _judgement(
         feedforward=fit.feedforward,
         share=_share(error, expected),
         correlation=_correlation(error, expected),
-        left=np.sqrt((left**2).mean(axis=0)),
+        left=np.sqrt((residual**2).mean(axis=0)),
         error=np.sqrt((error**2).mean(axis=0)),
         delay_only=_share(error, delayed),
         lag_only=_share(error, lagging),

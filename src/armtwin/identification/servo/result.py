@@ -1,4 +1,4 @@
-"""A servo identified from logs, and what it shows of itself."""
+"""A servo identified from logs, and its report."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class ServoRow:
         name: Name of the drive.
         structure: "torque loop" or "velocity law", with its terms.
         feedback: Encoder of the position loop, "motor" or "link".
-        delay: Lateness of the reference; negative where the drive leads it [s].
+        delay: Delay of the reference; negative where the drive leads it [s].
         kp: Position gain over velocity gain [1/s].
         ki: Integral gain over velocity gain [1/s²].
         ff_gain: Speed per torque that is fed forward; of a torque loop -1/k_v [rad/(N m s)].
-        encoder_offset: Lateness of the link encoder behind the motor's; None without one [s].
+        encoder_offset: Delay of the link encoder behind the motor's; None without one [s].
         kv: Velocity gain of a torque loop, None of a velocity law [N m s/rad].
         interval: Half widths of 90 % of the numbers, by their names.
     """
@@ -84,9 +84,9 @@ class ServoIdentification(Result):
 
     Attributes:
         robot: The robot with the servo in its file, as `fitted`.
-        feedforward: Torque of the judgement: "logged", or "model" where logs have none.
-        judgement: What the laws are worth with that torque.
-        twin: What the servo in the robot file is worth, whose torque is the model's.
+        feedforward: Torque of the evaluation: "logged", or "model" where logs have none.
+        judgement: Evaluation of the laws with that torque.
+        twin: Evaluation of the servo in the robot file, whose torque is the model's.
         fits: The laws by where their torque came from.
         table: The servo of each drive, of the robot file.
         sample: Time between samples of the logs [s].
@@ -109,7 +109,7 @@ class ServoIdentification(Result):
 
     @property
     def share(self) -> Floats:
-        """Share of the variance of q_ref - q that is explained where it was judged, (n,)."""
+        """Share of the variance of q_ref - q explained on the validation data, (n,)."""
         return self.judgement.share
 
     @property
@@ -119,11 +119,11 @@ class ServoIdentification(Result):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What should make one wary, one sentence each."""
+        """Diagnostics, one sentence each."""
         return tuple(_findings(self))
 
     def predict(self, log: Log) -> Floats:
-        """The error q_ref - q of every joint on a log's reference, but for constants, (m, n).
+        """The error q_ref - q of every joint on a log's reference, up to constants, (m, n).
 
         The torque is the logged one where the log has it and the fit used it, else the model's.
         """
@@ -138,12 +138,12 @@ class ServoIdentification(Result):
         return np.stack(columns, axis=1)
 
     def sections(self) -> Report:
-        """What it is worth, its numbers, and the errors over time."""
+        """Validation, parameters, and the errors over time."""
         times = _times(self.judgement)
         sections = (
             Section("", _worth(self)),
-            Section("The servo", _servo(self)),
-            Section("What the logs do not tell", _wary(self)),
+            Section("Servo", _servo(self)),
+            Section("Diagnostics", _wary(self)),
             Section("Errors, measured and predicted", _errors(self, times), page_only=True),
         )
         return Report(
@@ -163,21 +163,21 @@ def _with_positions(log: Log) -> Log:
 
 
 def _verdict(found: ServoIdentification) -> Text:
-    """What a fitted servo is worth."""
+    """Validation of a fitted servo in one sentence."""
     share = found.share
     worst = int(np.argmin(share))
     least = FINE_PERCENT.with_unit(float(share[worst]))
     where = ", ".join(found.judgement.judged_on)
     explained = f"it explains at least {least} of the error on {where}"
     worst_joint = found.robot.joint_names[worst]
-    told = f"{explained} ({worst_joint}){_as_written(found)}."
+    sentence = f"{explained} ({worst_joint}){_as_written(found)}."
     if not found.validated:
-        return Text(f"The servo is not validated: {told}", "bad")
-    return Text(f"The servo is validated: {told}", "good")
+        return Text(f"The servo is not validated: {sentence}", "bad")
+    return Text(f"The servo is validated: {sentence}", "good")
 
 
 def _as_written(found: ServoIdentification) -> str:
-    """What the servo of the robot file is worth, where it was judged with another torque."""
+    """Validation of the servo of the robot file, where another torque was evaluated."""
     if found.feedforward == "model":
         return ""
     worst = int(np.argmin(found.twin.share))
@@ -188,7 +188,7 @@ def _as_written(found: ServoIdentification) -> str:
 
 def _subtitle(found: ServoIdentification) -> str:
     robot = found.robot.description.title or found.robot.name
-    return f"{robot}: fitted to {', '.join(found.logs)}, judged on {_where(found.judgement)}"
+    return f"{robot}: fitted to {', '.join(found.logs)}, validated on {_where(found.judgement)}"
 
 
 def _where(judgement: Judgement) -> str:
@@ -197,14 +197,14 @@ def _where(judgement: Judgement) -> str:
 
 
 def _worth(found: ServoIdentification) -> Iterator[Block]:
-    """Shares of variance, joint by joint, with the trivial rivals beside."""
+    """Explained variance, joint by joint, beside the baselines."""
     judgement, twin = found.judgement, found.twin
     columns = [Column("name", "joint"), Column("error_rad", "error rms", MILLIRADIANS)]
     if found.feedforward == "logged":
         columns.append(Column("share", "logged torque", SHARE))
     columns += [
         Column("share_twin", "model's torque", SHARE),
-        Column("left_rad", "left", MILLIRADIANS),
+        Column("left_rad", "residual rms", MILLIRADIANS),
         Column("delay_only", "delay only", SHARE),
         Column("lag_only", "lag only", SHARE),
     ]
@@ -223,8 +223,8 @@ def _worth(found: ServoIdentification) -> Iterator[Block]:
         )
     yield Table(tuple(columns), records)
     yield Text(
-        "Share of the variance of q_ref - q that is explained, a constant removed: by the fitted "
-        "law, by the best pure delay, by the best lag behind the speed."
+        "Explained share of the variance of q_ref - q, mean removed: by the fitted law, by the "
+        "best pure delay, by the best lag proportional to the speed."
     )
     yield from _path(found)
     yield Data("fit", {"logs": list(found.logs), "feedforward": found.feedforward})
@@ -258,28 +258,28 @@ def _path(found: ServoIdentification) -> Iterator[Block]:
     columns = (
         Column("direction", "at the flange"),
         Column("error_m", "error rms", FINE_MILLIMETRES),
-        Column("left_m", "left", FINE_MILLIMETRES),
-        Column("left_twin_m", "left, model's torque", FINE_MILLIMETRES),
+        Column("left_m", "residual rms", FINE_MILLIMETRES),
+        Column("left_twin_m", "residual, model's torque", FINE_MILLIMETRES),
     )
     yield Table(columns, records)
-    left = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
-    yield Data("path", left)
+    residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
+    yield Data("path", residuals)
 
 
 def _servo(found: ServoIdentification) -> Iterator[Block]:
-    """Numbers of each drive with their intervals."""
+    """Parameters of each drive with their intervals."""
     yield Text(f"Written as servo '{NAME}' of the robot file, for the model's torque.")
     yield Table(_columns(found), [_record(row) for row in found.table])
     yield Text(
-        "With half widths of 90 %. kp and ki are over the velocity gain; the torque gain is speed "
-        "per motor torque, negative where load lets the drive lag.",
+        "± half widths of 90 % intervals. kp and ki are over the velocity gain; the torque gain is "
+        "speed per motor torque, negative where load makes the drive lag.",
         "soft",
     )
     yield Data("joints", [_json(row) for row in found.table])
 
 
 def _columns(found: ServoIdentification) -> tuple[Column, ...]:
-    """Numbers that the laws have; those of a page are more."""
+    """Columns of the parameters that the laws have; more on a page."""
     columns = [
         Column("name", "drive"),
         Column("structure", "law"),
@@ -343,7 +343,7 @@ def _wary(found: ServoIdentification) -> Iterator[Block]:
     for sentence in found.findings:
         yield Text(sentence)
     if not found.findings:
-        yield Text("Nothing stands out.")
+        yield Text("No anomaly found.")
     yield Data("findings", list(found.findings))
 
 
@@ -377,7 +377,7 @@ def _errors(found: ServoIdentification, times: Floats) -> Iterator[Block]:
             Line("residual", f"residual{j + 1}", 1),
         )
         share = FINE_PERCENT.with_unit(float(found.share[j]))
-        caption = f"{name}: {share} of the variance of q_ref - q explained, a constant removed."
+        caption = f"{name}: {share} of the variance of q_ref - q explained, mean removed."
         yield Plot("time", "time [s]", "error", "mrad", lines, 0, len(times), caption=caption)
 
 
@@ -389,21 +389,21 @@ def _findings(found: ServoIdentification) -> Iterator[str]:
                 f"{row.name} leads its reference by {-1e3 * reference_delay(law):.3g} ms: "
                 "over-compensated feed-forward, or a late reference column."
             )
-    standing = []
+    without_feedback = []
     for row, law in zip(found.table, fit.laws, strict=True):
         if no_position_feedback(law):
-            standing.append(row.name)
-    if standing:
-        yield f"{', '.join(standing)}: {STANDING}."
+            without_feedback.append(row.name)
+    if without_feedback:
+        yield f"{', '.join(without_feedback)}: {STANDING}."
     kinds = {is_torque_loop(law) for law in fit.laws}
     if len(kinds) > 1:
         yield (
-            "Load lets some drives lag and drives others ahead; all are written as a velocity law, "
-            "which has the model's load but no other."
+            "Load makes some drives lag and others lead: all are written as a velocity law, which "
+            "takes the model's load but no other."
         )
     for name, share in zip(found.robot.joint_names, found.share, strict=True):
         if share < VALIDATED:
             yield (
-                f"{name}: {100 * share:.0f} % of the error explained is too little to rely on "
-                f"(at least {100 * VALIDATED:.0f} %)."
+                f"{name}: {100 * share:.0f} % of the error explained, below the "
+                f"{100 * VALIDATED:.0f} % of a validated servo."
             )

@@ -1,4 +1,4 @@
-"""What anyone would try first: the error as a pure delay, or as a lag behind the speed."""
+"""Baselines: the error as a pure delay, or as a lag proportional to the speed."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Rivals:
 
 
 def rivals(logs: Sequence[DriveSignals]) -> Rivals:
-    """The delay and the lag that leave the least of the error of some logs."""
+    """Delay and lag of the least residual sum of squares over the logs."""
     speed = np.concatenate([log.v - log.v.mean() for log in logs])
     error = np.concatenate([log.error - log.error.mean() for log in logs])
     lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
-    left = [sum(_left(log, float(delay)) for log in logs) for delay in DELAYS]
-    return Rivals(float(DELAYS[int(np.argmin(left))]), lag)
+    squares = [sum(_left(log, float(delay)) for log in logs) for delay in DELAYS]
+    return Rivals(float(DELAYS[int(np.argmin(squares))]), lag)
 
 
 def _left(log: DriveSignals, delay: float) -> float:

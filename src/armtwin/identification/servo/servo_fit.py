@@ -1,8 +1,8 @@
-"""The laws of all drives from some logs, with the torque from one source.
+"""The laws of all drives from logs, with the torque from one source.
 
-A velocity law is given its torque beforehand, along the reference. A torque loop bears the load of
-its own motion, which it makes itself: its laws and the friction of the motion that they predict are
-found in turn, until both stay.
+The torque of a velocity law is computed along the reference. A torque loop carries the load of its
+own motion: its laws and the friction of the motion that they predict are iterated until both
+settle.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from armtwin.robot.schema.servo import Side
 
 LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
 SLOW = 0.01  # share of the largest speed that is the width of the sign term
-LEAST_CONSTANTS = 3.0  # time constants of a loop below which logs are refused
+LEAST_CONSTANTS = 3.0  # time constants of a loop that logs must last
 STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
-OWN = 0.9  # ... though by its own, with which it is not of the same servo
+OWN = 0.9  # ... but by its own law: the log is of another servo
 ROUNDS = 6  # of laws and friction in turn; three are usual
 STAY = 2e-3  # relative change of all poles and of 1 / k_v that ends them
 
@@ -58,8 +58,8 @@ class ServoFit:
         chosen: The structure of each drive.
         rivals: The trivial rivals of each drive.
         inverse: Joints per drive side, (n, drives).
-        friction: Friction that torque loops bear in their own motion; None where the torque is that
-            of the reference.
+        friction: Friction of torque loops in their own motion; None where the torque is that of
+            the reference.
     """
 
     feedforward: str
@@ -70,11 +70,11 @@ class ServoFit:
     friction: LoopFriction | None = None
 
     def predicted(self, log: Signals) -> Floats:
-        """Joint errors q_ref - q that the laws make of a log's reference, (m, n) [rad]."""
+        """Predicted joint errors q_ref - q on a log's reference, (m, n) [rad]."""
         return self._of_drives(self.in_motion(log)) @ self.inverse.T
 
     def _of_drives(self, log: Signals) -> Floats:
-        """Errors that the laws make of reference and torque, (m, drives) [rad]."""
+        """Predicted errors from reference and torque, (m, drives) [rad]."""
         found = [law.predicted(of_drive(log, k, self)) for k, law in enumerate(self.laws)]
         return np.stack(found, axis=1)
 
@@ -114,7 +114,7 @@ class ServoFit:
         return np.stack(found, axis=1) @ self.inverse.T
 
     def left_out(self, logs: Sequence[Signals]) -> Floats:
-        """Joint errors that parts of the logs have beyond a fit to all others, (m, n) [rad]."""
+        """Residual of each left-out part by a fit to all others, (m, n) [rad]."""
         logs = [self.in_motion(log, smooth=True) for log in logs]
         found = []
         for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
@@ -206,11 +206,11 @@ def _laws(
 def _settled(
     robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew: bool
 ) -> ServoFit:
-    """Laws of torque loops with the friction of the motion that they make.
+    """Laws of torque loops with the friction of their own motion.
 
-    Friction of the reference, from which the first laws come, may make terms of its own faults: the
-    structure is chosen anew with the friction of their motion, once. Where laws and friction do not
-    settle, the laws that leave the least of what was left out are taken.
+    The first laws come from friction of the reference, whose errors may select wrong terms: the
+    structure is chosen again with the friction of their motion, once. Where laws and friction do
+    not settle, the laws of the lowest left-out error are taken.
     """
     fastest = np.max([np.abs(log.v @ fit.inverse.T).max(axis=0) for log in logs], axis=0)
     friction = loop_friction(robot, 2 * np.maximum(fastest, LEAST_SPEED))
@@ -236,7 +236,7 @@ def _are_torque_loops(fit: ServoFit) -> bool:
 
 
 def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
-    """The same structure on other signals, from the poles that were found."""
+    """The given structure on other signals, from its fitted poles."""
     chosen = []
     for one, law in zip(fit.chosen, fit.laws, strict=True):
         chosen.append(replace(one, start=law.poles))
@@ -246,7 +246,7 @@ def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
 
 
 def _change(one: ServoFit, other: ServoFit) -> float:
-    """Largest relative change of what makes the loops."""
+    """Largest relative change of poles and load coefficient."""
     largest = 0.0
     for before, after in zip(one.laws, other.laws, strict=True):
         was = np.array([before.poles.p1, before.poles.p0, before.coefficient(LOAD)])
@@ -257,20 +257,20 @@ def _change(one: ServoFit, other: ServoFit) -> float:
 
 
 def _left(fit: ServoFit, logs: Sequence[Signals]) -> float:
-    """Mean logarithm of the squares of what was left out."""
+    """Mean logarithm of the left-out residual sum of squares."""
     squares = (fit.left_out(logs) ** 2).sum(axis=0)
     return float(np.log(np.maximum(squares, 1e-300)).mean())
 
 
 def _better_side(drive: Candidate, chosen: ChosenLaw) -> ChosenLaw:
-    """The structure with the encoder that leaves less; both have as many free numbers."""
+    """The structure with the encoder of the lower residual; both have as many parameters."""
     if len(drive.sides) == 1:
         return chosen
-    left = {}
+    squares = {}
     for side in drive.sides:
         one = replace(chosen, side=side)
-        left[one] = squares_left(drive.logs, one, drive.sign_speed)
-    return min(left, key=lambda one: left[one])
+        squares[one] = squares_left(drive.logs, one, drive.sign_speed)
+    return min(squares, key=lambda one: squares[one])
 
 
 def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
@@ -287,21 +287,21 @@ def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
 def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals]) -> None:
     """Refuse logs that end before the loops have shown their time constants.
 
-    Loops without position feedback have none; what is refused is that some have, and that most
-    are not told.
+    Loops without position feedback have none; logs are refused where a loop has one and most are
+    not identifiable.
     """
     seen = sum(float(log.time[-1]) for log in logs)
-    told = [law.poles.slowest * seen >= LEAST_CONSTANTS for law in laws]
+    identified = [law.poles.slowest * seen >= LEAST_CONSTANTS for law in laws]
     slow = []
-    for motor, law, is_told in zip(robot.description.motor, laws, told, strict=True):
-        if not is_told and not no_position_feedback(law):
+    for motor, law, is_identified in zip(robot.description.motor, laws, identified, strict=True):
+        if not is_identified and not no_position_feedback(law):
             slow.append((1 / law.poles.slowest, motor.name))
-    if not slow or 2 * sum(told) >= len(told):
+    if not slow or 2 * sum(identified) >= len(identified):
         return
     constant, name = min(slow)
     raise ArmtwinError(
         f"the logs last {seen:.3g} s where the loop of {name} has a time constant of "
-        f"{constant:.3g} s; about {TIME_CONSTANTS:g} of them are needed to tell it: log longer"
+        f"{constant:.3g} s; about {TIME_CONSTANTS:g} time constants identify it: log longer"
     )
 
 
@@ -324,7 +324,7 @@ def _refuse_strange_drive(
     for drive, alone, log in zip(drives, own, logs, strict=True):
         if explained(drive, law) < STRANGER and explained(drive, alone) > OWN:
             raise ArmtwinError(
-                f"{log}: {name} follows its reference in another way than in the other logs; "
+                f"{log}: {name} follows its reference by another law than in the other logs; "
                 "give logs of one servo, or fit them apart"
             )
     delays = [alone.coefficient(SPEED) for alone in own]
@@ -339,6 +339,6 @@ def _refuse_strange_drive(
 
 
 def explained(drive: DriveSignals, law: DriveLaw) -> float:
-    """Share of the variance of a drive's error that a law explains, a constant removed."""
-    left = drive.error - law.predicted(drive)
-    return 1 - float(left.var()) / max(float(drive.error.var()), 1e-300)
+    """Share of the variance of a drive's error that a law explains, mean removed."""
+    residual = drive.error - law.predicted(drive)
+    return 1 - float(residual.var()) / max(float(drive.error.var()), 1e-300)

@@ -20,9 +20,9 @@ from armtwin.robot.robot import Robot
 
 MOST_RATE = 125.0  # of the thinned signals [Hz]
 CUTOFF = 12.0  # of the smoothing [Hz]; position loops of arms end below
-COARSE_CUTOFF = 6.0  # the same where positions come in coarse steps [Hz]
+COARSE_CUTOFF = 6.0  # of the smoothing where positions come in coarse steps [Hz]
 COARSE = 0.05  # step over the usual change in a sample that makes positions coarse
-LOGGED_SPEED = 0.1  # difference of logged speeds from those of the positions that is believed
+LOGGED_SPEED = 0.1  # difference of logged speeds from those of the positions that is accepted
 LEAST_RATE = 3.0  # samples in a period of the cut-off, below which nothing is smoothed
 INERTIA_POSES = 50  # at which the inertia that a motor feels is averaged
 
@@ -42,8 +42,8 @@ class Signals:
         v: Reference speeds.
         a: Reference accelerations.
         error: Reference minus measured position.
-        raw: The same as logged, joint by joint, not smoothed, (m, n) [rad].
-        twist: Motor minus link encoder; not a number where there is no link encoder.
+        raw: Reference minus measured position as logged, joint by joint, (m, n) [rad].
+        twist: Motor minus link encoder; NaN where there is no link encoder.
         load: Torque of the rigid body without friction.
         model: The model's torque, friction included.
         logged: The torque that was fed forward, as logged; None where it was not.
@@ -153,7 +153,7 @@ def _is_smoothed(log: Log, cutoff: float) -> bool:
 
 
 def _twist(log: Log, q: Floats, gear: Floats, smooth: Smoothing) -> Floats:
-    """Motor minus link encoder of every drive; not a number where a joint has no link encoder."""
+    """Motor minus link encoder of every drive; NaN where a joint has no link encoder."""
     twist = np.full(q.shape, np.nan)
     if "q_link" in log:
         seen = min(log.q_link.shape[1], q.shape[1])  # the first joints of the arm

@@ -1,12 +1,12 @@
-"""The structure of a servo: what its error is a filtered sum of.
+"""The structure of a servo: the filtered terms whose sum is its error.
 
     e = H [θ_I ∫τ + θ_q q_ref + θ_v v_ref + θ_a a_ref + θ_s tanh(v_ref / v_s) + θ_t τ] + θ_d v_ref
         - F twist,          H = s² / D,   F = (p₁ s + p₀) / D,   D = λ s³ + s² + p₁ s + p₀
 
 A stiff velocity servo with a position gain has p₀ = λ = 0, p₁ = K_p; a torque loop with gains
 k_p, k_i, k_v on a felt inertia J has p₁ = k_p/k_v, p₀ = k_i/k_v, λ = J/k_v, θ_I = 1/k_v. F acts
-where the position loop closes on the link encoder. All columns are made from the reference, so that
-what remains is linear least squares without a closed-loop bias.
+where the position loop closes on the link encoder. All columns are computed from the reference, so
+that linear least squares has no closed-loop bias.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def integrated_after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
 
 
 def seen_by_loop(poles: Poles, x: Floats, rate: float) -> Floats:
-    """F x: what a position loop makes of something that its encoder shows beside, (m,)."""
+    """F x: response of a position loop to an additive signal of its encoder, (m,)."""
     if poles.p0 == 0 and poles.p1 < NO_POLE:
         return np.zeros_like(x)
     numerator = (poles.p1, poles.p0) if poles.p0 > 0 else (poles.p1,)
@@ -122,7 +122,7 @@ def columns(drive: DriveSignals, poles: Poles, sign_speed: float) -> Floats:
 
 
 def free_columns(time: Floats, poles: Poles) -> Floats:
-    """What needs no input: an encoder's zero, and errors that the loop had at first, (m, 2 or 3).
+    """Free response: an encoder's zero, and initial errors of the loop, (m, 2 or 3).
 
     Without position feedback an unknown zero of the torque lets the error drift.
     """
@@ -133,8 +133,8 @@ def free_columns(time: Floats, poles: Poles) -> Floats:
         return np.stack([one, -np.expm1(-poles.p1 * time) / poles.p1], axis=1)
     middle, apart = -0.5 * poles.p1, 0.25 * poles.p1**2 - poles.p0
     if apart < 0:
-        decay, swing = np.exp(middle * time), np.sqrt(-apart) * time
-        return np.stack([one, decay * np.cos(swing), decay * np.sin(swing)], axis=1)
+        decay, phase = np.exp(middle * time), np.sqrt(-apart) * time
+        return np.stack([one, decay * np.cos(phase), decay * np.sin(phase)], axis=1)
     fast = middle - np.sqrt(apart)
     slow = poles.p0 / fast
     return np.stack([one, np.exp(fast * time), np.exp(slow * time)], axis=1)

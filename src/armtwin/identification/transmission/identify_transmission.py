@@ -1,11 +1,12 @@
 """`identify_transmission`: stiffness, lost motion and side of friction from two encoders.
 
-What is left of a twist besides offset and load is no noise: a link encoder whose disc is off its
-axis errs by a cos q + b sin q, and may be late by a time of its own. Where an axis bears no weight
-its load goes with its acceleration, so in a swing with its angle: run-out looks like a spring. A
-stiffness is told where its compliance is surely positive, on the whole and, with both admitted, on
-either half of the logs, and predicts the half it was not fitted to better than none does. Its
-interval covers both readings. Everything else is told as what it is: not identifiable.
+The residual of a twist besides offset and load is not noise: a link encoder whose disc is off its
+axis errs by a cos q + b sin q, and may have a delay of its own. Where an axis carries no weight its
+load is proportional to its acceleration, so in a vibration to its angle: run-out looks like a
+spring. A stiffness is identified where its compliance is positive with 95 % confidence, on the
+whole and, with both effects admitted, on either half of the logs, and predicts the half it was not
+fitted to better than none does. Its interval covers both fits. Everything else is reported as not
+identifiable.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 # standard deviations of an interval of 95 %, by Student: 20 stretches in a log, 10 in a half
 CERTAIN, CERTAIN_OF_HALF = 2.09, 2.26
 OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
-HALF = 0.5  # of the friction: an interval that is wider tells no side
-SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks bore
-FRICTION_SEEN = 0.02  # of the load: friction below it tells no side
+HALF = 0.5  # of the friction: with a wider interval the side is not identifiable
+SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks were loaded
+FRICTION_SEEN = 0.02  # of the load: below it the side of friction is not identifiable
 
 
 def identify_transmission(
@@ -46,7 +47,7 @@ def identify_transmission(
     Args:
         robot: The robot, with what was mounted; its rotors and friction are used.
         logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
-        validate: A log that the fit does not see.
+        validate: An unseen log.
     """
     logs = as_logs(logs, "identify_transmission")
     every = [*logs, *([] if validate is None else [validate])]
@@ -57,11 +58,11 @@ def identify_transmission(
     loose = _loose(rows, elastic)
     fit = fit_twist(rows, elastic, loose)
     offset_only = _rms(fit_twist(rows, ()).left(rows))
-    left = _rms(fit.left(rows))
+    residual = _rms(fit.left(rows))
     table = []
     for j in range(joints):
         row = _row(robot, rows, fit, j, elastic, loose)
-        table.append(replace(row, rms=float(left[j]), rms_offset_only=float(offset_only[j])))
+        table.append(replace(row, rms=float(residual[j]), rms_offset_only=float(offset_only[j])))
     if validate is not None:
         other = twist_rows(robot, [validate], joints, offset)
         without = fit_twist(rows, ()).left(other)
@@ -81,29 +82,29 @@ def identify_transmission(
 
 
 def _held_out(
-    table: list[JointTransmission], left: Floats, without: Floats
+    table: list[JointTransmission], residual: Floats, without: Floats
 ) -> list[JointTransmission]:
-    """The table with what is left of a log that the fit never saw.
+    """The table with the residual on an unseen log.
 
     Args:
-        table: What is told of each joint.
-        left: What the fit leaves there, (k,) [rad].
-        without: What the time offset alone leaves there, (k,) [rad].
+        table: Results of the joints.
+        residual: Residual of the fit there, (k,) [rad].
+        without: Residual of the time offset alone there, (k,) [rad].
     """
-    judged = []
-    for row, rms, bare in zip(table, left, without, strict=True):
+    validated = []
+    for row, rms, bare in zip(table, residual, without, strict=True):
         sentence = row.sentence
         if row.stiffness is not None and rms > bare:
             sentence += (
-                f"; it does not hold out: of the unseen log it leaves {1e6 * rms:.0f} µrad, the "
-                f"time offset alone {1e6 * bare:.0f}"
+                f"; not validated: residual {1e6 * rms:.0f} µrad on the unseen log, "
+                f"{1e6 * bare:.0f} with the time offset alone"
             )
-        judged.append(replace(row, rms_unseen=float(rms), sentence=sentence))
-    return judged
+        validated.append(replace(row, rms_unseen=float(rms), sentence=sentence))
+    return validated
 
 
 def common_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
-    """Time by which all link encoders are late [s], all joints taken as elastic.
+    """Delay of all link encoders [s], all joints taken as elastic.
 
     Args:
         robot: The robot, whose rotors and friction are used.
@@ -117,28 +118,28 @@ def common_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
     return offset
 
 
-def _rms(left: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.mean(left**2, axis=0)))
+def _rms(residual: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.mean(residual**2, axis=0)))
 
 
 def _told(rows: TwistRows) -> list[int]:
-    """Joints whose compliance the logs tell."""
+    """Joints whose compliance is identifiable."""
     every = list(range(rows.joints))
     whole = fit_twist(rows, every)
     first = rows.first_half
     halves = (rows.only(first), rows.only(~first))
     cautious = [_cautious(half) for half in halves]
-    told = []
+    identified = []
     for j in every:
-        is_sure = _exceeds(whole, j, CERTAIN)
+        is_positive = _exceeds(whole, j, CERTAIN)
         holds = all(_exceeds(fit, j, CERTAIN_OF_HALF) for fit in cautious)
-        if is_sure and holds and _predicts(j, every, halves):
-            told.append(j)
-    return told
+        if is_positive and holds and _predicts(j, every, halves):
+            identified.append(j)
+    return identified
 
 
 def _cautious(rows: TwistRows) -> TwistFit:
-    """All joints elastic, each link encoder with run-out and a lateness d_j of its own.
+    """All joints elastic, each link encoder with run-out and a delay d_j of its own.
 
     twist = d_j v + T / K + a cos q + b sin q
     """
@@ -152,7 +153,7 @@ def _cautious(rows: TwistRows) -> TwistFit:
 
 
 def _exceeds(fit: TwistFit, j: int, deviations: float) -> bool:
-    """Whether a compliance is positive beyond so many standard deviations."""
+    """Whether a compliance is positive by more than `deviations` standard deviations."""
     return bool(fit.compliance[j] > deviations * fit.compliance_std[j])
 
 
@@ -160,15 +161,15 @@ def _predicts(j: int, every: list[int], halves: tuple[TwistRows, TwistRows]) -> 
     """Whether a compliance of a joint predicts the half it was not fitted to better than none."""
     with_it, without = 0.0, 0.0
     others = [k for k in every if k != j]
-    for fitted, judged in (halves, halves[::-1]):
-        moving = judged.moving[:, j]
-        with_it += float(np.mean(fit_twist(fitted, every).left(judged)[moving, j] ** 2))
-        without += float(np.mean(fit_twist(fitted, others).left(judged)[moving, j] ** 2))
+    for fitted, unseen in (halves, halves[::-1]):
+        moving = unseen.moving[:, j]
+        with_it += float(np.mean(fit_twist(fitted, every).left(unseen)[moving, j] ** 2))
+        without += float(np.mean(fit_twist(fitted, others).left(unseen)[moving, j] ** 2))
     return with_it < without
 
 
 def _loose(rows: TwistRows, elastic: list[int]) -> list[int]:
-    """Elastic joints whose lost motion shows: both flanks bore, and it is surely positive."""
+    """Elastic joints with lost motion: both flanks loaded, positive with 95 % confidence."""
     loose = []
     for j in elastic:
         if rows.side[:, j].std() <= SIDES_SEEN:
@@ -182,7 +183,7 @@ def _loose(rows: TwistRows, elastic: list[int]) -> list[int]:
 def _row(
     robot: Robot, rows: TwistRows, fit: TwistFit, j: int, elastic: list[int], loose: list[int]
 ) -> JointTransmission:
-    """What is told of a joint, without what is left."""
+    """Result of a joint, without its residual."""
     name = robot.joint_names[j]
     prior = None
     for transmission in robot.description.transmission:
@@ -202,9 +203,9 @@ def _row(
         motor_share_std=share_std,
     )
     if rows.side[:, j].std() > SIDES_SEEN:
-        judged = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
-        play, play_std = 2 * float(judged.gap[j]), 2 * float(judged.gap_std[j])
-        found = replace(found, lost_motion=max(play, 0.0), lost_motion_std=play_std)
+        with_gap = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
+        lost, lost_std = 2 * float(with_gap.gap[j]), 2 * float(with_gap.gap_std[j])
+        found = replace(found, lost_motion=max(lost, 0.0), lost_motion_std=lost_std)
     return replace(found, sentence=f"{_lost_motion(found)}; {_side(found)}")
 
 
@@ -232,19 +233,19 @@ def _motor_share(
 
 
 def _untold(rows: TwistRows, j: int) -> str:
-    """Why a stiffness is not told."""
+    """Why a stiffness is not identifiable."""
     whole = fit_twist(rows, range(rows.joints))
     c, s = whole.compliance[j], CERTAIN * whole.compliance_std[j]
     why = "not even its sign is determined"
     if c < -s:
         why = (
-            "negative as that of no spring: something else is in its twist, not even its sign is "
+            "negative, unlike any spring: its twist has another cause, not even its sign is "
             "determined"
         )
     if c > s:
         why = (
-            "but not even its sign is determined on both halves of the logs once the link encoder "
-            "may run out and be late by a time of its own"
+            "but not even its sign is determined on both halves of the logs once run-out and a "
+            "delay of the link encoder are admitted"
         )
     return (
         f"stiffness not identifiable: its compliance is {1e9 * c:.1f} ± {1e9 * s:.1f} "
@@ -253,28 +254,28 @@ def _untold(rows: TwistRows, j: int) -> str:
 
 
 def _lost_motion(found: JointTransmission) -> str:
-    play, std = found.lost_motion, found.lost_motion_std
-    if play is None or std is None:
-        return "lost motion not identifiable, its load bears on one flank throughout"
-    if play > CERTAIN * std:
-        return f"lost motion {1e6 * play:.0f} ± {1e6 * CERTAIN * std:.0f} µrad"
-    return f"lost motion not seen, below {1e6 * (play + CERTAIN * std):.0f} µrad"
+    lost, std = found.lost_motion, found.lost_motion_std
+    if lost is None or std is None:
+        return "lost motion not identifiable, its load acts on one flank throughout"
+    if lost > CERTAIN * std:
+        return f"lost motion {1e6 * lost:.0f} ± {1e6 * CERTAIN * std:.0f} µrad"
+    return f"no lost motion detected, below {1e6 * (lost + CERTAIN * std):.0f} µrad"
 
 
 def _side(found: JointTransmission) -> str:
     share, std = found.motor_share, found.motor_share_std
     if share is None or std is None:
-        return "side of friction not told"
-    told = f"{share:.2f} ± {CERTAIN * std:.2f} of the friction on the motor's side"
+        return "side of friction not identifiable"
+    share_text = f"{share:.2f} ± {CERTAIN * std:.2f} of the friction on the motor's side"
     if CERTAIN * std > HALF:
-        return f"side of friction not told ({told})"
-    return told
+        return f"side of friction not identifiable ({share_text})"
+    return share_text
 
 
 def _with_transmissions(
     robot: Robot, table: Sequence[JointTransmission], offset: float, logs: tuple[str, ...]
 ) -> Robot:
-    """The robot with the stiffnesses that are told, and the time offset of the encoders."""
+    """The robot with the identified stiffnesses and the time offset of the encoders."""
     d = robot.description
     source = f"identified: two encoders, {', '.join(logs)}"
     found = {row.name: row for row in table}
@@ -309,7 +310,7 @@ def _source(
 
 
 def _sided(element: FrictionElement, joints: set[str]) -> FrictionElement:
-    """Friction across a transmission that is new says its side."""
+    """State the side of friction across a new transmission."""
     if element.side is None and isinstance(element.on, str) and element.on in joints:
         return replace(element, side="motor")
     return element

@@ -1,4 +1,4 @@
-"""Transmissions identified from two encoders, and what they show of themselves."""
+"""Transmissions identified from two encoders, and their report."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ MICRORADIANS = Number(1e6, "µrad", places=0)
 
 @dataclass(frozen=True)
 class JointTransmission:
-    """What two encoders tell of one joint's transmission, on the joint side.
+    """One joint's transmission identified from two encoders, on the joint side.
 
     Attributes:
         name: The joint.
-        stiffness: Stiffness [N m/rad]; None where it is not told.
+        stiffness: Stiffness [N m/rad]; None where it is not identifiable.
         interval: Lower and upper end of its interval [N m/rad]; None likewise.
         prior: Stiffness of the robot file [N m/rad]; None where it has none.
-        motor_share: Share of the friction on the motor's side of the spring; None where not told.
+        motor_share: Share of the friction on the motor's side of the spring; None where not
+            identifiable.
         motor_share_std: Its standard deviation.
-        lost_motion: Play [rad]; None where not told.
+        lost_motion: Lost motion [rad]; None where not identifiable.
         lost_motion_std: Its standard deviation [rad].
-        rms: What is left of q - q_link in the logs of the fit [rad].
-        rms_offset_only: What the time offset alone leaves there [rad].
-        rms_unseen: What is left in the log that the fit never saw [rad]; None without one.
+        rms: Residual of q - q_link in the logs of the fit, rms [rad].
+        rms_offset_only: Residual of the time offset alone [rad].
+        rms_unseen: Residual in the unseen log [rad]; None without one.
         sentence: What is and what is not identifiable.
     """
 
@@ -61,13 +62,13 @@ class TransmissionIdentification(Result):
     """Transmissions identified from two encoders.
 
     Attributes:
-        robot: The robot with the stiffnesses that are told and the time offset.
+        robot: The robot with the identified stiffnesses and the time offset.
         prior: The robot before.
         offset: Time by which the link encoders are late [s].
         offset_std: Its standard deviation [s].
         table: One row for each joint with two encoders.
         logs: Names of the logs.
-        unseen: Name of the log that the fit never saw, or "".
+        unseen: Name of the unseen log, or "".
         rows: Samples of the fit.
         fit: Offset and compliances.
     """
@@ -84,11 +85,11 @@ class TransmissionIdentification(Result):
 
     @property
     def told(self) -> bool:
-        """Whether a stiffness is told."""
+        """Whether a stiffness is identifiable."""
         return any(row.stiffness is not None for row in self.table)
 
     def sections(self) -> Report:
-        """What is told of each joint, and its twist."""
+        """Results of the joints, and their twist."""
         logs = ", ".join(file_name(name, "a log") for name in self.logs)
         return Report(
             title=f"Transmissions of {self.prior.name} from two encoders",
@@ -119,7 +120,7 @@ def _numbers(result: TransmissionIdentification) -> Iterator[Block]:
         Column("stiffness_nm_rad", "stiffness", STIFFNESS),
         Column("interval_nm_rad", "95 %", words=_interval),
         Column("prior_nm_rad", "file", Number(1e-6, digits=3)),
-        Column("rms_rad", "left", MICRORADIANS),
+        Column("rms_rad", "residual rms", MICRORADIANS),
         Column("rms_offset_only_rad", "offset only", MICRORADIANS),
     ]
     if result.unseen:
@@ -130,8 +131,8 @@ def _numbers(result: TransmissionIdentification) -> Iterator[Block]:
     ]
     yield Table(tuple(columns), [_record(row) for row in result.table], "joints")
     yield Text(
-        "Left: rms of q - q_link that is not explained, each log's constant removed; offset only: "
-        "what the encoders' time offset alone leaves."
+        "Residual rms of q - q_link, each log's constant removed; offset only: with the encoders' "
+        "time offset alone."
     )
     for row in result.table:
         yield Text(f"{row.name}: {row.sentence}.")

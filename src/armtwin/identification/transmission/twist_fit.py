@@ -1,7 +1,7 @@
 """Least squares of the twist: one time offset for all joints, a compliance for each elastic one.
 
-Joints are weighted by what is left of them, and have a constant in each log. Standard deviations
-come from the spread of gradients over stretches of the logs: neighbouring samples tell the same.
+Joints are weighted by their residual, and have a constant in each log. Standard deviations come
+from the spread of gradients over stretches of the logs, as neighbouring samples are correlated.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class TwistFit:
     def left(self, rows: TwistRows) -> Floats:
         """Twist that is not explained, each log's constant removed, (m, k) [rad]."""
         explained = self.offset * rows.late + self.compliance * rows.load + self.gap * rows.side
-        left = rows.twist - explained
+        residual = rows.twist - explained
         for number in np.unique(rows.log):
             here = rows.log == number
-            left[here] -= left[here].mean(axis=0)
-        return left
+            residual[here] -= residual[here].mean(axis=0)
+        return residual
 
 
 def fit_twist(
@@ -73,10 +73,10 @@ def fit_twist(
         A = (X * weight[:, None, None]).reshape(-1, X.shape[2])
         size = np.linalg.norm(A, axis=0) + 1e-300
         theta = np.linalg.lstsq(A / size, (y * weight[:, None]).ravel(), rcond=None)[0] / size
-        left = y - X @ theta
-        spread = np.sqrt((left**2).sum(axis=1) / np.maximum(rows.moving.sum(axis=0), 1))
+        residual = y - X @ theta
+        spread = np.sqrt((residual**2).sum(axis=1) / np.maximum(rows.moving.sum(axis=0), 1))
         weight = 1 / np.maximum(spread, LEAST_LEFT)
-    std = _deviations(X, left, weight, rows)
+    std = _deviations(X, residual, weight, rows)
     springs = slice(1, 1 + len(elastic))
     gaps = slice(springs.stop, springs.stop + len(loose))
     return TwistFit(
@@ -92,7 +92,7 @@ def fit_twist(
 
 
 def _of_joints(rows: TwistRows, joints: Sequence[int], values: Floats, otherwise: float) -> Floats:
-    """Values of some joints among all, (k,)."""
+    """Values of chosen joints among all, (k,)."""
     every = np.full(rows.joints, otherwise)
     every[list(joints)] = values
     return every
@@ -126,14 +126,14 @@ def _system(
     return X, y
 
 
-def _deviations(X: Floats, left: Floats, weight: Floats, rows: TwistRows) -> Floats:
+def _deviations(X: Floats, residual: Floats, weight: Floats, rows: TwistRows) -> Floats:
     """Standard deviations of the coefficients, stretches of the logs counted as one each."""
     scaled = X * weight[:, None, None]
     size = np.linalg.norm(scaled.reshape(-1, X.shape[2]), axis=0) + 1e-300
     scaled = scaled / size
     flat = scaled.reshape(-1, X.shape[2])
     inverse = np.linalg.pinv(flat.T @ flat, hermitian=True)
-    pulls = np.einsum("jmc,jm->mc", scaled, left * weight[:, None])
+    pulls = np.einsum("jmc,jm->mc", scaled, residual * weight[:, None])
     stretches = np.unique(rows.block)
     sums = np.stack([pulls[rows.block == b].sum(axis=0) for b in stretches])
     count = len(stretches)

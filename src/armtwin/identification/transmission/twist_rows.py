@@ -1,4 +1,4 @@
-"""Rows of the twist: motor minus link encoder of every joint that has both, and what explains it.
+"""Rows of the twist: motor minus link encoder of every joint that has both, and its regressors.
 
     q(t) - q_link(t) = constant + [q(t) - q(t - d)] + T(t - d) / K + b/2 side(T)
     T = tau - J_r a - f(v)
@@ -31,7 +31,7 @@ SAME = 1e-12  # difference of two encoders that is none [rad]
 CUTOFF = 20.0  # of the motion [Hz]: fast enough to see when friction turns
 LEAST_RATE = 5.0  # samples in a period of the cut-off
 SLOW = 0.02  # share of the largest speed below which a joint hardly moves
-SMALL = 0.02  # share of the largest load within which neither flank bears surely
+SMALL = 0.02  # share of the largest load within which the loaded flank is uncertain
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class TwistRows:
         load: Torque of the spring with all friction on the motor's side [N m].
         friction: Friction torque by the robot file [N m].
         angle: Motor angle when the link encoder was read, joint side [rad].
-        side: Sign of the load, smooth where it is small: which flank of a gap bears.
+        side: Sign of the load, smooth where it is small: which flank of a gap is loaded.
         moving: Whether the joint moves.
         block: Number of the stretch of each sample, (m,).
         log: Number of the log of each sample, (m,).
@@ -61,7 +61,7 @@ class TwistRows:
     log: NDArray[np.int64]
 
     def only(self, kept: Flags) -> TwistRows:
-        """Some of the samples."""
+        """The chosen samples."""
         return TwistRows(*(values[kept] for values in vars(self).values()))
 
     @property

@@ -2,14 +2,14 @@
 
     m(t) = m_∞ + x(t),   x' = -x/T (1 + k x/x_0),   x = x_0 e / (1 + k (1 - e)),   e = exp(-t/T)
 
-m is the friction of a cycle, the work of the torque over the way: weight and inertia do no work in
-a closed cycle, so that joints that carry weight are told too. Where positions are not closed, it is
-the mean absolute torque of document 004. A joint is warm, as there, when the relative change from
-cycle to cycle is below a limit: of the curve, which noise of single cycles does not move, or of the
-mean torques where there is none.
+m is the friction of a cycle, the work of the torque over the travel: weight and inertia do no work
+in a closed cycle, so that joints that carry weight are identifiable too. Where positions are not
+closed, it is the mean absolute torque of document 004. A joint is warm, as there, when the relative
+change from cycle to cycle is below a limit: of the fitted curve, which averages the noise of single
+cycles, or of the mean torques where there is none.
 
 Why not an exponential: the temperature obeys C T' = P(T) - L (T - T_ambient), and the viscous part
-of the friction falls as exp(β/T), steepest while the oil is cold. Friction then falls faster at
+of the friction decays as exp(β/T), steepest while the oil is cold. Friction then decays faster at
 first than in the end, and an exponential through all of it has a time constant 10 to 15 % short of
 that of the end, 1/T = (L - dP/dT) / C. Any such balance is x' = F(x) with F(0) = 0; its first two
 terms are those above, and the second follows from the balance:
@@ -17,7 +17,7 @@ terms are those above, and the second follows from the balance:
     k = r (m_0 - m_∞) / m_∞,   r = (1 + h) (1 + 2 T/β) / (2 s)
 
 with s the viscous share of the final friction and h the share of L - dP/dT that is -dP/dT. Neither
-is known; r is held to its usual size only as far as the cycles leave it open.
+is known; r has a prior at its usual size, which matters where the cycles do not identify it.
 
 Ref: [Memar-Esfahani 2015, section II, fig. 3], [Waiboer 2007, eq. 3.67]
 """
@@ -36,15 +36,15 @@ from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats
 
 LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm
-CLOSED = 0.02  # of the way of a cycle by which its ends may differ
-FEWEST = 6  # cycles that tell an exponential
-STILL = 1e-3  # of the fastest joint's way below which a joint does not move
-TOLD = 0.3  # relative standard deviation up to which a time constant is told
+CLOSED = 0.02  # of the travel of a cycle by which its ends may differ
+FEWEST = 6  # cycles that identify an exponential
+STILL = 1e-3  # of the largest travel below which a joint does not move
+TOLD = 0.3  # relative standard deviation up to which a time constant is identified
 HELD = 0.95  # probability that an interval holds the time constant
 USUAL = 1.2  # r of half of the final friction viscous and a fifth of the cooling by thinner oil
-THIRD = 0.005  # of the time constant that the balance's third term may be worth
-WIDEST = 4.0  # logarithm by which a number may differ from where its search starts
-FACTOR = 2.0  # that r may be off by, one standard deviation: viscous shares of 0.25 to 1
+THIRD = 0.005  # of the time constant: effect of the balance's third term
+WIDEST = 4.0  # logarithm by which a parameter may differ from its start
+FACTOR = 2.0  # standard deviation of r as a factor: viscous shares of 0.25 to 1
 REPEATS = 0.9  # correlation of the motion with itself one cycle later
 
 
@@ -63,9 +63,9 @@ def identify_warm_up(
     source = torque_channel(log, torque)
     if "q" not in log:
         raise ArmtwinError(f"{name}: a warm-up needs joint positions q")
-    way = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
-    if not way.any():
-        raise ArmtwinError(f"{name}: no joint moves, so that nothing warms")
+    travel = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
+    if not travel.any():
+        raise ArmtwinError(f"{name}: no joint moves, so no joint warms")
     if not 0 < limit < 1:
         raise ArmtwinError(f"limit must be a share between 0 and 1, got {limit:g}")
     duration = repeats_after(log) if period is None else period
@@ -73,7 +73,7 @@ def identify_warm_up(
         raise ArmtwinError(f"period must be above 0 s, got {duration:g}")
     tau = log.channels[source]
     state = warm_up_state(Log(log.time, {"tau": tau}), duration, limit)
-    moving = np.flatnonzero(way > STILL * way.max())
+    moving = np.flatnonzero(travel > STILL * travel.max())
     moving = moving[moving < tau.shape[1]]
     rows, friction, fitted = [], [], []
     since = state.time - 0.5 * duration - log.time[0]  # friction of a cycle is that of its middle
@@ -137,14 +137,14 @@ def _not_repeated(log: Log) -> ArmtwinError:
 def _friction(
     time: Floats, q: Floats, tau: Floats, state: WarmUpState, j: int, period: float
 ) -> tuple[Floats, str]:
-    """Friction of each cycle, (cycles,), and what it is."""
+    """Friction of each cycle, (cycles,), and its kind."""
     cycles = len(state.time)
     ends = time[0] + period * np.arange(cycles + 1)
     middle = 0.5 * (tau[1:] + tau[:-1])
     work = np.concatenate([[0.0], np.cumsum(middle * np.diff(q))])
-    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(q)))])
+    travel = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(q)))])
     position = np.interp(ends, time, q)
-    done, gone = np.diff(np.interp(ends, time, work)), np.diff(np.interp(ends, time, way))
+    done, gone = np.diff(np.interp(ends, time, work)), np.diff(np.interp(ends, time, travel))
     closed = np.abs(np.diff(position)) < CLOSED * np.maximum(gone, 1e-300)
     found = done / np.maximum(gone, 1e-300)
     if closed.all() and (found > 0).all():
@@ -154,13 +154,13 @@ def _friction(
 
 @dataclass(frozen=True)
 class _Fall:
-    """A fall of friction.
+    """A decay of friction.
 
     Attributes:
         final: Friction at the end.
         fall: Friction at time 0 above it.
         constant: Time constant of the end [s].
-        bend: k, by how much the fall is faster at time 0.
+        bend: k, by how much the decay is faster at time 0.
         std: Standard deviation of the logarithm of the time constant.
     """
 
@@ -179,10 +179,10 @@ class _Fall:
 def _joint(
     j: int, time: Floats, friction: Floats, state: WarmUpState, limit: float, by: str
 ) -> tuple[JointWarmUp, Floats]:
-    """A joint's row and the fall through the friction of its cycles."""
+    """A joint's row and the fitted decay of the friction of its cycles."""
     ends = state.time
     first, last = float(friction[0]), float(friction[-1])
-    untold = JointWarmUp(
+    unidentified = JointWarmUp(
         joint=j + 1,
         first=first,
         last=last,
@@ -197,23 +197,23 @@ def _joint(
     )
     unknown = np.full(len(friction), np.nan)
     if len(friction) < FEWEST:
-        few = f"{len(friction)} cycles do not tell an exponential, {FEWEST} are needed"
-        return replace(untold, refused=few), unknown
+        few = f"{len(friction)} cycles do not identify an exponential, {FEWEST} are needed"
+        return replace(unidentified, refused=few), unknown
     plain = _exponential(time, friction)
     if not plain.std < TOLD or plain.constant > 10 * np.ptp(time):
-        return replace(untold, refused="the friction does not fall as an exponential"), unknown
+        return replace(unidentified, refused="the friction does not decay exponentially"), unknown
     if not plain.fall > 0:
-        return replace(untold, refused="the friction does not fall"), unknown
+        return replace(unidentified, refused="the friction does not decay"), unknown
     found = _bent(time, friction, plain)
     if not found.std < TOLD or not found.final > 0:
-        words = "the friction does not fall long enough to tell where it ends"
-        return replace(untold, refused=words), unknown
+        words = "the log is too short to identify the final friction"
+        return replace(unidentified, refused=words), unknown
     curve = found.at(time)
     change = -np.diff(curve) / curve[:-1]
     calm = np.flatnonzero(change < limit)
     width = float(np.exp(_quantile(len(friction)) * found.std))
-    told = replace(
-        untold,
+    identified = replace(
+        unidentified,
         final=found.final,
         decay=1 - found.final / first,
         time_constant=found.constant,
@@ -222,18 +222,18 @@ def _joint(
         time_constant_high=found.constant * width,
         warm_at=float(ends[calm[0] + 1]) if len(calm) else np.nan,
     )
-    return told, curve
+    return identified, curve
 
 
 def _quantile(cycles: int) -> float:
-    """How many standard deviations an interval spans to either side."""
+    """Half width of an interval in standard deviations, by Student's t."""
     from scipy.stats import t
 
     return float(t.ppf(0.5 + 0.5 * HELD, max(cycles - 4, 1)))
 
 
 def _exponential(time: Floats, y: Floats) -> _Fall:
-    """The exponential through points."""
+    """Fit an exponential to points."""
     from scipy.optimize import least_squares
 
     span = float(np.ptp(time))
@@ -244,42 +244,42 @@ def _exponential(time: Floats, y: Floats) -> _Fall:
         return values, y - A @ values
 
     tried = np.geomspace(0.02 * span, 20 * span, 40)
-    left = [float((linear(one)[1] ** 2).sum()) for one in tried]
-    start = np.log(tried[int(np.argmin(left))])
+    squares = [float((linear(one)[1] ** 2).sum()) for one in tried]
+    start = np.log(tried[int(np.argmin(squares))])
     found = least_squares(lambda x: linear(float(np.exp(x[0])))[1], [start])
     constant = float(np.exp(found.x[0]))
-    (final, fall), missed = linear(constant)
+    (final, amplitude), residual = linear(constant)
     fade = np.exp(-time / constant)
-    J = np.column_stack([np.ones(len(time)), fade, fall * fade * time / constant])
-    variance = float(missed @ missed) / max(len(y) - 3, 1)
+    J = np.column_stack([np.ones(len(time)), fade, amplitude * fade * time / constant])
+    variance = float(residual @ residual) / max(len(y) - 3, 1)
     std = np.sqrt(np.linalg.pinv(J.T @ J)[2, 2] * variance)
-    return _Fall(float(final), float(fall), constant, 0.0, float(std))
+    return _Fall(float(final), float(amplitude), constant, 0.0, float(std))
 
 
 def _bent(time: Floats, y: Floats, plain: _Fall) -> _Fall:
-    """The fall through points that is faster at first, from an exponential through them.
+    """Fit a decay that is faster at first, started from an exponential.
 
-    Unknowns are final and fall over the exponential's, and logarithms of the time constant over its
-    own and of r over its usual size; the last is drawn to 0 as hard as it is known.
+    Unknowns are final value and amplitude over the exponential's, and logarithms of the time
+    constant over its own and of r over its usual size; the last has a prior at 0.
     """
     from scipy.optimize import least_squares
 
-    def fall_of(x: Floats) -> _Fall:
-        final, fall = plain.final * x[0], plain.fall * x[1]
+    def decay_of(x: Floats) -> _Fall:
+        final, amplitude = plain.final * x[0], plain.fall * x[1]
         bend = USUAL * float(np.exp(x[3])) * plain.fall / abs(plain.final)
-        return _Fall(final, fall, plain.constant * float(np.exp(x[2])), bend, 0.0)
+        return _Fall(final, amplitude, plain.constant * float(np.exp(x[2])), bend, 0.0)
 
     noise = _scatter(y)
 
     def gap(x: Floats) -> Floats:
-        return np.concatenate([(y - fall_of(x).at(time)) / noise, [x[3] / np.log(FACTOR)]])
+        return np.concatenate([(y - decay_of(x).at(time)) / noise, [x[3] / np.log(FACTOR)]])
 
     low, high = [-np.inf, 0.0, -WIDEST, -WIDEST], [np.inf, np.inf, WIDEST, WIDEST]
     found = least_squares(gap, [1.0, 1.0, 0.0, 0.0], bounds=(low, high))
-    left = (gap(found.x)[:-1] ** 2).sum() / max(len(y) - 4, 1)
-    covariance = np.linalg.pinv(found.jac.T @ found.jac) * max(float(left), 1.0)
+    variance = (gap(found.x)[:-1] ** 2).sum() / max(len(y) - 4, 1)
+    covariance = np.linalg.pinv(found.jac.T @ found.jac) * max(float(variance), 1.0)
     std = float(np.hypot(np.sqrt(covariance[2, 2]), THIRD))
-    return replace(fall_of(found.x), std=std)
+    return replace(decay_of(found.x), std=std)
 
 
 def _scatter(y: Floats) -> float:

@@ -1,4 +1,4 @@
-"""How the joints of a log warm, and what is shown of it."""
+"""Warm-up of the joints of a log, and its report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from armtwin.notebook.sections import Block, Column, Data, Record, Report, Secti
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
-DRAWN = 60  # cycles that are drawn
+DRAWN = 60  # cycles in a chart
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class JointWarmUp:
         joint: Its number, from 1.
         first: Friction of the first cycle.
         last: Friction of the last cycle.
-        final: Friction that it falls to; nan where it is not told.
-        decay: Share of the first friction that is lost until then, of all cycles where it is not.
-        time_constant: Of the last of the fall, when the friction is near its final one [s]; nan
-            where it is not told.
+        final: Friction at the end of the warm-up; nan where it is not identifiable.
+        decay: Relative decay from the first to the final friction, else to the last.
+        time_constant: Of the end of the decay, when the friction is near its final one [s]; nan
+            where it is not identifiable.
         time_constant_std: Its standard deviation [s].
         time_constant_low: Lower end of its 95 % interval [s].
         time_constant_high: Upper end [s].
@@ -66,9 +66,9 @@ class WarmUpIdentification(Result):
 
     Attributes:
         table: The joints that move.
-        state: Mean absolute torques of the cycles, and when they stopped to fall.
+        state: Mean absolute torques of the cycles, and when they settled.
         friction: Friction of each cycle and joint of the table, (cycles, joints).
-        fitted: The fall through it; nan where it is not told, (cycles, joints).
+        fitted: The fitted decay; nan where it is not identifiable, (cycles, joints).
         period: Duration of a cycle [s].
         limit: Relative change of the mean torque from cycle to cycle of a joint that is warm.
         unit: Unit of the torques.
@@ -90,7 +90,7 @@ class WarmUpIdentification(Result):
         return all(joint.warm for joint in self.table)
 
     def sections(self) -> Report:
-        """Is the robot warm, how far its friction falls and how fast."""
+        """Whether the robot is warm, and the decay of its friction."""
         return Report(
             title=f"{file_name(self.origin, 'log')}: warm-up",
             subtitle=f"{len(self.friction)} cycles of {self.period:.4g} s",
@@ -107,10 +107,10 @@ def _verdict(result: WarmUpIdentification) -> Text:
     if not cold:
         last = max(row.warm_at for row in result.table)
         return Text(f"The robot is warm from {last:.4g} s on.", "good")
-    told = f"joint {cold[0]} still changes"
+    changing = f"joint {cold[0]} still changes"
     if len(cold) > 1:
-        told = f"joints {', '.join(cold)} still change"
-    return Text(f"The robot is not warm: {told}.", "bad")
+        changing = f"joints {', '.join(cold)} still change"
+    return Text(f"The robot is not warm: {changing}.", "bad")
 
 
 def _joints(result: WarmUpIdentification) -> Iterator[Block]:
@@ -118,7 +118,7 @@ def _joints(result: WarmUpIdentification) -> Iterator[Block]:
         Column("joint", "joint", Number()),
         Column("first", f"first {result.unit}", PLAIN),
         Column("last", f"last {result.unit}", PLAIN),
-        Column("decay", "falls by", Number(100.0, "%")),
+        Column("decay", "decay", Number(100.0, "%")),
         Column("time_constant", "time constant", SECONDS),
         Column("time_constant_std", "±", Number(1.0, "s", digits=2)),
         Column("warm_at", "warm at", SECONDS),
@@ -130,9 +130,9 @@ def _joints(result: WarmUpIdentification) -> Iterator[Block]:
             yield Text(f"joint {row.joint}: no time constant, as {row.refused}.")
     yield Text(
         f"Warm: friction changes by less than {100 * result.limit:g} % from cycle to cycle, "
-        "by the fall through all cycles, or the mean absolute torque does where there is none. "
-        "Friction is the work of a cycle over its way, where the cycle closes. The time "
-        "constant is that of its end; cold oil makes friction fall faster at first.",
+        "by the fitted decay, or by the mean absolute torque where there is none. Friction is the "
+        "work of a cycle over its travel, where the cycle closes. The time constant is that of the "
+        "end; with cold oil friction decays faster at first.",
         "soft",
     )
     yield Data("period_s", result.period)
@@ -148,7 +148,7 @@ def _charts(result: WarmUpIdentification) -> Iterator[Block]:
     for k, row in enumerate(result.table):
         layers: list[Layer] = [Points("cycle", time, result.friction[::step, k])]
         if np.isfinite(row.time_constant):
-            layers.append(Curve("fall", time, result.fitted[::step, k]))
+            layers.append(Curve("fitted decay", time, result.fitted[::step, k]))
         torque = Axis("friction", result.unit)
         charts.append(Chart(f"joint {row.joint}", Axis("time", "s"), torque, tuple(layers)))
     yield Multiples(tuple(charts), columns=2, shared="x")

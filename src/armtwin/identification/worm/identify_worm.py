@@ -3,8 +3,8 @@
     τ - rigid torque = Σ_e s_e (columns of its law · coefficients + b_e |load_e| shape_e)
 
 Linear in the coefficients and in b. The load of an element is the torque that its motor's gear
-passes on, by the robot's file with the tool of each run; runs with and without a tool tell a from
-b |load|. Samples at which an element hardly moves are left out: there friction is anything.
+transmits, by the robot's file with the tool of each run; runs with and without a tool separate a
+from b |load|. Samples at which an element hardly moves are left out: friction is undefined there.
 
 Ref: [Waiboer 2007, sections 4.4.4, 5.4.1]
 """
@@ -34,14 +34,14 @@ from armtwin.robot.schema.drive_groups import FrictionElement
 
 SLOW = 0.02  # of an element's highest speed below which it may not slide
 CUTOFF = 10.0  # [Hz]
-TURNING = 1.5  # periods of the cut-off about a reversal in which the filter smears friction
+TURNING = 1.5  # periods of the cut-off about a reversal in which the filter smooths friction
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
     """A run of a robot with its tool: motion, torque, and torque of the bodies alone.
 
-    Around a reversal so many samples are left out.
+    `around` is the number of samples left out on either side of a reversal.
     """
 
     robot: Robot
@@ -73,8 +73,8 @@ def identify_worm(
         logs: Runs with q and a torque, of at least two different loads.
         tools: Tool of the robot file that was mounted in each run, None for none.
         elements: Names of the friction elements whose level may follow the load.
-        cutoff: Cut-off frequency of motion and torque; friction turns at once with the speed, so
-            that it is above what the motion alone would need [Hz].
+        cutoff: Cut-off frequency of motion and torque; friction changes sign at once with the
+            speed, so that it is above what the motion alone would need [Hz].
     """
     logs = as_logs(logs, "identify_worm")
     if len(tools) != len(logs):
@@ -91,8 +91,8 @@ def identify_worm(
         runs.append(_run(robot.with_tool(tool), log, cutoff))
     plain, loaded, target, used = _equations(robot, runs, group, elements, joints)
     sizes = _sizes(target, used)
-    first, _, missed_plain = _solved(plain, target, used, sizes)
-    values, std, missed = _solved(np.concatenate([plain, loaded], axis=2), target, used, sizes)
+    first, _, rms_plain = _solved(plain, target, used, sizes)
+    values, std, rms = _solved(np.concatenate([plain, loaded], axis=2), target, used, sizes)
     table = []
     k = 0
     for element, _ in group:
@@ -110,11 +110,11 @@ def identify_worm(
     for e, name in enumerate(elements):
         largest[name] = float(np.abs(loaded[:, :, e]).max())
     shown = tuple(robot.joint_names[j] for j in joints)
-    return WormIdentification(robot, tuple(table), missed, missed_plain, shown, largest)
+    return WormIdentification(robot, tuple(table), rms, rms_plain, shown, largest)
 
 
 def _sharing(placed: Sequence[Placed], elements: Sequence[str]) -> list[Placed]:
-    """Elements that share joints with some, in the robot's order."""
+    """Elements that share joints with the given ones, in the robot's order."""
     own = [row.weights for element, row in placed if element.name in elements]
     touched = np.abs(np.array(own)).sum(axis=0) > 0
     while True:
@@ -173,7 +173,7 @@ def _equations(
 
 
 def _slides(w: Floats, around: int) -> Flags:
-    """Samples at which an element moves one way, away from its reversals, (m,)."""
+    """Samples at which an element moves in one direction, away from reversals, (m,)."""
     moving = np.abs(w) > SLOW * np.abs(w).max()
     for k in np.flatnonzero(np.sign(w[1:]) != np.sign(w[:-1])):
         moving[max(k - around, 0) : k + around + 2] = False
@@ -188,29 +188,29 @@ def _sizes(target: Floats, used: Flags) -> Floats:
 def _solved(
     columns: Floats, target: Floats, used: Flags, sizes: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Coefficients, their deviations, and what is missed of each joint."""
+    """Coefficients, their deviations, and the residual rms of each joint."""
     A = (columns[used] / sizes[:, None]).reshape(-1, columns.shape[2])
     y = (target[used] / sizes).ravel()
     scale = np.linalg.norm(A, axis=0)
     if not scale.all():
-        raise ArmtwinError("worm: some friction element never moves in these runs")
+        raise ArmtwinError("worm: a friction element never moves in these runs")
     found, _, rank, _ = np.linalg.lstsq(A / scale, y, rcond=1e-10)
     if rank < A.shape[1]:
         raise ArmtwinError(
-            "worm: the runs do not tell the coefficients apart; they need different loads and "
-            "joints that move on their own"
+            "worm: the coefficients are identifiable only in combination; log runs of different "
+            "loads and with joints that move on their own"
         )
-    left = (y - A @ (found / scale)).reshape(-1, len(sizes))
-    missed = np.sqrt((left**2).mean(axis=0)) * sizes
+    residual = (y - A @ (found / scale)).reshape(-1, len(sizes))
+    rms = np.sqrt((residual**2).mean(axis=0)) * sizes
     spread = np.linalg.inv((A / scale).T @ (A / scale))
-    variance = float((left**2).mean()) / _independent(left)
-    return found / scale, np.sqrt(np.diag(spread) * variance) / scale, missed
+    variance = float((residual**2).mean()) / _independent(residual)
+    return found / scale, np.sqrt(np.diag(spread) * variance) / scale, rms
 
 
-def _independent(left: Floats) -> float:
-    """Share of the samples that are independent, by how what is left resembles the next sample."""
+def _independent(residual: Floats) -> float:
+    """Share of independent samples, from the autocorrelation of the residual at lag one."""
     shares = []
-    for column in left.T:
+    for column in residual.T:
         power = float(column @ column)
         near = float(column[1:] @ column[:-1]) / power if power else 0.0
         shares.append((1 - near) / (1 + near))

@@ -1,4 +1,4 @@
-"""Friction that follows the load of its gear, and what is shown of it."""
+"""Friction that grows with the load of its gear, and its report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class WormNumber:
         prior: Its value in the robot file.
         value: Its value by the fit.
         std: Its standard deviation.
-        plain: Its value by a fit that knows no load; nan of b itself.
+        plain: Its value by a fit without load; nan of b itself.
     """
 
     element: str
@@ -49,8 +49,8 @@ class WormIdentification(Result):
     Attributes:
         prior: The robot before.
         table: The coefficients.
-        missed: Root mean square of the torque that is left of each joint, (joints,) [N m].
-        missed_plain: The same of the fit that knows no load, (joints,) [N m].
+        missed: Residual rms of the torque of each joint, (joints,) [N m].
+        missed_plain: Residual rms of the fit without load, (joints,) [N m].
         joints: Names of these joints.
         largest_load: Largest load of each loaded element by its name [N m].
     """
@@ -76,20 +76,20 @@ class WormIdentification(Result):
         return self.prior.with_description(description)
 
     def sections(self) -> Report:
-        """The coefficients, and what is missed with and without load."""
+        """The coefficients, and the torque error with and without load."""
         return Report(
-            title=f"{self.prior.name}: friction that follows the load",
+            title=f"{self.prior.name}: load-dependent friction",
             subtitle="runs of different loads; bodies as the robot file has them",
             sections=(
                 Section("", _numbers(self)),
-                Section("What is missed", _missed(self)),
+                Section("Torque error", _missed(self)),
             ),
             verdict=(_verdict(self),),
         )
 
 
 def _renewed(element: FrictionElement, values: dict[tuple[str, str], float]) -> FrictionElement:
-    """The element with its numbers of the fit, if it has any."""
+    """The element with its fitted parameters, if it has any."""
     changes: Any = {}
     for name, _ in element.law.coefficients:
         if (element.name, name) in values:
@@ -115,7 +115,7 @@ def _verdict(result: WormIdentification) -> Text:
     parts = []
     for row in result.table:
         if row.name == "load.share":
-            locks = ", which locks itself" if row.value >= LOCKS else ""
+            locks = ", self-locking" if row.value >= LOCKS else ""
             parts.append(f"{row.element} {Number().with_width(row.value, HELD * row.std)}{locks}")
     return Text(f"Friction per load (95 %): {'; '.join(parts)}.")
 
@@ -123,16 +123,16 @@ def _verdict(result: WormIdentification) -> Text:
 def _numbers(result: WormIdentification) -> Iterator[Block]:
     columns = (
         Column("element", "element"),
-        Column("name", "number"),
+        Column("name", "parameter"),
         Column("prior", "file", PLAIN),
-        Column("value", "found", PLAIN),
+        Column("value", "identified", PLAIN),
         Column("std", "std", Number(digits=2)),
         Column("plain", "without load", PLAIN),
     )
     yield Table(columns, [asdict(row) for row in result.table], "numbers")
     yield Text(
-        "Without load: a fit of the same rows by a law that knows no load, which takes part of the "
-        "load's friction for level.",
+        "Without load: a fit of the same rows without load dependence, whose level includes part "
+        "of the load-dependent friction.",
         "soft",
     )
 
@@ -140,8 +140,8 @@ def _numbers(result: WormIdentification) -> Iterator[Block]:
 def _missed(result: WormIdentification) -> Iterator[Block]:
     records: list[Record] = []
     for k, joint in enumerate(result.joints):
-        plain, missed = float(result.missed_plain[k]), float(result.missed[k])
-        records.append({"joint": joint, "missed_nm": missed, "missed_without_nm": plain})
+        plain, with_load = float(result.missed_plain[k]), float(result.missed[k])
+        records.append({"joint": joint, "missed_nm": with_load, "missed_without_nm": plain})
     columns = (
         Column("joint", "joint"),
         Column("missed_nm", "with load", NEWTON_METRES),
@@ -150,4 +150,4 @@ def _missed(result: WormIdentification) -> Iterator[Block]:
     yield Table(columns, records, "missed")
     cases = ("with load", "without load")
     low, high = result.missed, result.missed_plain
-    yield Bars("Torque that is missed", Axis("rms", "N m"), result.joints, low, high, cases=cases)
+    yield Bars("Torque error", Axis("rms", "N m"), result.joints, low, high, cases=cases)

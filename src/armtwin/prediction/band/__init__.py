@@ -1,1 +1,1 @@
-"""The band of a verdict: what the numbers that are not known exactly make of it."""
+"""The 90 % interval of a verdict, by the numbers that are not known exactly."""

@@ -51,25 +51,25 @@ class Asked:
         return self.job.first(*names, group)
 
     def shift(self, axis: str) -> float:
-        """Within which nine of ten workpieces lie along an axis [m]."""
+        """Half width of the 90 % interval of the workpiece along an axis [m]."""
         asked = self.job.first(f"{PLACEMENT}.{axis}", PLACEMENT)
         return POSITION if asked is None else asked
 
     @property
     def yaw(self) -> float:
-        """Within which nine of ten are turned [rad]; in proportion where only a shift is asked."""
+        """Half width of its 90 % interval about z [rad]; in proportion to a shift given alone."""
         asked = self.job.first(f"{PLACEMENT}.yaw")
         if asked is not None:
             return asked
         shift = self.job.first(PLACEMENT)
         return YAW if shift is None else YAW * shift / POSITION
 
-    def check(self, drawn: Iterable[Quantity]) -> None:
-        """Refuse a width of the job that no quantity of a robot goes by."""
+    def check(self, quantities: Iterable[Quantity]) -> None:
+        """Refuse a width of the job for which the robot has no quantity."""
         known: dict[str, None] = {}
-        for quantity in drawn:
+        for quantity in quantities:
             known |= dict.fromkeys(quantity.names)
         for name in self.job.widths:
             if name not in known:
-                unknown = f"uncertainty '{name}' is for nothing that is drawn here"
+                unknown = f"uncertainty '{name}' is no quantity that is varied here"
                 raise ArmtwinError(f"{unknown}. {did_you_mean(name, known)}")

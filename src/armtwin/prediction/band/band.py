@@ -1,4 +1,4 @@
-"""The band of a verdict: how likely a seam holds, what decides it, what measuring would buy."""
+"""The 90 % interval of a verdict: probability, what it depends on, what measuring would gain."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from armtwin.report.result import Result
 
 Outcome = Literal["holds", "may hold", "does not hold"]
 LIKELY, UNLIKELY = 0.95, 0.05  # from and up to which a seam holds and does not
-NEAR = 0.03  # of these, within which as many draws again are made
-LEAST_SHARE = 0.03  # of the spread that is told
+NEAR = 0.03  # of these, within which as many variants again are simulated
+LEAST_SHARE = 0.03  # of the spread that is reported
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Share:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Result):
-    """What numbers that are not known exactly make of a prediction.
+    """The 90 % interval of a prediction, by the numbers that are not known exactly.
 
     Attributes:
         prediction: The nominal prediction.
         quantities: What is not known exactly.
-        deviations: The draws in standard deviations, (draws, quantities).
+        deviations: The sampled variants in standard deviations, (variants, quantities).
         ensemble: What became of them.
-        seed: Seed of the draws.
+        seed: Seed of the sampled variants.
     """
 
     prediction: Prediction
@@ -75,7 +75,7 @@ class Band(Result):
 
     @cached_property
     def distribution(self) -> Distribution:
-        """Peaks of the draws that were run to their end."""
+        """Peaks of the variants that were run to their end."""
         return Distribution(self.ensemble.peaks[~self._not_run])
 
     @property
@@ -84,12 +84,12 @@ class Band(Result):
 
     @property
     def errors(self) -> Floats:
-        """Errors along the seam of the draws that were run to their end, (run, directions, k)."""
+        """Errors along the seam of the variants run to their end, (run, directions, k)."""
         return self.ensemble.errors[~self._not_run]
 
     @property
     def out_of_tolerance(self) -> Floats:
-        """Share of the draws that are out of tolerance at the places of the ensemble, (k,)."""
+        """Share of the variants that are out of tolerance at the places of the ensemble, (k,)."""
         relative = np.abs(self.errors) / self.tolerances[:, None]
         return np.asarray((relative.max(axis=1) > 1).mean(axis=0))
 
@@ -114,7 +114,7 @@ class Band(Result):
 
     @property
     def failures(self) -> int:
-        """Draws that stopped, could not be run, or left a process window."""
+        """Variants that stopped, could not be run, or were outside a process window."""
         return int(self.ensemble.failed.sum())
 
     @property
@@ -128,13 +128,13 @@ class Band(Result):
 
     @property
     def is_guessed(self) -> bool:
-        """Whether the servo's structure itself is a guess, so that no band covers it."""
+        """Whether the servo's structure itself is a guess, so that no interval covers it."""
         servo = self.prediction.servo
         return servo.structure != "known" and servo.basis != "fitted"
 
     @cached_property
     def ratio(self) -> tuple[float, float, float]:
-        """Ratios of largest error to tolerance of which 5, 50 and 95 % of robots stay below."""
+        """Ratios of largest error to tolerance at the quantiles 5, 50 and 95 %."""
         low, middle, high = np.percentile(self.ratios, (LOW, MIDDLE, HIGH))
         return float(low), float(middle), float(high)
 
@@ -160,7 +160,7 @@ class Band(Result):
 
     @property
     def peak(self) -> tuple[float, float]:
-        """Between which nine of ten such robots lie, in the direction that decides [m; rad]."""
+        """The 90 % interval of the peak in the direction that decides [m; rad]."""
         allowed = float(self.tolerances[self._worst])
         low, _, high = self.ratio
         return low * allowed, high * allowed
@@ -176,10 +176,10 @@ class Band(Result):
 
     @cached_property
     def shares(self) -> tuple[Share, ...]:
-        """What each quantity makes of the spread, the largest first; small ones are not told."""
-        told = [share for share in self.all_shares if share.share >= LEAST_SHARE]
-        told.sort(key=lambda x: -x.share)
-        return tuple(told)
+        """Share of each quantity in the spread, the largest first; small ones are left out."""
+        large = [share for share in self.all_shares if share.share >= LEAST_SHARE]
+        large.sort(key=lambda x: -x.share)
+        return tuple(large)
 
     @cached_property
     def all_shares(self) -> tuple[Share, ...]:
@@ -194,17 +194,17 @@ class Band(Result):
 
     @cached_property
     def beside_quantities(self) -> tuple[str, ...]:
-        """What else was drawn, in words: it makes the rest of the spread."""
+        """What else was varied, in words: the rest of the spread."""
         found = []
         if left_by_servo(self.prediction) is not None:
-            found.append("what the servo's fit left unexplained")
+            found.append("the residual of the servo's fit")
         if self.prediction.robot.uncertainty.known.any():
-            found.append("deviations of what was identified")
+            found.append("the uncertainty of identified parameters")
         return tuple(found)
 
     @cached_property
     def savings(self) -> tuple[Saving, ...]:
-        """What measuring would buy."""
+        """What measuring would gain."""
         return savings(self.quantities, self.regression.shares)
 
 
@@ -219,9 +219,9 @@ def assess(
 
     Args:
         prediction: The nominal prediction.
-        draws: Robots to draw, a power of two; by default the job's, and as many again where the
+        draws: Variants to sample, a power of two; by default the job's, and as many again where the
             outcome is near to another.
-        seed: Seed of the draws; by default the job's.
+        seed: Seed of the sampled variants; by default the job's.
         progress: Called with the share that is done.
     """
     if not isinstance(prediction, Prediction):
@@ -235,7 +235,7 @@ def assess(
         raise ArmtwinError(problem)
     if prediction.verdict.stopped is not None:
         raise ArmtwinError(
-            f"the nominal run of '{prediction.job.name}' stops: there is no band about it"
+            f"the nominal run of '{prediction.job.name}' stops: it has no 90 % interval"
         )
     quantities = quantities_of(prediction)
     chosen = asked.seed if seed is None else seed

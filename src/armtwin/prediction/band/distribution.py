@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.prediction.band.draws import normal_draws
 
-STRENGTHS = np.logspace(-3, 2, 26)  # of the prior, in units of the draws' number
+STRENGTHS = np.logspace(-3, 2, 26)  # of the prior, in units of the number of variants
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class Regression:
 
     @property
     def shares(self) -> Floats:
-        """Share of the spread that each quantity makes."""
+        """Share of each quantity in the spread."""
         whole = self._whole
         return self.slopes**2 / whole if whole > 0 else np.zeros_like(self.slopes)
 
     @property
     def rest_share(self) -> float:
-        """Share of the spread that no quantity makes."""
+        """Share of the spread that no quantity explains."""
         whole = self._whole
         return self.rest / whole if whole > 0 else 0.0
 
@@ -47,7 +47,7 @@ class Regression:
 
 
 def regression(z: Floats, logs: Floats) -> Regression:
-    """Regress logarithms of ratios, (draws,), on the draws, (draws, quantities)."""
+    """Regress logarithms of ratios, (variants,), on the variants, (variants, quantities)."""
     draws, quantities = z.shape
     if draws < 3 or not quantities:
         return Regression(np.zeros(quantities), float(np.var(logs)) if draws else 0.0)
@@ -62,9 +62,9 @@ def regression(z: Floats, logs: Floats) -> Regression:
         free = 1 - (1 + kept.sum()) / draws  # the mean is one more number
         if free <= 0:
             continue
-        missed = float((left**2).mean()) / free**2
-        if missed < smallest:
-            smallest = missed
+        error = float((left**2).mean()) / free**2
+        if error < smallest:
+            smallest = error
             best = Vt.T @ (kept * along / np.where(s > 0, s, 1.0))
     rest = float(np.var(y - x @ best))
     return Regression(best, rest)
@@ -72,7 +72,7 @@ def regression(z: Floats, logs: Floats) -> Regression:
 
 POINTS, SEED = 4096, 1  # of the fitted distribution at which it is read
 SMALLEST = 1e-12  # a peak below is none [m, rad]
-LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0  # per cent: nine of ten lie between the outer ones
+LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0  # per cent: the outer ones bound the 90 % interval
 
 
 class Distribution:

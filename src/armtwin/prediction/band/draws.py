@@ -1,4 +1,4 @@
-"""Draws: scrambled Sobol points, of which a power of two fill a box evenly.
+"""Samples: scrambled Sobol points, of which a power of two fill a box evenly.
 
 Ref: [Owen 1998]
 """
@@ -15,7 +15,7 @@ def normal_draws(count: int, quantities: int, seed: int) -> Floats:
 
     Args:
         count: A power of two.
-        quantities: How many numbers each draw has.
+        quantities: How many numbers each sample has.
         seed: The same seed gives the same bits.
     """
     from scipy.special import ndtri

@@ -1,4 +1,4 @@
-"""Robots as they may be, each run on the job: their peaks, and where on the seam they stray.
+"""Sampled variants of a robot, each run on the job: their peaks and errors along the seam.
 
 The path error is computed on thinned samples, and on all of them about its peaks.
 """
@@ -31,23 +31,23 @@ from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun, fed_forward
 
 Numbers = NDArray[np.intp]
-SAMPLES = 600  # about as many thinned samples are looked at along a run
-NEAR_PEAK = 0.8  # share of the largest thinned error from which its surroundings are looked at
+SAMPLES = 600  # number of thinned samples along a run, about
+NEAR_PEAK = 0.8  # share of the largest thinned error from which its surroundings are evaluated
 TOGETHER = 64  # runs that are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """What became of the draws of a prediction.
+    """Results of the sampled variants of a prediction.
 
     Attributes:
         directions: The directions that are judged.
-        peaks: Largest error of each draw in each direction where the process is on, (draws,
+        peaks: Largest error of each variant in each direction with the process on, (variants,
             directions) [m; rad for orientation]; NaN of one that was not run to its end.
-        failed: Draws that stopped, could not be run, or left a process window.
-        reasons: Why, a sentence for each draw; "" for one that did not.
-        place: Commanded arc length of the thinned samples where the process is on, (k,) [m].
-        errors: Errors there, (draws, directions, k), with their signs.
+        failed: Variants that stopped, could not be run, or were outside a process window.
+        reasons: Why, a sentence for each variant; "" for one that did not.
+        place: Commanded arc length of the thinned samples with the process on, (k,) [m].
+        errors: Errors there, (variants, directions, k), with their signs.
     """
 
     directions: tuple[Direction, ...]
@@ -74,7 +74,7 @@ class Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """A draw that is ready to be run, or why it cannot be."""
+    """A variant prepared to be run, or why it cannot be."""
 
     job: Job
     ready: PreparedRun | None
@@ -88,7 +88,7 @@ def run_variants(
     variants: Sequence[Variant],
     progress: Callable[[float], None] | None = None,
 ) -> Ensemble:
-    """Run the job of a prediction with robots and placements as they may be.
+    """Run the job of a prediction with sampled robots and placements.
 
     Args:
         p: The nominal prediction: its start posture and time law are those of all.
@@ -110,15 +110,15 @@ def run_variants(
 
 def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemble:
     with threads() as executor:
-        drawn = list(run_all(partial(_drawn, p), variants, executor=executor))
-        possible = [k for k, x in enumerate(drawn) if x.ready is not None]
-        runs = simulate_all([x.ready for x in drawn if x.ready is not None])
-        able = [drawn[k] for k in possible]
+        prepared = list(run_all(partial(_drawn, p), variants, executor=executor))
+        possible = [k for k, x in enumerate(prepared) if x.ready is not None]
+        runs = simulate_all([x.ready for x in prepared if x.ready is not None])
+        able = [prepared[k] for k in possible]
         judged = list(run_all(grid.judged, able, runs, executor=executor))
     outcomes = dict(zip(possible, judged, strict=True))
     refused = grid.nothing()
     peaks, errors, reasons = [], [], []
-    for k, x in enumerate(drawn):
+    for k, x in enumerate(prepared):
         peak, error, reason = outcomes.get(k, refused)
         peaks.append(peak)
         errors.append(error)
@@ -130,9 +130,9 @@ def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemb
 
 
 def _drawn(p: Prediction, variant: Variant) -> _Drawn:
-    """A draw made ready to be run, in the posture of the nominal prediction.
+    """Prepare a variant to be run, in the posture of the nominal prediction.
 
-    A servo that feeds the model's torque forward has the model of the robot file, not of the draw.
+    A servo that feeds the model's torque forward has the model of the robot file.
     """
     model = p.job.description.model
     try:
@@ -141,7 +141,7 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
         motion, outside = p.motion, p.outside
         if job is not p.job:
             start = p.motion.trajectory.q[0]
-            # draws differ in no length, so that the nominal robot finds their joint positions
+            # variants differ in no length: the nominal robot gives their joint positions
             motion = joint_motion(p.robot, job.seam, setpoint_rate(robot, model), start)
             outside = acting(job, p.robot, motion.trajectory.time)
         if variant.error is not None:
@@ -168,7 +168,7 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
 
 
 class _Grid:
-    """Where the path error of a draw is looked at: thinned samples of the nominal run."""
+    """Where the path error of a variant is evaluated: thinned samples of the nominal run."""
 
     def __init__(self, p: Prediction) -> None:
         tolerance = p.job.description.tolerance
@@ -182,29 +182,29 @@ class _Grid:
         self.has_windows = any(True for _ in p.job.windows())
 
     def nothing(self) -> tuple[Floats, Floats, str]:
-        """Peaks and errors of a draw that was not run."""
+        """Peaks and errors of a variant that was not run."""
         many = len(self.directions)
         return np.full(many, np.nan), np.full((many, len(self.place)), np.nan), ""
 
-    def judged(self, draw: _Drawn, run: Run) -> tuple[Floats, Floats, str]:
+    def judged(self, variant: _Drawn, run: Run) -> tuple[Floats, Floats, str]:
         """Peaks of a run, its errors on the thinned samples, and why it does not count."""
         _, errors, _ = self.nothing()
         time = run.trace_time
         if len(time) < self.count:
             event = run.log.events[-1].text if run.log.events else "it stopped"
             return np.full(len(self.directions), np.nan), errors, event
-        thin = _errors(draw, run, self.rows)
+        thin = _errors(variant, run, self.rows)
         values = np.array([getattr(thin, x) for x in self.directions])
         rows = self._about_peaks(values)
-        fine = _errors(draw, run, rows)
-        on = process_is_on(draw.job, fine.s)
+        fine = _errors(variant, run, rows)
+        on = process_is_on(variant.job, fine.s)
         near = np.array([getattr(fine, x) for x in self.directions])
         peaks = np.abs(values[:, self.on]).max(axis=1, initial=0.0)
         peaks = np.maximum(peaks, np.abs(near[:, on]).max(axis=1, initial=0.0))
-        return peaks, values[:, self.on], self._window(draw.job, run)
+        return peaks, values[:, self.on], self._window(variant.job, run)
 
     def _about_peaks(self, values: Floats) -> Numbers:
-        """All samples about the largest errors of each direction, where the process is on."""
+        """All samples about the largest errors of each direction, with the process on."""
         sizes = np.abs(values) * self.on
         chosen = np.zeros(len(self.rows), dtype=bool)
         for size in sizes:
@@ -215,21 +215,21 @@ class _Grid:
         return np.flatnonzero(around)
 
     def _window(self, job: Job, run: Run) -> str:
-        """Why a run leaves a process window; "" where it does not, or there is none."""
+        """Why a run is outside a process window; "" where it does not, or there is none."""
         if not self.has_windows:
             return ""
         whole = path_error(job.seam, run.trace_time, run.tool_poses())
         outside = verdict_on(job, whole).outside_window
-        return "the tool speed leaves its process window" if outside else ""
+        return "the tool speed is outside its process window" if outside else ""
 
 
-def _errors(draw: _Drawn, run: Run, rows: Numbers) -> PathError:
-    """Path error of some samples of a run, with what its servo did not explain."""
+def _errors(variant: _Drawn, run: Run, rows: Numbers) -> PathError:
+    """Path error of given samples of a run, with what its servo did not explain."""
     q, time = run.bodies[rows], run.trace_time[rows]
-    if draw.residual is not None:
+    if variant.residual is not None:
         q = q.copy()
-        q[:, _own(run, draw.names)] += at_times(draw.residual, time)
-    return path_error(draw.job.seam, time, run.built.forward_kinematics(q))
+        q[:, _own(run, variant.names)] += at_times(variant.residual, time)
+    return path_error(variant.job.seam, time, run.built.forward_kinematics(q))
 
 
 def _own(run: Run, names: Sequence[str]) -> list[int]:

@@ -1,7 +1,7 @@
-"""Draws of what an identification left open, by the covariance of its parameters.
+"""Samples of identified parameters, by their covariance.
 
-Parameters that were fitted to logs err together, and a draw of them need be no possible robot.
-Where it is one, it is simulated. Where it is none, the robot of the file is, and what the draw dφ
+Parameters that were fitted to logs err together, and a sample need not be physically consistent.
+Where it is one, it is simulated. Where it is none, the robot of the file is, and what the sample dφ
 would need more is taken from its joints as a torque from outside along the commanded motion:
 
     τ = -Y(q, v, a) dφ
@@ -21,12 +21,12 @@ STREAM = 1  # of the seed: other numbers than those of the residual
 
 
 def parameter_draws(robot: Robot, count: int, seed: int) -> list[Floats | None]:
-    """Errors of the parameters of each draw, (p,); None where no deviation is known.
+    """Errors of the parameters of each variant, (p,); None where no deviation is known.
 
     Args:
         robot: The robot.
-        count: Number of draws.
-        seed: Seed of the draws; half as many are the first half of them.
+        count: Number of variants.
+        seed: Seed of the samples; half as many are the first half of them.
     """
     known = robot.uncertainty.known
     if not known.any():
@@ -34,8 +34,8 @@ def parameter_draws(robot: Robot, count: int, seed: int) -> list[Floats | None]:
     values, vectors = np.linalg.eigh(robot.uncertainty.covariance[np.ix_(known, known)])
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     found: list[Floats | None] = []
-    for draw in range(count):
-        random = np.random.default_rng((seed, draw, STREAM))
+    for sample in range(count):
+        random = np.random.default_rng((seed, sample, STREAM))
         error = np.zeros(len(known))
         error[known] = root @ random.standard_normal(root.shape[1])
         found.append(error)

@@ -1,4 +1,4 @@
-"""What measuring would buy: how far the band would shrink if some quantities were measured."""
+"""What measuring would gain: how far the 90 % interval would narrow."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ WAYS = {
     "placement": "Probe where the workpiece lies, to 1 mm",
     "tool": "Weigh the tool and find its centre of mass",
 }
-LEAST_GAIN = 0.05  # share of the spread's variance that a measurement must take away to be told
+LEAST_GAIN = 0.05  # share of the spread's variance that a measurement must remove to be reported
 MOST = 3
 
 
 @dataclass(frozen=True)
 class Saving:
-    """What a measurement would buy.
+    """What a measurement would gain.
 
     Attributes:
         way: How it is measured, as a sentence.
@@ -35,7 +35,7 @@ class Saving:
 
 
 def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...]:
-    """Measurements that would make the band narrower, the best first."""
+    """Measurements that would narrow the 90 % interval, the best first."""
     found = []
     for key, way in WAYS.items():
         taken = 0.0
@@ -50,7 +50,7 @@ def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...
 
 
 def narrowed(low: float, high: float, left: float) -> tuple[float, float]:
-    """A band with a share of the variance of its logarithm left, about the same middle."""
+    """An interval with a share of the variance of its logarithm left, about the same median."""
     middle = np.sqrt(low * high)
     half = (high / low) ** (0.5 * np.sqrt(left))
     return float(middle / half), float(middle * half)

@@ -1,4 +1,4 @@
-"""What of links and tool is not known exactly: density and size, so that every draw is a body."""
+"""Uncertain quantities of links and tool: density and size, so that every variant is a body."""
 
 from __future__ import annotations
 

@@ -26,14 +26,14 @@ SLOW = np.logspace(-4, -1, 16)  # speeds at which friction is mostly dry [rad/s]
 
 
 def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Quantity]:
-    """The level of each friction element; viscosity and bristles of all together."""
+    """The level of each friction element; viscosity and pre-sliding stiffness of all together."""
     elements = [element for element, _ in robot.assembly.friction]
     if model.friction == "off" or not elements:
         return
     known = robot.uncertainty
     for element in elements:
         if is_identified(known, f"{element.name}."):
-            continue  # drawn with all that was identified
+            continue  # varied with all that was identified
         source = _dry_source(element)
         name = f"friction.{element.name}"
         yield Quantity(
@@ -73,7 +73,7 @@ def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
     source = _least_trusted([source_kind(element, "presliding") for element in elements])
     return Quantity(
         name=kind,
-        words="stiffness of the bristles",
+        words="pre-sliding stiffness",
         kind=kind,
         basis=source,
         width=_widest(asked, kind, source, elements, "bristles"),
@@ -122,7 +122,7 @@ def _widest(asked: Asked, kind: Kind, source: str, groups: Sequence[Any], key: s
 
 
 def _with_level(name: str, variant: Variant, factor: float) -> Variant:
-    """One friction element with dry, viscous and bristle torques scaled together."""
+    """One friction element with dry, viscous and pre-sliding torques scaled together."""
     elements = []
     for element in variant.description.friction:
         elements.append(_levelled(element, factor) if element.name == name else element)
@@ -135,7 +135,7 @@ def _levelled(element: FrictionElement, factor: float) -> FrictionElement:
     stiffer = _with_stiffer_bristles(element, factor)
     bristle = element.presliding
     if bristle is not None and bristle.radius is not None:
-        stiffer = element  # the level over the radius grows by itself
+        stiffer = element  # the level over the pre-sliding distance grows by itself
     return replace(
         stiffer,
         law=at_level(element.law, factor),
@@ -145,7 +145,7 @@ def _levelled(element: FrictionElement, factor: float) -> FrictionElement:
 
 
 def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:
-    """Bristles stiffer by a factor; of a radius, bent the less far."""
+    """Pre-sliding stiffness scaled by a factor; a pre-sliding distance divided by it."""
     bristle = element.presliding
     if bristle is None:
         return element

@@ -214,7 +214,7 @@ def _fitted(robot: Robot, name: str, servo: Any, asked: Asked) -> Iterator[Quant
         elif 0 < low < high:
             width = (high / low) ** (0.5 / power) - 1
             yield _of_drive(name, drives, k, "identified", width)
-        # else the logs do not tell it from none: it hardly acts
+        # else the logs do not distinguish it from none: it hardly acts
 
 
 def _with_servo(

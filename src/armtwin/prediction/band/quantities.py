@@ -26,7 +26,7 @@ def quantities_of(p: Prediction) -> tuple[Quantity, ...]:
 def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
     """What of a robot with its tool, and of the placement of a job, is not known exactly.
 
-    Those of a width of zero are there as well, so that the draws of the others stay the same.
+    Those of a width of zero are there as well, so that the samples of the others stay the same.
     """
     model = job.description.model
     asked = Asked(job.description.uncertainty)

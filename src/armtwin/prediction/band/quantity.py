@@ -19,8 +19,8 @@ from armtwin.prediction.band.widths import (
 )
 from armtwin.robot.schema.description import Description
 
-GROUPS = ("links", "tool", "placement")  # names that stand for several kinds
-Measurement = str  # a way to measure: a key of `measuring.WAYS`
+GROUPS = ("links", "tool", "placement")  # names of several kinds together
+Measurement = str  # a measurement: a key of `measuring.WAYS`
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Variant:
-    """A robot and a placement as they may be.
+    """A sampled robot and placement.
 
     Attributes:
         description: The robot.
@@ -60,7 +60,7 @@ class Quantity:
         words: What it is, as "the servo bandwidth".
         kind: The name of all of its kind, as "friction.level" of one element's.
         basis: Where it comes from, with its value, as "assumed 12 Hz".
-        width: Within which nine of ten lie: a share of it, or in its unit where it may be zero.
+        width: Half width of its 90 % interval: a share of it, or in its unit where it may be zero.
         change: Moves it: a variant and a factor, or how far.
         measured_by: What would measure it; "" for nothing we know.
         unit: "1" where a factor moves it, else "m" or "rad".
@@ -82,7 +82,7 @@ class Quantity:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that it goes by, the most special first: its own, of its kind, of its group."""
+        """Its names, the most specific first: its own, of its kind, of its group."""
         group = self.name.partition(".")[0]
         names = (self.name, self.kind)
         return (*names, group) if group in GROUPS else names
@@ -110,7 +110,7 @@ class Quantity:
         return min(self.spread, spread_of(WIDTHS[self.kind][0]))
 
     def moved(self, variant: Variant, deviations: float) -> Variant:
-        """A variant with the quantity some standard deviations from its value."""
+        """A variant with the quantity moved by n standard deviations."""
         by = self.spread * deviations
         if by == 0:
             return variant
@@ -118,7 +118,7 @@ class Quantity:
 
 
 def drawn(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:
-    """A variant with each quantity some standard deviations from its value."""
+    """A variant with each quantity moved by its number of standard deviations."""
     found = nominal
     for quantity, z in zip(quantities, deviations, strict=True):
         found = quantity.moved(found, float(z))

@@ -1,7 +1,7 @@
-"""What a fitted servo did not explain of a run that it never saw, drawn as a smooth motion.
+"""The residual of a fitted servo on an unseen run, sampled as a smooth motion.
 
-Of the residual its root mean square is known, joint by joint; its course is not. It is drawn as
-normal numbers some time apart, with smooth steps between them, of that root mean square.
+Of the residual its root mean square is known, joint by joint; its course is not. It is sampled
+as normal numbers at knots, with smooth steps between them, of that root mean square.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import Prediction
 
-APART = 0.25  # time between knots, about as long as a servo of some Hz takes to forget [s]
+APART = 0.25  # time between knots, about the settling time of a servo of a few Hz [s]
 MEAN_SQUARE = 13 / 35 * 2  # of smooth steps 3x² - 2x³ between independent knots of variance 1
 
 
 def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
-    """Knots of the residual of each draw, (knots, n) [rad]; None of a servo that was not judged.
+    """Knots of the residual of each variant, (knots, n) [rad]; None of a servo not validated.
 
     Args:
         p: The nominal prediction.
-        count: Number of draws.
-        seed: Seed of the draws; half as many are the first half of them.
+        count: Number of variants.
+        seed: Seed of the samples; half as many are the first half of them.
     """
     left = left_by_servo(p)
     if left is None:
@@ -29,16 +29,16 @@ def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
     size = left / np.sqrt(MEAN_SQUARE)
     knots = int(np.ceil(p.run.trace_time[-1] / APART)) + 2
     found: list[Floats | None] = []
-    for draw in range(count):
-        random = np.random.default_rng((seed, draw))
+    for sample in range(count):
+        random = np.random.default_rng((seed, sample))
         found.append(size * random.standard_normal((knots, p.robot.n)))
     return found
 
 
 def left_by_servo(p: Prediction) -> Floats | None:
-    """What the servo left unexplained of a run that it never saw, root mean square of each joint.
+    """Residual of the servo on an unseen run, root mean square of each joint.
 
-    None of a servo that was not judged [rad].
+    None of a servo that was not validated [rad].
     """
     fit = getattr(p.robot.description.servo[p.job.description.model.servo], "fit", None)
     if fit is None or len(fit.residual) != p.robot.n:

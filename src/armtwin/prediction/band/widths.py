@@ -1,11 +1,11 @@
 """How far the numbers of a robot file may be off, by what they are and where they come from.
 
-A width of 30 % says: nine of ten lie within a factor of 1.3. Numbers are log-normal about the
-file's, so that a width of 100 % is a factor of 2 to either side.
+A width of 30 % is a 90 % interval of a factor of 1.3 to either side. Numbers are log-normal about
+the file's, so that a width of 100 % is a factor of 2 to either side.
 
     σ = ln(1 + width) / 1.645
 
-The widths are judgement, not measurement; robot file and job may give others.
+The widths are engineering estimates, not measured; robot file and job may give others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WIDTHS: dict[str, tuple[float, float, float, float]] = {
 }
 # of numbers that were measured or identified without a deviation of their own: as documents print
 COLUMNS = {"measured": 0, "identified": 0, "document": 0, "public": 1, "derived": 2, "assumed": 3}
-POSITION = 0.01  # within which nine of ten workpieces lie, in each direction [m]
+POSITION = 0.01  # half width of the 90 % interval of a workpiece, in each direction [m]
 YAW = math.radians(1.0)  # and in their turn about the vertical [rad]
 MEASURED: dict[str, float] = {  # standard deviations of a workpiece that was probed, by unit
     "m": 0.001 / NINE_OF_TEN,
@@ -70,7 +70,7 @@ def spread_of(width: float) -> float:
 
 
 def in_words(width: float, unit: str = "1") -> str:
-    """A width as people say it: "±30 %", "within a factor of 3", "±10 mm"."""
+    """A width in words: "±30 %", "within a factor of 3", "±10 mm"."""
     if unit == "m":
         return f"±{1e3 * width:.3g} mm"
     if unit == "rad":

@@ -46,7 +46,7 @@ GROUPS_NAMED = 5
 DISTANCE = Number(digits=2)
 UNCHECKED = (
     "Not checked: the thickness of links and tool (their lines have none), hoses and cables, what "
-    "the cell does not name, the robot against itself, the way to the seam and back."
+    "the cell does not name, self-collision, the approach to the seam and the way back."
 )
 
 
@@ -79,10 +79,10 @@ def _joints(p: Prediction) -> Iterator[Record]:
 
 
 def limit_blocks(p: Prediction) -> Iterator[Block]:
-    """What the motion uses of the robot's limits, and what it breaks."""
+    """Use of the robot's limits, and the limits that are exceeded."""
     found = p.feasibility
     if found.violations:
-        yield Text("Limits that the commanded motion breaks (reported, as the job asks):", "bad")
+        yield Text("Limits that the commanded motion exceeds (reported, as the job asks):", "bad")
     records = [asdict(violation) for violation in found.violations]
     columns = (Column("text", "what"),)
     yield Table(columns, records, "feasibility.violations", most=SHOWN)
@@ -116,21 +116,21 @@ def _cell(p: Prediction) -> Iterator[Block]:
 
 
 def _checked(found: Sequence[Clearance]) -> str:
-    """What of the robot was held against what of its cell."""
+    """Clearances that were checked, and those that were not."""
     if not found:
         return (
-            "Nothing around the robot was checked: the job has no [cell], and no floor is known of "
-            "a robot that does not stand upright."
+            "Nothing around the robot was checked: the job has no [cell], and a base that is not "
+            "upright has no known floor."
         )
     whole = [x.obstacle for x in found if x.with_tool]
     arm = [x.obstacle for x in found if not x.with_tool]
     sentences = []
     if whole:
-        sentences.append(f"Joints, link lines and the tool stay clear of {', '.join(whole)}.")
+        sentences.append(f"Arm centre lines and the tool stay clear of {', '.join(whole)}.")
     if arm:
         sentences.append(
-            f"Joints and link lines, not the tool, stay above {', '.join(arm)}, which stands for "
-            "the floor: the job has no [cell] with a floor."
+            f"No floor given: {', '.join(arm)} is used. Arm centre lines stay above it; the tool "
+            "was not checked."
         )
     return " ".join(sentences)
 
@@ -142,7 +142,7 @@ def _uses(p: Prediction) -> Iterator[Record]:
 
 
 def _kept_limits(p: Prediction) -> str:
-    """Which limits were checked and kept; those that the file does not have are named as such."""
+    """Which limits were checked; those that the file does not have are named as such."""
     given = {
         "position": np.isfinite(p.robot.position_limits).any(),
         "velocity": np.isfinite(p.robot.limits.velocity).any(),
@@ -155,7 +155,7 @@ def _kept_limits(p: Prediction) -> str:
     unknown = f" The robot file has no limits of {' and '.join(absent)}." if absent else ""
     if p.feasibility.violations:
         return f"Checked: {', '.join(checked)}.{unknown}"
-    return f"The commanded motion keeps the limits of {', '.join(checked)}.{unknown}"
+    return f"The commanded motion is within the limits of {', '.join(checked)}.{unknown}"
 
 
 def _singularity(p: Prediction) -> str:
@@ -166,12 +166,12 @@ def _singularity(p: Prediction) -> str:
         return f"The motion passes a singularity at {place}."
     return (
         f"Nearest to a singularity at {place}: distance {DISTANCE.text(distance)}, so that 1 mm or "
-        f"1 mrad of the tool may ask for {DISTANCE.text(1 / distance)} mrad of the joints there."
+        f"1 mrad of the tool needs up to {DISTANCE.text(1 / distance)} mrad of the joints there."
     )
 
 
 def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
-    """Sources of the robot's numbers, inputs, versions, seed of what was drawn."""
+    """Sources of the robot's numbers, inputs, versions, seed of the sampled variants."""
     yield Text(_assumed(p))
     counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
     yield Text(f"Sources of the numbers of '{p.robot.name}': {', '.join(counts)}.", "soft")
@@ -215,8 +215,8 @@ def _overrides(p: Prediction) -> Iterator[Block]:
 
 def _inputs(p: Prediction, seed: int | None) -> Iterator[Block]:
     digests = inputs_sha256(p.job, p.robot)
-    drawn = "none: nothing here is random" if seed is None else str(seed)
-    found = {**digests, **versions(), "seed of the draws": drawn}
+    shown = "none: nothing here is random" if seed is None else str(seed)
+    found = {**digests, **versions(), "seed of the variants": shown}
     yield Table(
         (Column("what", "input or version"), Column("text", "sha-256 or number")),
         [{"what": what, "text": text} for what, text in found.items()],

@@ -29,13 +29,13 @@ def cause_blocks(
     yield Data("spans", [_span(span, explanations) for span in spans])
     yield Data("peaks", [_peak(x) for x in explanations if x.within])
     if not explanations:
-        yield Text("No causes were sought.", "soft")
+        yield Text("Causes were not computed.", "soft")
     records = [_explained(x) for x in explanations]
     samples: list[int | None] = [sample_at(times, x.time) for x in explanations]
     explained = [x.span for x in explanations]
     for span in spans:
         if span not in explained:
-            records.append(_row(span, "out", "not sought"))
+            records.append(_row(span, "out", "not computed"))
             samples.append(None)
     if not records:
         return
@@ -45,14 +45,14 @@ def cause_blocks(
         Column("direction", "direction"),
         Column("peak", "peak"),
         Column("state", "tolerance"),
-        Column("causes", "causes, share explained"),
+        Column("causes", "causes (error reduction without it)"),
     )
     bad = frozenset(k for k, record in enumerate(records) if record["state"] == "out")
     yield Table(columns, records, bad=bad, samples=tuple(samples), most=SHOWN)
     yield Text(
-        "Each cause was taken out of the simulation by itself; its share is "
-        "1 - |error without it| / |error| over the span. Effects act on each other through the "
-        "servo, so shares need not sum to one.",
+        "Each cause was removed from the simulation by itself; the percentage is how much smaller "
+        "the error would be without it, 1 - |error without it| / |error| over the span. Effects "
+        "interact through the servo, so the percentages need not sum to 100 %.",
         "soft",
     )
 

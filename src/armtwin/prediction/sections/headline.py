@@ -50,7 +50,7 @@ def state_verdict(p: Prediction, band: Band | None = None) -> tuple[str, str]:
 
 
 def _headline(band: Band) -> str:
-    """The headline of a probability; one that is capped never surely holds."""
+    """The headline of a probability; one that is capped is never IN TOLERANCE."""
     probability = band.probability
     if probability >= LIKELY and not band.is_guessed:
         return IN
@@ -79,7 +79,7 @@ def _interval_sentence(band: Band) -> str:
 
 
 def likelihood(probability: float) -> str:
-    """A probability as people say it."""
+    """A probability in words."""
     if probability >= LIKELY:
         return "at least 95 %"
     if probability <= UNLIKELY:
@@ -118,7 +118,7 @@ def failures(verdict: Verdict) -> list[str]:
         parts.append(f"{peak}, {length} of the seam out of tolerance")
     if verdict.outside_window:
         times = len(verdict.outside_window)
-        parts.append(f"tool speed outside of its process window {times} times")
+        parts.append(f"tool speed outside its process window {times} times")
     return parts
 
 

@@ -1,4 +1,4 @@
-"""How sure a prediction is: its first lines, and the section that shows its 90 % interval."""
+"""Uncertainty of a prediction: its first lines, and the section with its 90 % interval."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad
 
 
 def describe_band(band: Band) -> Report:
-    """What numbers that are not known exactly make of a prediction."""
+    """The report on the 90 % interval of a prediction."""
     p = band.prediction
     return Report(
         title=f"{p.job.description.title or p.job.name}: 90 % interval",
@@ -45,7 +45,7 @@ def describe_band(band: Band) -> Report:
 
 
 def interval_verdict(band: Band) -> Iterator[Text]:
-    """The first lines: outcome with its interval, what decides it, what measuring would buy."""
+    """The first lines: outcome with its interval, what decides it, what measuring would gain."""
     yield Text(" ".join(state_verdict(band.prediction, band)), TONES[band.outcome])
     reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
     for sentence in (reasons, _measuring_sentence(band)):
@@ -87,7 +87,7 @@ def deciding_sentence(band: Band) -> str:
 
 
 def _measuring_sentence(band: Band) -> str:
-    """What the best measurement would buy; empty where none would."""
+    """What the best measurement would gain; empty where none would."""
     if not band.savings:
         return ""
     best = band.savings[0]
@@ -106,8 +106,8 @@ def interval_blocks(band: Band) -> Iterator[Block]:
     count = len(band.ensemble)
     numbers = sum(quantity.spread > 0 for quantity in band.quantities)
     yield Text(
-        f"{count} variants were simulated in which {numbers} quantities differ by what their "
-        "sources leave open; widths are judgement, [uncertainty] in the job gives others by these "
+        f"{count} variants were simulated, {numbers} quantities varied within the uncertainty of "
+        "their sources; the widths are estimates, [uncertainty] in the job gives others by these "
         "names.",
         "soft",
     )
@@ -136,7 +136,7 @@ def _bars(band: Band) -> Bars:
 
 
 def _along(band: Band) -> Multiples:
-    """The error along the seam with its band, in each direction."""
+    """The error along the seam with its 90 % interval, in each direction."""
     charts = []
     errors = band.errors
     for k, direction in enumerate(band.ensemble.directions):
@@ -163,7 +163,7 @@ def _shares(band: Band) -> Iterator[Block]:
 
 
 def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
-    """All that was drawn with its width, and what it makes of the spread."""
+    """All that was varied with its width, and its share in the spread."""
     records = []
     for share in () if band is None else band.all_shares:
         records.append(share_record(share))
@@ -173,9 +173,9 @@ def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
 
 
 def share_record(share: Share) -> Record:
-    """What a quantity makes of the spread, as plain values; a small share is not told."""
+    """Share of a quantity in the spread, as plain values; a small share is left out."""
     quantity = share.quantity
-    told = share.share >= LEAST_SHARE
+    large = share.share >= LEAST_SHARE
     return {
         "name": quantity.name,
         "what": quantity.words,
@@ -183,8 +183,8 @@ def share_record(share: Share) -> Record:
         "source": quantity.source,
         "width": quantity.width,
         "unit": quantity.unit,
-        "share": share.share if told else None,
-        "elasticity": share.elasticity if told else None,
+        "share": share.share if large else None,
+        "elasticity": share.elasticity if large else None,
     }
 
 
@@ -193,7 +193,7 @@ def _within(record: Record) -> str:
 
 
 def _elastic(record: Record) -> str:
-    """What ten per cent more of a quantity, or a millimetre or a degree, do to the error."""
+    """Change of the error by ten per cent of a quantity, or a millimetre or a degree."""
     elasticity = record["elasticity"]
     if elasticity is None:
         return NONE
@@ -219,7 +219,7 @@ def _savings(band: Band) -> Iterator[Block]:
     records = []
     for saving in band.savings:
         records.append({"way": saving.way, "band": _narrowed(band, saving), "left": saving.left})
-    yield Text("What measuring would buy:")
+    yield Text("What measuring would gain:")
     columns = (Column("way", "measurement"), Column("band", "90 % interval then"))
     yield Table(columns, records, "band.measuring")
 
@@ -237,7 +237,7 @@ def _data(band: Band) -> Iterator[Data]:
 
 
 def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
-    """Outcome, nominal peaks and bands as result.json has them; null where nothing was drawn."""
+    """Outcome, nominal peaks and intervals as in result.json; null for the nominal run alone."""
     stopped = "does not hold" if p.verdict.stopped is not None else None
     yield Data("verdict.outcome", stopped if band is None else band.outcome)
     yield Data("verdict.probability", None if band is None else band.probability)
@@ -254,6 +254,6 @@ def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
 
 
 def _bounds(band: Band) -> dict[str, list[float]]:
-    """Peaks of which 5, 50 and 95 % of the robots stay below, in each direction."""
+    """Quantiles 5, 50 and 95 % of the peaks, in each direction."""
     rows = band.distribution.bounds()
     return dict(zip(band.ensemble.directions, rows.tolist(), strict=True))

@@ -67,7 +67,7 @@ class _Shown:
 
     @cached_property
     def explanations(self) -> tuple[Explanation, ...]:
-        """Causes, sought now where the answer leaves them open."""
+        """Causes, computed now where the answer has none."""
         found = self.answer.explanations
         return explain(self.answer.prediction) if found is None else found
 
@@ -107,7 +107,7 @@ def describe_answer(answer: Answer) -> Report:
     p, shown = answer.prediction, _Shown(answer)
     sections = [
         Section("Predicted run" if answer.comparison else "", _outcome(answer)),
-        Section("How sure this is", () if answer.band is None else interval_blocks(answer.band)),
+        Section("Uncertainty", () if answer.band is None else interval_blocks(answer.band)),
         Section("The robot and its seam", _scene(shown)),
         Section("Where and why", _where_and_why(shown)),
         Section("Motor side and link side", _parts(p)),
@@ -184,10 +184,10 @@ def _facts(p: Prediction) -> Iterator[tuple[str, str]]:
 
 
 def _outside_window(verdict: Verdict) -> Table:
-    """Where the tool speed leaves the process window of its segment."""
+    """Where the tool speed is outside the process window of its segment."""
     records = [asdict(span) for span in verdict.outside_window]
     columns = (
-        Column("segment", "outside of the process window"),
+        Column("segment", "outside the process window"),
         Column("from_m", "from", MILLIMETRES),
         Column("to_m", "to", MILLIMETRES),
         Column("speed_m_s", "tool speed", SPEED),
@@ -247,7 +247,7 @@ def _changes(answer: Answer) -> Iterator[Block]:
 
 
 def _segments(p: Prediction) -> Iterator[Block]:
-    """Largest errors of each segment, and how far splines leave their points."""
+    """Largest errors of each segment, and deviation of splines from their points."""
     columns = (
         Column("name", "segment"),
         Column("from_m", "from", MILLIMETRES),
@@ -268,7 +268,7 @@ def _segments(p: Prediction) -> Iterator[Block]:
         largest = FINE_MILLIMETRES.with_unit(spline.deviation)
         place = MILLIMETRES.with_unit(spline.at_m)
         yield Text(
-            f"The spline '{spline.name}' leaves the straight lines between its points by at most "
+            f"The spline '{spline.name}' deviates from the straight lines of its points by at most "
             f"{largest}, at {place}."
         )
 

@@ -78,17 +78,17 @@ def _joint_series(p: Prediction, times: Floats) -> dict[str, Floats]:
 def _measured_series(c: Comparison, times: Floats) -> dict[str, Floats]:
     """Series of the logged run; outside of the log there is none."""
 
-    def measured(name: str) -> Floats:
+    def read_channel(name: str) -> Floats:
         return np.interp(times, c.time, c.channels[name][0], left=np.nan, right=np.nan)
 
     limits = c.prediction.robot.limits.torque
     series = {}
     for j, name in enumerate(c.prediction.robot.joint_names):
-        series[f"measured error{j + 1}"] = MILLIDEGREES * measured(f"{name} error")
+        series[f"measured error{j + 1}"] = MILLIDEGREES * read_channel(f"{name} error")
         if c.torque_source and np.isfinite(limits[j]):
-            series[f"measured torque{j + 1}"] = 100 * measured(f"{name} torque") / limits[j]
+            series[f"measured torque{j + 1}"] = 100 * read_channel(f"{name} torque") / limits[j]
     for name in ("lateral", "vertical"):
-        series[f"measured {name}"] = UM * measured(name)
+        series[f"measured {name}"] = UM * read_channel(name)
     return series
 
 

@@ -15,14 +15,14 @@ from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
 
 SEAM_POINTS = 700
-FEW, MOST = 0.05, 0.5  # shares of robots from which a colour changes
+FEW, MOST = 0.05, 0.5  # shares of variants from which a colour changes
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 
 
 def figure(p: Prediction, times: Floats, band: Band | None = None) -> dict[str, Any]:
     """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
 
-    With a band the seam's colours say how many robots leave the tolerance there.
+    With an interval the seam's colours say how many variants exceed the tolerance there.
     """
     robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
@@ -84,7 +84,7 @@ def _ratios(p: Prediction, places: Floats) -> Floats:
 
 
 def _doubts(band: Band, places: Floats) -> Floats:
-    """How many robots leave the tolerance about each point, as ratios of the three colours.
+    """Share of the variants out of tolerance about each point, as ratios of the three colours.
 
     It is -1 where the process is off.
     """

@@ -19,7 +19,7 @@ from armtwin.maths.batch import Flags, Floats
 
 Integers = NDArray[np.intp]
 
-SAME_TIME = 1e-6  # by which a sample of the grid may miss that of the log [s]
+SAME_TIME = 1e-6  # by which a sample of the grid may differ from that of the log [s]
 LEAST_RATE = 5  # samples of a log in a period of the highest cut-off
 
 
@@ -31,7 +31,7 @@ class Motion(NamedTuple):
     a: Floats
 
     def at(self, which: slice | Flags | Integers) -> Motion:
-        """The motion at some of its samples."""
+        """The motion at these of its samples."""
         return Motion(self.q[which], self.v[which], self.a[which])
 
     @staticmethod
@@ -67,7 +67,7 @@ class CleanLog:
         return self._cut(slice(samples))
 
     def stretches(self, parts: int, samples: int) -> list[CleanLog]:
-        """The middle of each of so many parts of it, of so many samples at most.
+        """The middle of each of `parts` parts of it, of `samples` samples at most.
 
         Whole periods are one stretch, as their Fourier series cannot be cut before its rows are.
         """
@@ -80,8 +80,8 @@ class CleanLog:
             found.append(self._cut(slice(first + skipped, last - skipped)))
         return found
 
-    def _cut(self, some: slice) -> CleanLog:
-        return replace(self, raw=_cut(self.raw, some), clean=_cut(self.clean, some))
+    def _cut(self, chosen: slice) -> CleanLog:
+        return replace(self, raw=_cut(self.raw, chosen), clean=_cut(self.clean, chosen))
 
     def motion_at(self, time: Floats) -> Motion:
         """The motion at the samples (m,) of the log it was cleaned from."""
@@ -138,9 +138,9 @@ def middle(log: Log, share: float) -> Log:
     """A share of a log's samples, from its middle."""
     length = int(share * len(log.time))
     first = (len(log.time) - length) // 2
-    some = slice(first, first + length)
-    channels = {name: values[some] for name, values in log.channels.items()}
-    return Log(log.time[some], channels, joint_names=log.joint_names)
+    chosen = slice(first, first + length)
+    channels = {name: values[chosen] for name, values in log.channels.items()}
+    return Log(log.time[chosen], channels, joint_names=log.joint_names)
 
 
 def within_rate(log: Log, cutoff: float) -> float:
@@ -150,6 +150,6 @@ def within_rate(log: Log, cutoff: float) -> float:
     return min(cutoff, rate / LEAST_RATE)
 
 
-def _cut(log: Log, some: slice) -> Log:
-    channels = {name: x[some] for name, x in log.channels.items()}
-    return Log(log.time[some], channels)
+def _cut(log: Log, chosen: slice) -> Log:
+    channels = {name: x[chosen] for name, x in log.channels.items()}
+    return Log(log.time[chosen], channels)

@@ -28,7 +28,7 @@ from armtwin.robot.robot import Robot
 CUTOFFS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # tried [Hz]
 ROWS = 20_000  # of all logs on which cut-offs are compared
 LEAST_RATE = 3.0  # rate of a log over the highest cut-off that is tried
-RADII = (1e-4, 1e-3)  # of the friction memory that every cut-off is given [rad]
+RADII = (1e-4, 1e-3)  # pre-sliding distances tried with every cut-off [rad]
 WEIGHT = 1e-3  # of the prior
 
 Say = Callable[[float], None]
@@ -40,8 +40,8 @@ class Cutoff:
 
     Attributes:
         cutoff: Cut-off frequency [Hz].
-        errors: Share of the left-out torque that is missed with each that was tried, mean of the
-            joints; empty where none was.
+        errors: Relative error of the left-out torque with each that was tried, mean of the joints;
+            empty where none was.
     """
 
     cutoff: float
@@ -59,16 +59,16 @@ def best_cutoff(
         logs: Its logs.
         source: Channel of the torque.
         recipe: The other choices.
-        progress: Called with the share that is done.
+        progress: Called with the share of the work that is done.
     """
-    some = _stretches(logs)
+    stretches = _stretches(logs)
     errors = {}
-    possible = _possible(some)
+    possible = _possible(stretches)
     for k, cutoff in enumerate(possible):
         if progress is not None:
             progress(k / len(possible))
         try:
-            work = prepare_data(robot, some, source, LowPassFilter(cutoff, True, recipe))
+            work = prepare_data(robot, stretches, source, LowPassFilter(cutoff, True, recipe))
             errors[cutoff] = _missed(work)
         except (ArmtwinError, np.linalg.LinAlgError):
             continue  # a filter that leaves too little is no candidate
@@ -95,7 +95,7 @@ def _possible(logs: tuple[Log, ...]) -> list[float]:
 
 
 def _missed(work: IdentificationData) -> float:
-    """Share of the left-out torque that is missed, mean of the joints."""
+    """Relative error of the left-out torque, mean of the joints."""
     work = work.with_width().with_all_rows().with_terms(_terms(work))
     parts, judged = work.squares(), work.raw_squares(ROWS)
     gains = work.gains(parts.whole())
@@ -108,13 +108,13 @@ def _missed(work: IdentificationData) -> float:
 
 
 def _terms(work: IdentificationData) -> Terms:
-    """Friction memory of two radii on every element; none where none is looked for."""
+    """Pre-sliding friction of two distances on every element; none where none is looked for."""
     recipe = work.recipe
     without = recipe.friction == "file" or recipe.motion == "reference"
     if without or is_set_value(work.source):
         return ()
     found = []
     for host in hosts(work.prior, work.recipe, fastest(work.clean)):
-        for radius in RADII:
-            found.append(host.memory(radius))
+        for distance in RADII:
+            found.append(host.memory(distance))
     return tuple(found)

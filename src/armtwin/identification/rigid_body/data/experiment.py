@@ -1,4 +1,4 @@
-"""What an identification works on: logs checked and clean, the robot, and what may change."""
+"""Data of an identification: checked and clean logs, the robot, and the free parameters."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ PARTS = 6  # into which the logs are cut at least, to be left out in turn
 # deviations of the speed's noise within which the sign of friction is first taken to be in doubt
 FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
-GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
+GAIN_WEIGHT = 1e-5  # of the prior, while gains are identified
 STRETCHES = 4000  # samples of all logs on which widths are tried
 BLOCK = 8_000  # samples whose columns are held at a time, fewer with many terms
-LEAST_STRETCH = 500  # the same at least of one
+LEAST_STRETCH = 500  # samples of one log at least
 
 
 @dataclass(frozen=True, eq=False)
 class Robust:
-    """What rows are weighted by: their residual with parameters φ over their joint's deviation.
+    """Weighting of rows by their residual with parameters φ over their joint's deviation.
 
     Attributes:
         phi: Parameters, (p,).
@@ -84,7 +84,7 @@ class LowPassFilter:
 
 @dataclass(frozen=True, eq=False)
 class IdentificationData:
-    """What an identification works on.
+    """Data of an identification.
 
     Attributes:
         prior: The robot, with assumed drives where its file has none.
@@ -93,8 +93,8 @@ class IdentificationData:
         source: Channel of the torque.
         free: The directions in which the parameters may change.
         logs: The logs, or their mean.
-        clean: The same, clean.
-        rest: Speeds below which a joint counts as standing, (n,) [rad/s].
+        clean: The clean logs.
+        rest: Speeds below which a joint counts as at rest, (n,) [rad/s].
         width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
         terms: Friction terms added to those of the robot, their parameters last.
         carried: Parameters of what lies beyond the gears, for terms that follow loads, (p,); None
@@ -115,7 +115,7 @@ class IdentificationData:
 
     @cached_property
     def model(self) -> RegressionModel:
-        """What each parameter adds to the torque."""
+        """Contribution of each parameter to the torque."""
         return RegressionModel(self.prior, self.width, self.terms, self.carried)
 
     @cached_property
@@ -131,22 +131,22 @@ class IdentificationData:
 
     @property
     def remembers(self) -> bool:
-        """Whether some friction, of the robot or added, has a memory."""
+        """Whether any friction element, of the robot or added, has pre-sliding hysteresis."""
         elements = [*self.prior.assembly.friction, *elements_of(self.terms)]
         return any(remembers(element) for element, _ in elements)
 
     def with_all_rows(self) -> IdentificationData:
-        """The same with the rows of standing joints, where friction with memory has a sign."""
+        """These data with the rows of joints at rest, where pre-sliding friction has a sign."""
         return replace(self, rest=np.zeros_like(self.rest))
 
     def with_terms(self, terms: Terms) -> IdentificationData:
-        """The same with friction terms beside the robot's own, free to change."""
+        """These data with friction terms beside the robot's own, free to change."""
         free = term_directions(self.prior, self.free, terms)
         return replace(self, terms=terms, free=free)
 
     @property
     def independent(self) -> float:
-        """Share of the rows that are independent, the filter having tied neighbours."""
+        """Share of the rows that are independent, as the filter correlates neighbours."""
         shares, counts = [], []
         for log in self.clean:
             how = log.how
@@ -164,12 +164,12 @@ class IdentificationData:
 
     @one_blas_thread()
     def squares(self, count: int = PARTS) -> Squares:
-        """Squares of so many parts of the logs at least."""
+        """Squares of at least `count` parts of the logs."""
         model = self.model
         return squares(self._pieces(count), self._count(count), model.busy, model.combination)
 
     def _count(self, least: int) -> int:
-        """Number of parts, so many at least and as many of each log."""
+        """Number of parts: at least this many, and equally many of each log."""
         logs = len(self.clean)
         return -(-least // logs) * logs
 
@@ -181,16 +181,16 @@ class IdentificationData:
                 yield k * of_each_log + part, some
 
     def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, RegressionRows]]:
-        """The same of one log that is cut into so many parts."""
+        """Rows of one log, a few at a time, with their part of `count` parts."""
         kept = kept_rows(log)
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
-        bent = self.model.bends(log.motion)
-        settled = first_of(settled_rows(log, bent, kept))
+        deflections = self.model.bends(log.motion)
+        settled = first_of(settled_rows(log, deflections, kept))
         begins = min(settled, max(0, len(kept) - count))  # a row of each part at least
         edges = np.linspace(begins, len(kept), count + 1).astype(int).tolist()
         for first in range(0, len(kept), length):
             last = min(first + length, len(kept))
-            block = rows(self.model, log, bent, self.rest, kept[first:last])
+            block = rows(self.model, log, deflections, self.rest, kept[first:last])
             for part in range(count):
                 start, end = max(first, edges[part]), min(last, edges[part + 1])
                 if start < end or last - first == len(kept):  # a part of few rows may have none
@@ -207,7 +207,7 @@ class IdentificationData:
 
     @one_blas_thread()
     def raw_squares(self, most: int) -> Squares:
-        """Squares of the same parts with the torque as measured, of so many rows at most."""
+        """Squares of the same parts with the torque as measured, of at most `most` rows."""
         model = self.model
         return squares(self._raw_pieces(most), self._count(PARTS), model.busy, model.combination)
 
@@ -225,7 +225,7 @@ class IdentificationData:
 
     @property
     def needs_gains(self) -> bool:
-        """Whether the torque is a current whose drive gains are told with the parameters."""
+        """Whether the torque is a current whose drive gains are identified with the parameters."""
         return needs_gains(self.prior, self.source)
 
     def gains(self, found: Factors) -> Floats | None:
@@ -244,14 +244,14 @@ class IdentificationData:
 
     @one_blas_thread()
     def with_width(self) -> IdentificationData:
-        """The same with the widths of doubt that explain a stretch of each log best.
+        """These data with the speed uncertainty that explains a stretch of each log best.
 
-        The fit that tells them tells what the gears carry, too.
+        The fit that determines it determines the load on the gears, too.
         """
         samples = max(LEAST_STRETCH, STRETCHES // len(self.clean))
         some = replace(self, clean=tuple(log.first(samples) for log in self.clean))
         whole = some.squares().whole()
-        if not whole.count.any():  # every joint stands in all stretches
+        if not whole.count.any():  # every joint is at rest in all stretches
             return self
         gains = some.gains(whole)
         if gains is not None:
@@ -270,7 +270,7 @@ class IdentificationData:
 def prepare_data(
     prior: Robot, logs: tuple[Log, ...], source: str, how: LowPassFilter
 ) -> IdentificationData:
-    """Checked logs clean, with what may change.
+    """Clean checked logs and find the free parameters.
 
     Args:
         prior: The robot, with drives.

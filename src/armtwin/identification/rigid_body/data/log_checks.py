@@ -19,7 +19,7 @@ TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not 
 
 
 def check_logs(robot: Robot, logs: Sequence[Log], channel: str) -> None:
-    """Refuse logs that do not fit the robot, with the log and the suspected cause.
+    """Refuse logs that do not fit the robot, with the log and the likely cause.
 
     Args:
         robot: The robot.
@@ -64,7 +64,8 @@ def _refuse_standing(robot: Robot, logs: Sequence[Log], channel: str) -> None:
     if len(logs) == 1:
         where = logs[0].origin or "the log"
     raise ArmtwinError(
-        f"{which} does not move in {where}, so nothing can be learned about it; log a motion of it"
+        f"{which} does not move in {where}, so its parameters are not identifiable; "
+        "log a motion of it"
     )
 
 
@@ -113,7 +114,7 @@ def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
 
 
 def names_of_joints(robot: Robot, which: Flags) -> str:
-    """Names of some joints (n,) with commas between."""
+    """Names of the flagged joints (n,) with commas between."""
     return ", ".join(np.array(robot.joint_names)[which])
 
 

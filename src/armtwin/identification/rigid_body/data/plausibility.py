@@ -2,7 +2,7 @@
 
 Each joint's torque is explained by the prior's rigid torque and dissipative friction, scales free
 but never negative. Where it is explained much better with a sign turned or two joints exchanged,
-that is said in place of a fit.
+the log is refused with that cause.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ SAMPLES = 600  # of all logs
 MOVES = 1e-3  # range from which on a joint must show a torque [rad]
 VIOLENT = 3.0  # times a limit of acceleration or torque beyond which time is compressed
 OFTEN = 0.98  # share of the samples below what is compared with it; noise is in the rest
-# times the unexplained power that must be left without a joint's weight, or inertia, to show it
+# times the residual power that must remain without a joint's weight, or inertia, to show it
 SHOWN = 1.5
-AGREE = 2.0  # factor within which joints tell one stretch of time
+AGREE = 2.0  # factor within which joints agree on one stretch of time
 STRETCHED = 2.5  # inertia over weight that is no longer a mistake of the robot file
-ASSUMED = 4.0  # the same where rotor inertias are assumed
-ALONE = 30.0  # the same where one joint alone shows it, as with a payload that is not in the file
+ASSUMED = 4.0  # this ratio where rotor inertias are assumed
+ALONE = 30.0  # this ratio where one joint alone shows it, as with a payload missing in the file
 BETTER = 0.25  # share of the torque's power that another reading must explain more
 GOOD = 0.5  # share that it must explain at least
 
 
 class Logged(NamedTuple):
-    """Some samples of all logs: motion, its rigid torque and the logged one, (m, n)."""
+    """Samples of all logs: motion, its rigid torque and the logged one, (m, n)."""
 
     motion: Motion
     rigid: Floats
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
     Attributes:
         joints: How many joints it concerns.
         gain: Share of their torques' power that it explains more, in sum.
-        sentence: What to tell the user.
+        sentence: The message to the user.
     """
 
     joints: int
@@ -73,7 +73,7 @@ def suspect(robot: Robot, logs: Sequence[CleanLog]) -> None:
 
 
 def refuse_impossible(robot: Robot, logs: Sequence[CleanLog]) -> None:
-    """Refuse logs that no reading of the columns and no mounting would mend."""
+    """Refuse logs that are implausible for any reading of the columns and any mounting."""
     _refuse_flat(robot, logs)
     motion, rigid, _ = _samples(robot, logs)
     _refuse_violent(robot, motion.a, rigid)
@@ -132,7 +132,8 @@ def _refuse_stretched(robot: Robot, logged: Logged) -> None:
         torque = α weight + β inertia + friction        β / α = f²
 
     Time stretched by f divides accelerations by f², but no weight, whatever the scale of masses or
-    of a current. All joints that show both must tell one factor; one joint alone must tell more.
+    of a current. All joints that show both must agree on one factor; one joint alone must
+    show a larger one.
     """
     (q, v, _), rigid, tau = logged
     weight = robot.gravity(q)
@@ -175,25 +176,25 @@ def _rotors_assumed(robot: Robot) -> bool:
 def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats) -> float | None:
     """Factor of a joint's inertia over that of its weight; None where a log does not show both."""
     rubbing = _friction_columns(v)
-    factors, left = _nonnegative(np.column_stack([weight, inertia, rubbing]), tau)
+    factors, residual = _nonnegative(np.column_stack([weight, inertia, rubbing]), tau)
     _, without_weight = _nonnegative(np.column_stack([inertia, rubbing]), tau)
     _, without_inertia = _nonnegative(np.column_stack([weight, rubbing]), tau)
-    shown = min(without_weight, without_inertia) > SHOWN * left
+    shown = min(without_weight, without_inertia) > SHOWN * residual
     if not shown or not (factors[:2] > 0).all():
         return None
     return float(factors[1] / factors[0])
 
 
 def _nonnegative(columns: Floats, tau: Floats) -> tuple[Floats, float]:
-    """Factors of columns, none negative, that explain a torque best, and the power they leave."""
+    """Factors of columns, none negative, that explain a torque best, and the residual power."""
     from scipy.optimize import nnls
 
     size = np.linalg.norm(columns, axis=0)
     size = np.where(size > 0, size, 1.0)
     stack = np.column_stack([columns / size, tau])
     R = triangle(stack)
-    factors, left = nnls(R[:, :-1], R[:, -1])
-    return factors / size, float(left**2)
+    factors, residual = nnls(R[:, :-1], R[:, -1])
+    return factors / size, float(residual**2)
 
 
 def _friction_columns(v: Floats) -> Floats:
@@ -207,8 +208,8 @@ def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
     power = float(((tau - tau.mean()) ** 2).sum())
     if not power > 0:
         return 1.0
-    _, left = _nonnegative(np.column_stack([rigid, _friction_columns(v)]), tau)
-    return 1 - left / power
+    _, residual = _nonnegative(np.column_stack([rigid, _friction_columns(v)]), tau)
+    return 1 - residual / power
 
 
 def _explained_shares(tau: Floats, rigid: Floats, v: Floats) -> Floats:

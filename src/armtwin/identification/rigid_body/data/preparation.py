@@ -1,6 +1,6 @@
-"""From a robot, logs and a recipe to an experiment: checked, filtered, with terms and widths.
+"""From a robot, logs and a recipe to data: checked, filtered, with friction terms.
 
-The cut-off comes first, as the checks of the torque rest on it.
+The cut-off comes first, as the checks of the torque depend on it.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ CUTOFF, MOUNTING, FRICTION = 0.4, 0.5, 0.9  # shares of the work after which eac
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """An experiment and how it came about.
+    """The data of an identification and the choices behind them.
 
     Attributes:
         given: The robot as its file has it, with assumed drives where it had none.
-        experiment: What is fitted.
+        experiment: The data that are fitted.
         cutoff: The cut-off and what was tried.
         friction: The friction terms and what was tried.
-        fall: The direction of gravity by the logs, None where it was not looked for.
-        distrusted: What a check of the torque said that was not heeded, "" where none spoke.
+        fall: The direction of gravity by the logs, None where it was not estimated.
+        distrusted: The failed plausibility check that was overridden, "" where none failed.
     """
 
     given: Robot
@@ -65,7 +65,7 @@ def prepare_identification(
     recipe: Recipe,
     progress: Say | None = None,
 ) -> Preparation:
-    """The logs checked and clean, with what may change."""
+    """Check and clean the logs, and choose cut-off, gravity direction and friction terms."""
     say = progress or _silent
     keep_freed_memory()
     given = _checked(robot, logs, cutoff)
@@ -79,27 +79,27 @@ def prepare_identification(
     say(CUTOFF)
     how = LowPassFilter(tried.cutoff, cutoff is not None, recipe)
     experiment = prepare_data(prior, used, source, how)
-    falls = None if recipe.tilt == "file" else fall(experiment)
-    distrusted = _distrusted(experiment, tried, falls)
+    direction = None if recipe.tilt == "file" else fall(experiment)
+    distrusted = _distrusted(experiment, tried, direction)
     say(MOUNTING)
-    if falls is not None and falls.leans:
-        leaning = prior.with_gravity(falls.logs)
-        experiment = replace(experiment, prior=leaning)
+    if direction is not None and direction.leans:
+        tilted = prior.with_gravity(direction.logs)
+        experiment = replace(experiment, prior=tilted)
     experiment = experiment.with_width()
     friction = chosen_terms(experiment)
     experiment = replace(experiment, carried=friction.carried).with_terms(friction.terms)
     if experiment.remembers:
         experiment = experiment.with_all_rows()
     say(FRICTION)
-    return Preparation(prior, experiment, tried, friction, falls, distrusted)
+    return Preparation(prior, experiment, tried, friction, direction, distrusted)
 
 
 def _silent(_: float) -> None:
-    """Say nothing."""
+    """Report no progress."""
 
 
 def _checked(robot: Robot, logs: Log | Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
-    """The logs, or an error that says what was given in place of robot, logs or cut-off."""
+    """The logs; arguments of another type than robot, logs and cut-off are refused."""
     if not isinstance(robot, Robot):
         kind = type(robot).__name__
         raise ArmtwinError(f"identify needs a robot, got a {kind}; load it by at.Robot.load")
@@ -117,7 +117,7 @@ def _cutoff(
     recipe: Recipe,
     progress: Say,
 ) -> Cutoff:
-    """The cut-off as asked for, else the one that predicts best; of whole periods by spectrum."""
+    """The cut-off as given, else the one that predicts best; of whole periods by spectrum."""
     if asked is not None:
         return Cutoff(asked, {})
     best = None
@@ -127,7 +127,7 @@ def _cutoff(
 
 
 def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
-    """One cut-off for all logs: the median of what their spectra ask for [Hz]."""
+    """One cut-off for all logs: the median by their spectra [Hz]."""
     wanted = []
     for log in logs:
         q = getattr(log, recipe.position_channel)
@@ -136,31 +136,31 @@ def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
     return float(np.median(wanted))
 
 
-def _distrusted(experiment: IdentificationData, tried: Cutoff, falls: Fall | None) -> str:
-    """What a check of the torque says where the recipe goes on in spite of it; else it is raised.
+def _distrusted(experiment: IdentificationData, tried: Cutoff, direction: Fall | None) -> str:
+    """Message of a failed plausibility check where the recipe overrides it; else it is raised.
 
-    The sentence names the cut-off that it rests on.
+    The message names the cut-off that it depends on.
     """
     try:
         refuse_impossible(experiment.prior, experiment.clean)
-        _check_mounting(experiment, falls)
+        _check_mounting(experiment, direction)
         suspect(experiment.prior, experiment.clean)
     except ArmtwinError as error:
         chosen = "chosen by predicting left-out parts" if tried.errors else "as given"
-        rests = f"judged at a cut-off of {experiment.cutoff:.3g} Hz, {chosen}"
-        sentence = f"{error} ({rests})"
+        filtered = f"judged at a cut-off of {experiment.cutoff:.3g} Hz, {chosen}"
+        sentence = f"{error} ({filtered})"
         if experiment.recipe.trust:
             return sentence
-        raise ArmtwinError(f"{sentence}; trust the log to go on in spite of it") from None
+        raise ArmtwinError(f"{sentence}; use trust to override this check") from None
     return ""
 
 
-def _check_mounting(experiment: IdentificationData, falls: Fall | None) -> None:
-    """Refuse a base that is mounted otherwise, where the torque is then above suspicion."""
-    if falls is None or not falls.wrong:
+def _check_mounting(experiment: IdentificationData, direction: Fall | None) -> None:
+    """Refuse a base that is mounted otherwise, where the torque is plausible with that mounting."""
+    if direction is None or not direction.wrong:
         return
     try:
-        suspect(experiment.prior.with_gravity(falls.logs), experiment.clean)
+        suspect(experiment.prior.with_gravity(direction.logs), experiment.clean)
     except ArmtwinError:
-        return  # something else is wrong, and is said of the mounting in the file
-    raise ArmtwinError(falls.wrong)
+        return  # something else is wrong, and is reported for the mounting in the file
+    raise ArmtwinError(direction.wrong)

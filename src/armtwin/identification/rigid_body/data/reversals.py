@@ -1,4 +1,4 @@
-"""Friction about a reversal, where a logged speed does not tell its sign.
+"""Friction about a reversal, where the sign of a logged speed is uncertain.
 
 Friction has no sign at rest, a logged speed has noise, and a sample of the grid is the mean of N
 neighbours of the log. Its columns are therefore the mean over the speeds that the joint may have
@@ -37,19 +37,20 @@ def in_chunks(samples: int) -> Iterator[slice]:
 
 
 def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None) -> ContactStates:
-    """What is known of contacts along a motion.
+    """States of the contacts along a motion.
 
     Args:
         motion: The motion.
         doubt: Half widths of the speeds over which friction is averaged, (m, n) [rad/s].
-        bent: Bends of the friction elements, None where none has a memory, (m, elements).
+        bent: Relative deflections of the friction elements, None without pre-sliding hysteresis,
+            (m, elements).
     """
     later = np.where(motion.a < 0, -1.0, 1.0)  # joints that pass a reversal together
     return ContactStates(bent, later * doubt)
 
 
 def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
-    """Half widths of the speeds that samples stand for, (m, n) [rad/s].
+    """Half widths of the speeds that samples average over, (m, n) [rad/s].
 
     Args:
         v: Speeds of all samples of a motion, (m, n) [rad/s].
@@ -63,9 +64,9 @@ def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
 
 
 def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
-    """Samples (m,) at which some friction element is so slow that its sign is in doubt.
+    """Samples (m,) at which any friction element is so slow that its sign is uncertain.
 
-    A lever scales a speed and its doubt alike, so that it need not be known.
+    A lever scales a speed and its uncertainty alike, so that it need not be known.
     """
     near = np.zeros(len(v), dtype=bool)
     for _, row in robot.assembly.friction:
@@ -76,15 +77,15 @@ def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
 
 
 def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
-    """Friction torque (m, n), with memory, averaged near reversals as in the regression."""
+    """Friction torque (m, n) with hysteresis, averaged near reversals as in the regression."""
     values = robot.parameters[robot.layout.friction]
     shares = bends(robot, robot.assembly.friction, motion.q, motion.v)
     doubt = doubt_of_speed(motion.v, width, averaged=1)
     torque = np.empty_like(motion.q)
     for some in in_chunks(len(torque)):
         here = motion.at(some)
-        bent = None if shares is None else shares[some]
-        contacts = doubtful_contacts(here, doubt[some], bent)
+        deflections = None if shares is None else shares[some]
+        contacts = doubtful_contacts(here, doubt[some], deflections)
         torque[some] = robot.friction_regressor(here.v, here.q, contacts) @ values
     if has_loads(robot.assembly):
         torque += _more_by_loads(robot, motion, doubt, shares)
@@ -92,7 +93,7 @@ def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
 
 
 def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | None) -> Floats:
-    """Friction that loads add, (m, n), by the side to which contacts bend or speeds may point."""
+    """Friction that loads add, (m, n), signed by the contacts' deflections or the mean speeds."""
     parts = robot.assembly
     if parts.coupling is not None:
         return robot.loaded_friction(*motion)
@@ -109,7 +110,7 @@ def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | N
 def best_width(
     robot: Robot, logs: Sequence[CleanLog], phi: Floats, gains: Floats | None, noise: Floats
 ) -> Floats | None:
-    """For each joint the width of doubt that explains the logged torque best, (n,) [rad/s].
+    """For each joint the speed uncertainty that explains the logged torque best, (n,) [rad/s].
 
     Args:
         robot: The robot.

@@ -1,4 +1,4 @@
-"""What an estimate rests on: its logs, the draw to the robot file, its choices."""
+"""Data and choices of an estimate: its logs, the weight of the prior, its recipe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MISSED = Number(100.0, "%", places=2)
 
 
 def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
-    """The logs and how they were cleaned, the draw to the robot file, the recipe, versions.
+    """The logs and how they were cleaned, the weight of the prior, the recipe, versions.
 
     Args:
         found: The estimate.
@@ -38,7 +38,7 @@ def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
     yield from _draw(found)
     widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
     yield Text(
-        f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {widths}.",
+        f"Speeds about a reversal within which the sign of friction is uncertain, °/s: {widths}.",
         "soft",
     )
     yield Text(f"Recipe: {_recipe(found)}.", "soft")
@@ -51,7 +51,7 @@ def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
 
 
 def _recipe(found: Estimate) -> str:
-    """The choices that were made, those at their default left out."""
+    """The choices that differ from their default."""
     usual = vars(Recipe())
     choices = []
     for key, value in vars(found.recipe).items():
@@ -65,11 +65,11 @@ def _tried(found: Estimate) -> Iterator[Block]:
     cutoffs = [{"tried": f"{c:g} Hz", "missed": e} for c, e in found.tried.errors.items()]
     if cutoffs:
         yield Text(
-            f"Cut-off {found.cutoff:g} Hz: the best of those tried for the torque, as measured, of "
-            "parts left out.",
+            f"Cut-off {found.cutoff:g} Hz: the least error of the torque, as measured, of left-out "
+            "parts.",
             "soft",
         )
-    columns = (Column("tried", "tried"), Column("missed", "missed of left-out torque", MISSED))
+    columns = (Column("tried", "tried"), Column("missed", "error of left-out torque", MISSED))
     yield Table(columns, cutoffs, "cutoffs_tried", folded="Cut-offs that were tried")
     terms = []
     for words, error in found.friction.errors.items():
@@ -80,55 +80,55 @@ def _tried(found: Estimate) -> Iterator[Block]:
 
 def _gravity(found: Estimate) -> Iterator[Block]:
     """The direction of gravity, by the file and by the logs."""
-    falls, gravity = found.fall, found.prior.description.gravity
-    if falls is None:
+    direction, gravity = found.fall, found.prior.description.gravity
+    if direction is None:
         yield Text(f"Gravity as in the robot file: {written(gravity)} m/s² in the base.", "soft")
         yield Data("gravity", {"file_m_s2": gravity, "taken": False})
         return
-    yield Text(fall_words(falls), "soft")
+    yield Text(fall_words(direction), "soft")
     yield Data(
         "gravity",
         {
-            "file_m_s2": falls.file,
-            "logs_m_s2": falls.logs,
-            "std_m_s2": falls.deviation,
-            "angle_rad": falls.angle,
-            "angle_std_rad": falls.angle_deviation,
-            "from_logs": falls.share,
-            "taken": falls.leans,
+            "file_m_s2": direction.file,
+            "logs_m_s2": direction.logs,
+            "std_m_s2": direction.deviation,
+            "angle_rad": direction.angle,
+            "angle_std_rad": direction.angle_deviation,
+            "from_logs": direction.share,
+            "taken": direction.leans,
         },
     )
 
 
 def _draw(found: Estimate) -> Iterator[Block]:
-    """How strongly the parameters were drawn to the robot file."""
-    draw = found.draw
-    how = "as asked for"
-    if draw.errors:
+    """How strongly the parameters were regularised towards the robot file."""
+    regularisation = found.draw
+    how = "as given"
+    if regularisation.errors:
         how = (
-            "the best for what was left out; friction parameters count with "
-            f"{draw.family_size:g} times their size"
+            "the least error on left-out parts; sizes of friction parameters times "
+            f"{regularisation.family_size:g}"
         )
-    yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
-    if draw.errors:
-        yield _weight_chart(draw)
-    tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
-    yield Data("draw.weight", draw.weight)
-    yield Data("draw.friction_size", draw.family_size)
+    yield Text(f"Prior weight: {WEIGHT.text(regularisation.weight)}, {how}.", "soft")
+    if regularisation.errors:
+        yield _weight_chart(regularisation)
+    tried = [{"weight": weight, "error": error} for weight, error in regularisation.errors.items()]
+    yield Data("draw.weight", regularisation.weight)
+    yield Data("draw.friction_size", regularisation.family_size)
     yield Data("draw.tried", tried)
 
 
-def _weight_chart(draw: Draw) -> Chart:
-    """Error of what was left out over the weight of the robot file."""
-    weights = np.array(list(draw.errors))
-    errors = np.array(list(draw.errors.values()))
+def _weight_chart(regularisation: Draw) -> Chart:
+    """Error of left-out parts over the weight of the prior."""
+    weights = np.array(list(regularisation.errors))
+    errors = np.array(list(regularisation.errors.values()))
     layers = (
         Curve("", weights, errors, colour=0, dash="solid"),
-        Points("error of what was left out", weights, errors, colour=0),
-        Rule(draw.weight, "chosen", on="x"),
+        Points("error of left-out parts", weights, errors, colour=0),
+        Rule(regularisation.weight, "chosen", on="x"),
     )
     return Chart(
-        "Weight of the robot file",
+        "Prior weight",
         Axis("weight", logarithmic=True),
         Axis("error", logarithmic=True),
         layers,
@@ -156,7 +156,7 @@ def _cleaned_logs(found: Estimate) -> Iterator[Block]:
         Column("rows", "rows a second", words=lambda x: _rows(x["cleaning"]), page_only=True),
         Column("stamps", "stamps", words=lambda x: _stamps(x["cleaning"]), page_only=True),
         Column("kind", "differentiation", words=lambda x: _kind(x["cleaning"]), page_only=True),
-        Column("wild", "wild samples", words=lambda x: str(x["cleaning"]["replaced"])),
+        Column("wild", "outliers", words=lambda x: str(x["cleaning"]["replaced"])),
     )
     yield Table(columns, records, "logs")
 

@@ -1,4 +1,4 @@
-"""What an estimate says of itself, in sentences: what it could not tell, and why errors stay."""
+"""Diagnostics of an estimate in sentences: what is not identified, and why errors remain."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from armtwin.robot.defaults.assumed_drives import FRICTION_SOURCE, ROTOR_SOURCE
 from armtwin.robot.schema.mounting import in_words, written
 
 TOLD = 0.5  # share of a value below which it is the prior's more than the logs'
-VAGUE = 0.1  # share of a value that its deviation must not exceed for it to be told well
+VAGUE = 0.1  # share of a value that its deviation must not exceed for it to be well identified
 LARGE = 20.0  # NRMSE that asks for a reason [%]
 
 
 def not_told(found: Estimate) -> list[str]:
-    """What the logs do not tell, and whose numbers stand there instead."""
+    """What the logs do not identify, and whose numbers are used instead."""
     return [
         *_added_drives(found),
         *_gains(found),
@@ -52,13 +52,13 @@ def _added_drives(found: Estimate) -> Iterator[str]:
 
 
 def _gains(found: Estimate) -> Iterator[str]:
-    """Drive gains that no file knew."""
+    """Drive gains that no file gives."""
     if found.gains is None:
         return
     gains = ", ".join(f"{gain:.3g}" for gain in found.gains)
     yield (
-        f"Torque was logged as a current without known gains; {gains} N m/A at the joints were "
-        "told together with the parameters, in the scale of the robot file's masses."
+        f"Drive gains of {gains} N m/A at the joints were identified with the parameters, in the "
+        "scale of the robot file's masses: torque was logged as a current without known gains."
     )
 
 
@@ -69,11 +69,11 @@ def _held(found: Estimate) -> Iterator[str]:
         if not may_change:
             held.append(parameter.name)
     if held:
-        yield f"Held, not told: {_listed(held)}."
+        yield f"Held fixed, not identified: {_listed(held)}."
 
 
 def _links(found: Estimate) -> Iterator[str]:
-    """Links of which the logs tell nothing, or nothing well."""
+    """Links that the logs do not identify, or poorly."""
     from_file, vague = [], []
     for k, joint in enumerate(found.prior.assembly.tree.joints):
         ten = found.prior.layout.link(k)
@@ -85,18 +85,18 @@ def _links(found: Estimate) -> Iterator[str]:
             vague.append(joint.child)
     if from_file:
         links = _listed(from_file)
-        yield f"Of {links} these logs tell next to nothing; the inertias are the robot file's."
+        yield f"Not identified by these logs: {links}; the inertias are the robot file's."
     if vague:
-        yield f"Of {_listed(vague)} no number is told to a tenth of itself."
+        yield f"Poorly identified (all standard deviations above 10 %): {_listed(vague)}."
 
 
 def _vague(parameter: FittedParameter) -> bool:
-    """Whether a value's own deviation says that it is not told well."""
+    """Whether a value is poorly identified by its own deviation."""
     return parameter.std > VAGUE * abs(parameter.value)
 
 
 def _splits(found: Estimate) -> Iterator[str]:
-    """Rotors that only the sum with their link is told of."""
+    """Rotors that are identifiable only in combination with their link."""
     table = found.prior.parameter_table
     for combination in found.structure.combination:
         members = np.flatnonzero(combination)
@@ -109,12 +109,12 @@ def _splits(found: Estimate) -> Iterator[str]:
         if rotors and bodies and found.free[members].any():
             yield (
                 f"{_listed(rotors)} and the inertia of what turns with it ({_listed(bodies, 4)}) "
-                "are told in sum only; the split is the robot file's."
+                "are identifiable only in combination; the split is the robot file's."
             )
 
 
 def _other_parameters(found: Estimate) -> Iterator[str]:
-    """Rotors, balancers and friction that the logs hardly tell, or not well."""
+    """Rotors, balancers and friction that the logs do not identify, or poorly."""
     from_file, vague = [], []
     for parameter in _told_by_some_motion(found):
         if parameter.from_logs < TOLD:
@@ -122,13 +122,13 @@ def _other_parameters(found: Estimate) -> Iterator[str]:
         elif _vague(parameter):
             vague.append(parameter.name)
     if from_file:
-        yield f"Hardly told: {_listed(from_file)}; the values are mostly the robot file's."
+        yield f"Hardly identified: {_listed(from_file)}; the values are mostly the robot file's."
     if vague:
-        yield f"Told, but not to a tenth of themselves: {_listed(vague)}."
+        yield f"Poorly identified (standard deviation above 10 %): {_listed(vague)}."
 
 
 def _told_by_some_motion(found: Estimate) -> Iterator[FittedParameter]:
-    """Free parameters beside those of links that a motion can tell."""
+    """Free parameters beside those of links that are identifiable."""
     for k in np.flatnonzero(found.free):
         of_link = found.prior.parameter_table[k].group == "link"
         if not of_link and found.table[k].group != "none":
@@ -143,7 +143,7 @@ def _listed(words: Sequence[str], most: int = 8) -> str:
 
 
 def reasons(found: Estimate, log: Log, validation: Validation) -> list[str]:
-    """For each joint whose error stays large, where it lies, and that no tried cause explains it.
+    """For each joint whose error remains large, where it lies; no cause that was tried explains it.
 
     Causes are friction terms that were tried on left-out parts; those that predict better are in
     the model already, so that none of them is named here.
@@ -151,36 +151,36 @@ def reasons(found: Estimate, log: Log, validation: Validation) -> list[str]:
     large = np.flatnonzero(validation.nrmse > LARGE)
     if not len(large):
         return []
-    standing = found.standing(log)
+    at_rest = found.standing(log)
     sentences = []
     for j in large:
-        joint = f"{found.prior.joint_names[j]} is {validation.nrmse[j]:.0f} % off"
-        sentences.append(f"{joint}{_where(found, validation, standing[:, j], int(j))}.")
+        joint = f"{found.prior.joint_names[j]}: error {validation.nrmse[j]:.0f} %"
+        sentences.append(f"{joint}{_where(found, validation, at_rest[:, j], int(j))}.")
     return sentences
 
 
-def _where(found: Estimate, validation: Validation, standing: Flags, j: int) -> str:
-    """Where a joint's torque is off, as the end of a sentence."""
-    if standing.all():
-        return ": it stands still here, where friction may hold any torque"
+def _where(found: Estimate, validation: Validation, at_rest: Flags, j: int) -> str:
+    """Where a joint's torque error lies, as the end of a sentence."""
+    if at_rest.all():
+        return "; the joint is at rest here, where friction may hold any torque"
     gap = validation.tau[:, j] - validation.tau_hat[:, j]
     rate = 1 / float(np.median(np.diff(validation.time)))
     cutoff = min(found.cleaning[0].cutoff, 0.4 * rate)
     slow = low_pass(gap[:, None], rate, cutoff)[:, 0]
-    still = 100 * _power(gap[standing]) / _power(gap)
+    still = 100 * _power(gap[at_rest]) / _power(gap)
     fast = 100 * max(0.0, 1 - _power(slow) / _power(gap))
     return (
-        f": {still:.0f} % of the missed power where the joint stands "
-        f"({100 * standing.mean():.0f} % of the time), {fast:.0f} % above {cutoff:.3g} Hz; "
+        f"; {still:.0f} % of its power where the joint is at rest "
+        f"({100 * at_rest.mean():.0f} % of the time), {fast:.0f} % above {cutoff:.3g} Hz; "
         f"{_tried(found)}"
     )
 
 
 def _tried(found: Estimate) -> str:
-    """What was tried against it."""
+    """Whether another cause was tried."""
     if not found.friction.errors:
         return "no cause was tried"
-    return "nothing else that was tried predicts left-out parts better"
+    return "no other friction term that was tried predicts left-out parts better"
 
 
 def _power(x: Floats) -> float:
@@ -188,13 +188,13 @@ def _power(x: Floats) -> float:
 
 
 def _beside_the_bristle(found: Estimate) -> str:
-    """How far the contacts that were fitted differ from those of the closed loop."""
+    """How far the fitted pre-sliding friction differs from that of the closed loop."""
     memories = [term for term in found.model.terms if term.element.name.endswith(MEMORY)]
     if all(isinstance(term.element.law, Falling) for term in memories):
-        return "They bend as the bristles of the closed loop do."
+        return "The closed loop has the same pre-sliding model."
     return (
-        "At a reversal this differs from the bristle of the closed loop by at most 0.31 of the "
-        "level."
+        "At a reversal this differs from the pre-sliding model of the closed loop by at most 0.31 "
+        "of the level."
     )
 
 
@@ -209,15 +209,15 @@ def friction_sentences(found: Estimate) -> list[str]:
         names = _listed([term.element.name for term in shapes])
         law = shapes[0].element.law
         sentences.append(
-            f"Friction follows another shape of the speed than the robot file's: {names} were "
-            f"added ({law.law}), as left-out parts are predicted better so."
+            f"Friction depends on speed otherwise than in the robot file: {names} were added "
+            f"({law.law}), which predicts left-out parts better."
         )
     sentences += _load_sentence(found)
     return sentences
 
 
 def _load_sentence(found: Estimate) -> Iterator[str]:
-    """By how much friction grows with the torque that gears pass on."""
+    """By how much friction grows with the torque that gears transmit."""
     values = {row.name: row for row in found.table}
     words = []
     for term in found.model.terms:
@@ -227,52 +227,49 @@ def _load_sentence(found: Estimate) -> Iterator[str]:
             words.append(f"{host} {100 * row.value:.2g} ± {100 * row.std:.1g} %")
     if words:
         yield (
-            f"Friction grows with the torque that gears pass on, by so much of it: "
-            f"{_listed(words)}. Left-out parts are predicted better so."
+            f"Friction grows with the torque that gears transmit, by this share of it: "
+            f"{_listed(words)}. This predicts left-out parts better."
         )
 
 
 def _memory_sentence(found: Estimate) -> Iterator[str]:
-    """What the logs tell of friction before sliding."""
+    """What the logs show of pre-sliding friction."""
     chosen = found.friction
     if is_set_value(found.torque_source):
-        yield (
-            f"{found.torque_source} is a set value, which no contact holds back: friction before "
-            "sliding was not looked for."
-        )
+        yield (f"{found.torque_source} is a command, so pre-sliding friction cannot be seen in it.")
         return
     if not chosen.remembers:
         yield (
-            "The logs do not tell friction before sliding: with a memory of any radius from "
-            f"{RADII[0]:.0e} to {RADII[-1]:.0e} rad left-out parts are not predicted better."
+            f"The logs do not identify pre-sliding friction: no pre-sliding distance from "
+            f"{RADII[0]:.0e} to {RADII[-1]:.0e} rad predicts left-out parts better."
         )
         return
-    radii = dict(radii_of(found.model.terms))
-    words = ", ".join(f"{name} {radius:.1e}" for name, radius in radii.items())
+    distances = dict(radii_of(found.model.terms))
+    words = ", ".join(f"{name} {distance:.1e}" for name, distance in distances.items())
     yield (
-        "Friction remembers from where the joint came: contacts bend by these radii before they "
-        f"slide, rad: {words}. {_beside_the_bristle(found)}"
+        f"Friction has pre-sliding hysteresis with these pre-sliding distances, rad: {words}. "
+        f"{_beside_the_bristle(found)}"
     )
     if not all(chosen.told):
         yield (
-            f"A radius of {RADII[0]:.0e} rad is the least that was tried; the logs tell only that "
-            "it is not larger."
+            f"A pre-sliding distance of {RADII[0]:.0e} rad is the smallest that was tried; the "
+            "logs show only that it is not larger."
         )
 
 
-def fall_words(falls: Fall) -> str:
-    """What the logs say of the direction of gravity."""
-    apart = f"{np.degrees(falls.angle):.2g} ± {np.degrees(falls.angle_deviation):.2g} deg"
-    if falls.leans:
-        lost = 100 * (1 - np.exp(-0.5 * falls.gain))
+def fall_words(direction: Fall) -> str:
+    """What the logs show of the direction of gravity."""
+    apart = f"{np.degrees(direction.angle):.2g} ± {np.degrees(direction.angle_deviation):.2g} deg"
+    if direction.leans:
+        lower = 100 * (1 - np.exp(-0.5 * direction.gain))
         return (
-            f"Gravity {written(falls.logs)} m/s² in the base: {falls.leaning}, with which "
-            f"{lost:.2g} % less of the left-out torque is missed."
+            f"Gravity {written(direction.logs)} m/s² in the base: {direction.leaning}, which "
+            f"lowers the error of the left-out torque by {lower:.2g} %."
         )
-    where = f"{in_words(falls.file)}, {written(falls.file)} m/s² in the base"
-    if not falls.told:
-        return f"Gravity as in the robot file ({where}): these logs do not tell its direction."
+    where = f"{in_words(direction.file)}, {written(direction.file)} m/s² in the base"
+    if not direction.told:
+        return f"Gravity as in the robot file ({where}): not identifiable from these logs."
     return (
-        f"Gravity as in the robot file ({where}); the logs by themselves have it {apart} from "
-        "there, which predicts left-out parts no better."
+        f"Gravity as in the robot file ({where}); the direction by the logs alone is {apart} from "
+        "it, which predicts left-out parts no better."
     )

@@ -1,4 +1,4 @@
-"""The identified robot: its parameters, what they rest on, and the torque that it predicts."""
+"""The identified robot: its parameters, how they were found, and the torque that it predicts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Result):
-    """An identified robot, and what it rests on.
+    """An identified robot, and how it was identified.
 
     Attributes:
         robot: The robot with its identified parameters.
@@ -50,29 +50,29 @@ class Estimate(Result):
             torque that a current of these gains is predicted to be.
         torque_source: Channel that the torque came from.
         gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
-        draw: How strongly the parameters were drawn to the prior, and what was tried.
+        draw: Regularisation of the parameters towards the prior, and what was tried.
         sigma: Residual of each joint in the fit, (n,) [N m].
         fastest: Highest speed of each joint in the logs, (n,) [rad/s].
-        reversal: Speeds of the joints within which the sign of friction is in doubt, (n,) [rad/s].
+        reversal: Speeds of the joints within which the sign of friction is uncertain, (n,) [rad/s].
         cleaning: How each log was cleaned.
-        plain: Parameters of plain weighted least squares, without prior and contracts, (p,).
-        broken: What the plain fit breaks, as phrases: links that are no real body, negative inertia
-            and friction.
+        plain: Parameters of plain weighted least squares, without prior and constraints, (p,).
+        broken: Physical-consistency constraints that the plain fit violates, as phrases: inertias
+            of links, negative rotor inertia and friction.
         decomposition: Singular values of the regression.
-        cutoff: Cut-off, as asked for or common to all logs [Hz].
+        cutoff: Cut-off, as given or common to all logs [Hz].
         recipe: The choices.
         logs: The logs it was fitted to.
-        model: What each parameter adds to the torque.
+        model: Contribution of each parameter to the torque.
         tried: The cut-offs that were tried.
         friction: The friction terms that were added, and what was tried.
-        price: What the contracts of a real robot cost on left-out parts; None where they cost
-            nothing.
+        price: Cost of the physical-consistency constraints on left-out parts; None where they hold
+            without.
         inflation: How many times larger deviations are than if rows were independent, by the
             scatter of estimates with parts left out.
-        missed: Root mean square of what is missed of the torque of parts left out, with what the
-            filter takes away, (n,) [N m].
-        distrusted: What a check of the torque said that was not heeded, "" where none spoke.
-        fall: The direction of gravity by the logs, None where it was not looked for.
+        missed: Root mean square residual of the torque of left-out parts, with what the filter
+            takes away, (n,) [N m].
+        distrusted: The failed plausibility check that was overridden, "" where none failed.
+        fall: The direction of gravity by the logs, None where it was not estimated.
     """
 
     robot: Robot
@@ -106,7 +106,7 @@ class Estimate(Result):
 
     @cached_property
     def structure(self) -> ColumnStructure:
-        """What any motion could tell."""
+        """What is identifiable by any motion."""
         return self.model.structure
 
     @property
@@ -160,13 +160,13 @@ class Estimate(Result):
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
-        """The same with the parameters of plain least squares, which may be those of no robot."""
+        """As `validate` with the parameters of plain least squares, consistent or not."""
         motion, measured = self._motion(log), self._measured(log)
         predicted = self.model.torque(motion, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
     def standing(self, log: Log) -> Flags:
-        """Which samples of a log have a joint slower than the fit tells from rest, (m, n)."""
+        """Which samples of a log have a joint at rest, slower than the fit uses, (m, n)."""
         motion = self._motion(log)
         return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
 
@@ -178,8 +178,8 @@ class Estimate(Result):
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque, (m, n) [N m].
 
-        It is that of the parameters, what the model misses of parts left out of the fit, and
-        friction whose contacts may still be bent from before the log.
+        It combines that of the parameters, the residual of left-out parts, and friction whose
+        contacts may still be deflected from before the log.
         """
         motion = self._motion(log)
         size, direction = np.linalg.eigh(self.covariance_at_gains)

@@ -1,4 +1,4 @@
-"""What an estimate shows of itself: what the logs tell and what not, and all parameters."""
+"""Sections of an estimate: what the logs identify and what not, and all parameters."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ CENTRE = Number(1e3, "mm")
 
 
 def untold_blocks(found: Estimate) -> Iterator[Block]:
-    """What the logs do not tell, and the combinations that a motion can."""
+    """What the logs do not identify, and the combinations that are identifiable."""
     sentences = not_told(found)
-    for sentence in sentences or ["Every parameter that a motion can tell is told by these logs."]:
+    for sentence in sentences or ["These logs identify every identifiable parameter."]:
         yield Text(sentence)
     yield Data("not_told", sentences)
     counts = Counter(row.group for row in found.table)
     yield Text(
-        f"Of {len(found.table)} parameters any motion can tell {counts['alone']} alone, "
-        f"{counts['combined']} in combinations and {counts['none']} not at all; "
-        f"{found.structure.rank} base parameters stand for all of them. These logs tell "
-        f"{found.decomposition.kept} directions to 10 %.",
+        f"Of {len(found.table)} parameters {counts['alone']} are identifiable alone, "
+        f"{counts['combined']} only in combination and {counts['none']} not at all; "
+        f"{found.structure.rank} base parameters span all of them. These logs identify "
+        f"{found.decomposition.kept} parameter combinations to within 10 %.",
         "soft",
     )
     columns = (Column("text", "base parameters"),)
@@ -55,7 +55,7 @@ def untold_blocks(found: Estimate) -> Iterator[Block]:
 
 
 def friction_blocks(found: Estimate, log: Log) -> Iterator[Block]:
-    """Friction torque of each joint over its speed: what the log shows, the fit, the robot file."""
+    """Friction torque of each joint over its speed: log, fit and robot file."""
     v, torque = found.friction_in(log)
     charts = []
     for j, name in enumerate(found.prior.joint_names):
@@ -107,7 +107,7 @@ def link_blocks(found: Estimate) -> Iterator[Block]:
         Axis("link"),
         Axis("mass", "kg", span=(0.0, heaviest)),
         _before_and_after(masses, [joint.child for joint in links], np.ones(len(links))),
-        "With the standard deviation; what logs do not tell stays as in the robot file.",
+        "With the standard deviation; what is not identified stays as in the robot file.",
     )
     columns = [
         Column("link", "link"),
@@ -144,13 +144,13 @@ def parameter_blocks(found: Estimate) -> Iterator[Block]:
     """Every parameter before and after."""
     gains = ""
     if found.gains is not None:
-        gains = " They hold what the drive gains, told with them, are uncertain by."
+        gains = " They include the uncertainty of the drive gains identified with them."
     yield Text(
-        "From logs: the share of a value that the logs tell, the rest is the robot file's. "
-        "To 10 %: the share of the parameter that lies in directions which the logs tell to a "
-        "tenth of its size in the robot file. Standard deviations count the draw to the robot "
-        f"file as knowledge; they are {found.inflation:.1f} times those of independent rows, as "
-        f"estimates with parts left out lie that far apart.{gains}",
+        "From logs: the share of a value that the logs determine, the rest is the robot file's. "
+        "To 10 %: the share of the parameter in combinations that the logs identify to within "
+        "10 % of its size in the robot file. Standard deviations count the robot file as prior "
+        f"knowledge; they are {found.inflation:.1f} times those of independent rows, from the "
+        f"scatter of estimates with parts left out.{gains}",
         "soft",
     )
     columns = (
@@ -159,12 +159,12 @@ def parameter_blocks(found: Estimate) -> Iterator[Block]:
         Column("value", "estimate", PLAIN),
         Column("std", "std", DEVIATION),
         Column("change", "change", words=_change, page_only=True),
-        Column("group", "a motion tells it", page_only=True),
+        Column("group", "identifiable", page_only=True),
         Column("from_logs", "from logs", SHARE),
         Column("told", "to 10 %", SHARE, page_only=True),
         Column("unit", "unit"),
     )
-    yield Text("What changed most, for its uncertainty:")
+    yield Text("Largest changes in standard deviations:")
     moved = sorted(found.table, key=_moved, reverse=True)
     yield Table(columns, [asdict(row) for row in moved[:MOVED]])
     yield _parameter_chart(found)
@@ -223,7 +223,7 @@ def singular_blocks(found: Estimate) -> Iterator[Block]:
         Points("singular values", directions, d.singular[:r]),
         Curve("what each direction explains, |g|", directions, np.abs(d.g[:r]), dash="solid"),
         Rule(rule, "ten times the residual"),
-        Rule(d.kept + 0.5, f"{d.kept} of {r} told to 10 %", on="x"),
+        Rule(d.kept + 0.5, f"{d.kept} of {r} identified to 10 %", on="x"),
     )
     yield Chart(
         "Singular values",
@@ -245,34 +245,36 @@ def singular_blocks(found: Estimate) -> Iterator[Block]:
 
 
 def _residuals(found: Estimate) -> Table:
-    """What is left of the squares after so many directions."""
+    """Residual sum of squares over the number of directions."""
     d = found.decomposition
-    left = d.residuals / d.residuals[0]
+    residual = d.residuals / d.residuals[0]
     counts = sorted({d.kept, d.rank, *(k for k in STEPS if k <= d.rank)})
     columns = (
         Column("directions", "directions", Number()),
-        Column("left", "residual, share of squares", Number()),
+        Column("residual", "residual, share of squares", Number()),
     )
-    records = [{"directions": k, "left": float(left[k])} for k in counts]
+    records = [{"directions": k, "residual": float(residual[k])} for k in counts]
     return Table(columns, records, folded="Residual against the number of directions")
 
 
 def consistency_blocks(found: Estimate) -> Iterator[Block]:
-    """Whether the robot can exist, and what plain least squares would break."""
+    """Physical consistency of the robot, and what plain least squares would violate."""
     yield Data("broken_by_plain", found.broken)
     if found.recipe.estimator == "consistent":
         yield Text(
-            "Every link of the identified robot is a body that can exist, every rotor inertia and "
-            "friction at least 0."
+            "All inertias are physically consistent; rotor inertias and friction are at least 0."
         )
     if found.price is not None:
         share = found.price.share
-        does = "costs" if share >= 0 else "saves"
-        yield Text(f"On parts left out that {does} {100 * abs(share):.2g} % of the error.")
+        does = "raise" if share >= 0 else "lower"
+        yield Text(
+            f"The physical-consistency constraints {does} the error on left-out parts by "
+            f"{100 * abs(share):.2g} %."
+        )
         yield Data("contracts", asdict(found.price))
     if not found.broken:
-        yield Text("Plain least squares on the same rows breaks no contract either.")
+        yield Text("Plain least squares on the same rows is physically consistent as well.")
         return
-    yield Text("Plain least squares on the same rows would have been refused:")
+    yield Text("Plain least squares on the same rows violates physical consistency:")
     records = [{"text": text} for text in found.broken]
-    yield Table((Column("text", "what it breaks"),), records, most=3)
+    yield Table((Column("text", "violated constraint"),), records, most=3)

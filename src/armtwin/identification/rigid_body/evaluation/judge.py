@@ -1,4 +1,4 @@
-"""Judge an estimate: on a log it never saw, or each log predicted from the others."""
+"""Evaluate an estimate: on a log it never saw, or each log predicted from the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def judge(
     others: Mapping[str, Robot] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Identification:
-    """Judge an estimate.
+    """Evaluate an estimate.
 
     Args:
         robot: The robot that it started from.
@@ -34,20 +34,20 @@ def judge(
         log: A log that the fit never saw; without one each log, or part of a single one, is left
             out in turn.
         others: Other models of the same arm to be shown beside it.
-        progress: Called with the share that is done.
+        progress: Called with the share of the work that is done.
     """
     _check_arguments(robot, found, log)
-    left, why = None, ""
+    left_out, why = None, ""
     if log is None:
         try:
-            left = leave_one_out(robot, found, progress)
-        except ArmtwinError as error:  # the fit stands, whatever its parts lack
+            left_out = leave_one_out(robot, found, progress)
+        except ArmtwinError as error:  # the fit itself is valid
             why = str(error)
     else:
         log = in_order_of(log, found.robot.joint_names)
         _check_unseen(found, log)
     beside = side_by_side(found, others, log or found.logs[0]) if others else None
-    return Identification(found, log, left, beside, why)
+    return Identification(found, log, left_out, beside, why)
 
 
 def _check_arguments(robot: Robot, found: Estimate, log: Log | None) -> None:

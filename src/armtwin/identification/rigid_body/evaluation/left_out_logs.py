@@ -24,12 +24,12 @@ SAMPLES = 100_000  # of the others from which a part is predicted, at most
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """What each part was predicted to be by a fit that never saw it.
+    """Predictions of each part by a fit that never saw it.
 
     Attributes:
         names: Names of the parts.
         parts: Predicted against measured torque of each.
-        prior: The same with the robot as it was before.
+        prior: Predictions of each by the robot as it was before.
         share: Share of the samples of the others that each fit was made from.
     """
 
@@ -52,7 +52,7 @@ def leave_one_out(
     Args:
         robot: The robot that the estimate started from.
         found: The estimate, whose choices are kept.
-        progress: Called with the share that is done.
+        progress: Called with the share of the work that is done.
     """
     logs, names = _parts(found)
     recipe = replace(found.recipe, average=False, periods=None)
@@ -63,11 +63,11 @@ def leave_one_out(
     samples = sum(len(log.time) for log in logs) * (1 - 1 / len(logs))
     share = 1.0 if recipe.period is not None else min(1.0, SAMPLES / samples)
     middles = [log if share == 1 else middle(log, share) for log in logs]
-    for k, left in enumerate(logs):
+    for k, log in enumerate(logs):
         others = [*middles[:k], *middles[k + 1 :]]
         fit = identify(robot, others, torque=source, cutoff=cutoff, recipe=recipe)
-        parts.append(fit.validate(left))
-        prior.append(fit.validate(left, robot=fit.prior))
+        parts.append(fit.validate(log))
+        prior.append(fit.validate(log, robot=fit.prior))
         if progress is not None:
             progress((k + 1) / len(logs))
     return LeftOut(names, tuple(parts), tuple(prior), share)

@@ -1,4 +1,4 @@
-"""An identification: an estimate and what it is worth, with all that its report shows."""
+"""An identification: an estimate and its validation, with all that its report shows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ BETTER = 0.9  # of the error of the robot file, up to which an estimate is calle
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(Result):
-    """An estimate and what it is worth.
+    """An estimate and its validation.
 
     Attributes:
         estimate: The identified robot.
@@ -116,7 +116,7 @@ class Identification(Result):
 
     @property
     def failed(self) -> bool:
-        """Whether the identified robot predicts the unseen worse than its file, or misses half."""
+        """Whether its error on unseen torque exceeds that of its file, or one half."""
         return self.worse or self.misses_half
 
     @property
@@ -130,16 +130,16 @@ class Identification(Result):
 
     @property
     def misses_half(self) -> bool:
-        """Whether more than half of the unseen torque is missed, mean of the joints."""
+        """Whether the error on unseen torque exceeds one half, mean of the joints."""
         return self.errors is not None and bool(np.nanmean(self.errors[0]) > HALF)
 
     def sections(self) -> Report:
-        """What it is worth, what was told and what not, torques and parameters."""
+        """Errors, what was identified and what not, torques and parameters."""
         found = self.estimate
         times = shown_times(self.fit)
         sections = [
             Section("", _errors(self)),
-            Section("What the logs do not tell", untold_blocks(found)),
+            Section("What the logs do not identify", untold_blocks(found)),
             Section("Torque, measured and predicted", _torques(self, times), page_only=True),
             Section("Friction", friction_blocks(found, self.fitted), page_only=True),
             Section("Masses and centres", link_blocks(found), page_only=True),
@@ -151,7 +151,7 @@ class Identification(Result):
             sections.append(Section("Models side by side", models))
         sections += [
             Section("Physical consistency", consistency_blocks(found)),
-            Section("What this rests on", basis_blocks(found, self.log)),
+            Section("Data and choices", basis_blocks(found, self.log)),
         ]
         return Report(
             title=f"Identification of {found.prior.name}",
@@ -168,28 +168,28 @@ def describe_estimate(estimate: Estimate) -> Report:
 
 
 def _verdict(result: Identification) -> Text:
-    """What an identified robot is worth."""
+    """How well an identified robot predicts."""
     errors = result.errors
     if errors is None:
         why = f" ({result.unjudged})" if result.unjudged else ""
         mean = float(np.nanmean(result.fit.nrmse))
         return Text(
-            f"Fitted, not validated{why}: {mean:.1f} % of the first log's torque is not explained, "
+            f"Fitted, not validated{why}: torque error on the first log {mean:.1f} %, "
             "mean of joints."
         )
     own, prior = (float(np.nanmean(x)) for x in errors)
     j = int(np.nanargmax(errors[0]))
     worst = result.estimate.prior.joint_names[j]
     beside = (
-        f"on {_unseen(result)} it misses {own:.1f} % of the torque (mean of joints), "
-        f"the robot file missed {prior:.1f} %; {worst} is missed most, {errors[0][j]:.1f} %"
+        f"torque error on {_unseen(result)} {own:.1f} % ({prior:.1f} % with the original file), "
+        f"mean of joints; largest for {worst}, {errors[0][j]:.1f} %"
     )
     sentence, tone = _worth(result, own, prior)
     return Text(f"{sentence}: {beside}.", tone)
 
 
 def _unseen(result: Identification) -> str:
-    """What an estimate was judged on."""
+    """What an estimate was validated on."""
     if result.log is not None:
         return "a log it never saw"
     if len(result.estimate.logs) == 1:
@@ -216,7 +216,7 @@ def _subtitle(found: Estimate) -> str:
 
 
 def _errors(result: Identification) -> Iterator[Block]:
-    """What it is worth, joint by joint."""
+    """Torque errors, joint by joint."""
     found = result.estimate
     yield Text(_settings(found))
     left_out = result.errors is not None and result.log is None
@@ -224,7 +224,7 @@ def _errors(result: Identification) -> Iterator[Block]:
     columns = [
         Column("name", "joint"),
         Column("nrmse_percent", shown, PER_HUNDRED),
-        Column("nrmse_standing_percent", "standing", PER_HUNDRED, page_only=True),
+        Column("nrmse_standing_percent", "at rest", PER_HUNDRED, page_only=True),
         Column("nrmse_moving_percent", "moving", PER_HUNDRED, page_only=True),
         Column("nrmse_plain_percent", "plain", PER_HUNDRED),
         Column("nrmse_prior_percent", "prior", PER_HUNDRED),
@@ -250,11 +250,11 @@ def _errors(result: Identification) -> Iterator[Block]:
             "soft",
         )
     yield Text(
-        "In % is what is missed, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: by the identified "
-        "robot, by plain least squares, by the robot file (prior). The residual is the fit's."
+        "Errors in %: 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque with the identified robot, plain "
+        "least squares and the robot file (prior). The residual is the fit's."
     )
     if found.distrusted:
-        yield Text(f"Trusted in spite of a check: {found.distrusted}.", "bad")
+        yield Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
     yield Data("distrusted", found.distrusted)
     if found.fall is not None and found.fall.leans:
         yield Text(fall_words(found.fall))
@@ -268,9 +268,9 @@ def _errors(result: Identification) -> Iterator[Block]:
 def _settings(found: Estimate) -> str:
     d, how = found.decomposition, found.cleaning[0]
     return (
-        f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of "
-        f"the robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to "
-        "10 %"
+        f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, prior "
+        f"weight {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} parameter combinations "
+        "identified to within 10 %"
     )
 
 
@@ -307,7 +307,7 @@ def _mean(joints: list[Record]) -> Record:
 
 
 def _data(result: Identification) -> Iterator[Data]:
-    """What else result.json says."""
+    """Further keys of result.json."""
     found, d = result.estimate, result.estimate.decomposition
     yield Data("robot", found.prior.name)
     yield Data("tool", found.prior.description.mounted.tool)
@@ -317,7 +317,7 @@ def _data(result: Identification) -> Iterator[Data]:
     yield Data("unjudged", result.unjudged)
     yield Data("failed", result.failed)
     yield Data("cutoff_hz", found.cleaning[0].cutoff)
-    yield Data("friction_memory", list(_memory(found)))
+    yield Data("presliding", list(_memory(found)))
     yield Data(
         "decomposition",
         {
@@ -332,13 +332,13 @@ def _data(result: Identification) -> Iterator[Data]:
 
 
 def _memory(found: Estimate) -> Iterator[Record]:
-    """Friction elements that bend before they slide, as identified."""
+    """Friction elements with pre-sliding hysteresis, as identified."""
     for element in found.robot.description.active_friction():
         if remembers(element):
             yield {
                 "element": element.name,
                 "row": row_words(element.on),
-                "radius_rad": element.radius,
+                "distance_rad": element.radius,
                 "level_n_m": breakaway(element.law),
             }
 
@@ -350,7 +350,7 @@ def _judged_on(result: Identification) -> str:
 
 
 def _series(result: Identification, times: Floats) -> dict[str, Floats]:
-    """Torques of the shown log, and what the robot file leaves of them."""
+    """Torques of the shown log, and the residuals of the robot file."""
     series = torque_series(result.fit, times)
     of_file = torque_series(result.prior, times)
     for j in range(1, result.estimate.prior.n + 1):
@@ -368,8 +368,7 @@ def _torques(result: Identification, times: Floats) -> Iterator[Block]:
         spread = float(np.sqrt((deviation[:, j] ** 2).mean()))
         of_file = Line("residual of the robot file", f"prior residual{j + 1}", 3, dashed=True)
         caption = (
-            f"{name}: {result.fit.nrmse[j]:.1f} % not explained, {result.prior.nrmse[j]:.1f} % by "
-            f"the robot file; the prediction's own standard deviation is "
-            f"{NEWTON_METRES.with_unit(spread)}."
+            f"{name}: error {result.fit.nrmse[j]:.1f} %, {result.prior.nrmse[j]:.1f} % with the "
+            f"robot file; standard deviation of the prediction {NEWTON_METRES.with_unit(spread)}."
         )
         yield torque_plot(name, j, times, (of_file,), caption)

@@ -29,7 +29,7 @@ class ModelsSideBySide:
         names: Names of the models; the first is the prior, the second the estimate.
         parameters: Names of the parameters.
         scaled: Parameters over the sizes of the prior's, (models, p).
-        told: Share of each parameter that the estimate's logs tell, (p,).
+        told: Share of each parameter that the estimate's logs identify, (p,).
         validation: Each model's prediction of the log.
     """
 
@@ -90,9 +90,9 @@ def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Iterator[Bl
     yield Table(tuple(columns), records)
     columns = [Column("parameter", "parameter over its size in the prior")]
     columns += [Column(name, name, Number(places=3)) for name in models.names]
-    columns.append(Column("told", "told", Number(places=2)))
+    columns.append(Column("identified", "identified", Number(places=2)))
     records = []
     for k, name in enumerate(models.parameters):
         scaled = dict(zip(models.names, models.scaled[:, k], strict=True))
-        records.append({"parameter": name, **scaled, "told": models.told[k]})
+        records.append({"parameter": name, **scaled, "identified": models.told[k]})
     yield Table(tuple(columns), records, folded="Parameters of all models")

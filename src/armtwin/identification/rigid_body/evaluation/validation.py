@@ -41,7 +41,7 @@ class Validation(Result):
     def sections(self) -> Report:
         """Errors of each joint, and the torques over time."""
         times = shown_times(self)
-        missed = " ".join(f"{share:.1f}" for share in self.nrmse)
+        errors = " ".join(f"{share:.1f}" for share in self.nrmse)
         samples = counted(len(self.time), "sample")
         return Report(
             title="Torque, predicted against measured",
@@ -50,7 +50,7 @@ class Validation(Result):
                 Section("", _errors(self)),
                 Section("Torque over time", _torques(self, times), page_only=True),
             ),
-            verdict=(Text(f"NRMSE of the joints {missed} %, {samples}."),),
+            verdict=(Text(f"NRMSE of the joints {errors} %, {samples}."),),
             series=torque_series(self, times),
         )
 
@@ -59,9 +59,9 @@ class Validation(Result):
         """The comparison of two torques."""
         gap = tau - tau_hat
         size = np.linalg.norm(tau, axis=0)
-        missed = np.linalg.norm(gap, axis=0)
+        error = np.linalg.norm(gap, axis=0)
         return Validation(
-            nrmse=100 * missed / np.where(size > 0, size, np.nan),
+            nrmse=100 * error / np.where(size > 0, size, np.nan),
             rmse=np.sqrt((gap**2).mean(axis=0)),
             max=np.abs(gap).max(axis=0),
             time=time,
@@ -81,11 +81,11 @@ class Validation(Result):
 
 def _errors(validation: Validation) -> Iterator[Block]:
     records = []
-    for j, missed in enumerate(validation.nrmse):
+    for j, nrmse in enumerate(validation.nrmse):
         records.append(
             {
                 "name": f"joint {j + 1}",
-                "nrmse_percent": missed,
+                "nrmse_percent": nrmse,
                 "rmse_n_m": validation.rmse[j],
                 "max_n_m": validation.max[j],
             }
@@ -115,7 +115,7 @@ def shown_times(validation: Validation) -> Floats:
 
 
 def torque_series(validation: Validation, times: Floats) -> dict[str, Floats]:
-    """Measured and predicted torque of each joint and their difference at some times, by name."""
+    """Measured and predicted torque of each joint and their difference at given times, by name."""
     kinds = {
         "measured": validation.tau,
         "predicted": validation.tau_hat,
@@ -150,29 +150,29 @@ def torque_plot(
     return Plot("time", "time [s]", label, "N m", lines, 0, len(times), caption=caption)
 
 
-def shares_of(validation: Validation, standing: Flags) -> tuple[Floats, Floats]:
-    """NRMSE of each joint while it stands and while it moves, both over all torque, (n,) [%].
+def shares_of(validation: Validation, at_rest: Flags) -> tuple[Floats, Floats]:
+    """NRMSE of each joint at rest and in motion, both over all torque, (n,) [%].
 
     Their squares add up to that of all samples.
 
     Args:
         validation: The comparison.
-        standing: Which samples of each joint stand, (m, n).
+        at_rest: Which samples of each joint are at rest, (m, n).
     """
     squares = (validation.tau - validation.tau_hat) ** 2
     power = (validation.tau**2).sum(axis=0)
     whole = np.where(power > 0, power, np.nan)
-    still = (squares * standing).sum(axis=0) / whole
-    moving = (squares * ~standing).sum(axis=0) / whole
+    still = (squares * at_rest).sum(axis=0) / whole
+    moving = (squares * ~at_rest).sum(axis=0) / whole
     return 100 * np.sqrt(still), 100 * np.sqrt(moving)
 
 
 def pooled(parts: Sequence[Validation]) -> Floats:
     """NRMSE of each joint over several comparisons as one, (n,) [%]."""
-    missed = power = np.zeros(parts[0].tau.shape[1])
+    residual = power = np.zeros(parts[0].tau.shape[1])
     for part in parts:
         gap = part.tau - part.tau_hat
-        missed = missed + (gap**2).sum(axis=0)
+        residual = residual + (gap**2).sum(axis=0)
         power = power + (part.tau**2).sum(axis=0)
-    share = missed / np.where(power > 0, power, np.nan)
+    share = residual / np.where(power > 0, power, np.nan)
     return np.asarray(100 * np.sqrt(share))

@@ -1,4 +1,4 @@
-"""Estimates that a real robot could have: one conic problem, solved by Clarabel.
+"""Physically consistent estimates: one conic problem, solved by Clarabel.
 
     min ‖R z - d‖²   with the pseudo-inertia of every link positive definite,
                      rotor inertias, friction and stiffness >= 0
@@ -24,18 +24,18 @@ from armtwin.robot.dynamics.bodies import mounted_load
 from armtwin.robot.robot import Robot
 
 MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
-ROUNDING = 1e-6  # of a parameter's size by which a fit may miss a contract of 0
-SLACK = 1e-3  # of a parameter's size by which a solver may miss a contract of 0
+ROUNDING = 1e-6  # of a parameter's size by which a fit may violate a bound of 0
+SLACK = 1e-3  # of a parameter's size by which a solver may violate a bound of 0
 
 
 def violations(robot: Robot, phi: Floats) -> list[str]:
-    """Links, rotors and friction elements whose numbers no real robot has."""
+    """Links, rotors and friction elements that are not physically consistent, as phrases."""
     found = []
     loads = _mounted(robot)
     for k, joint in enumerate(robot.assembly.tree.joints):
         body = pseudo_inertia(phi[robot.layout.link(k)] - loads[k])
         if not np.linalg.eigvalsh(body)[0] > 0:
-            found.append(f"{joint.child}: its mass and inertia are those of no real body")
+            found.append(f"{joint.child}: its mass and inertia are not physically consistent")
     signed = _at_least_zero(robot)
     for k, parameter in enumerate(robot.parameter_table):
         if signed[k] and phi[k] < 0:
@@ -48,7 +48,7 @@ def violations(robot: Robot, phi: Floats) -> list[str]:
 def _mounted(robot: Robot) -> Floats:
     """Ten parameters of what is mounted on each link, (links, 10).
 
-    The link itself is what is left without.
+    The link itself is the rest.
     """
     loads = np.zeros((len(robot.assembly.tree.joints), 10))
     flange = robot.description.flange
@@ -63,15 +63,15 @@ def _at_least_zero(robot: Robot) -> Flags:
 
 
 def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUNDING) -> Floats:
-    """The parameters (p,), those at zero that miss it by less than a share of their size.
+    """The parameters (p,), those below zero by less than a share of their size set to zero.
 
-    Friction that is more than zero by rounding alone has none.
+    Friction that differs from zero by rounding alone is set to zero as well.
     """
     signed = _at_least_zero(robot)
-    missed = signed & (phi < 0) & (phi > -share * free.sizes)
+    below = signed & (phi < 0) & (phi > -share * free.sizes)
     friction = np.array([parameter.group == "friction" for parameter in robot.parameter_table])
     rounding = signed & friction & (np.abs(phi) < ROUNDING * free.sizes)
-    return np.where(missed | rounding, 0.0, phi)
+    return np.where(below | rounding, 0.0, phi)
 
 
 def nearest(
@@ -81,17 +81,17 @@ def nearest(
     mass: Mapping[str, tuple[float, float]],
 ) -> Floats:
     """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
-    contracts = [
+    constraints = [
         *_signs(robot, free),
         *_mass_bounds(robot, free, mass),
         *_bodies(robot, free),
     ]
-    phi = free.parameters(_least_within(found, contracts))
+    phi = free.parameters(_least_within(found, constraints))
     return at_zero(robot, phi, free, SLACK)
 
 
 class Contract(NamedTuple):
-    """What parameters must keep: s in a cone, with G z + s = h."""
+    """A physical-consistency constraint: s in a cone, with G z + s = h."""
 
     cone: Any
     G: Floats
@@ -131,7 +131,7 @@ def _mass_bounds(
 
 
 def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
-    """Every link that is free to change is a body that can exist."""
+    """Every link that is free to change is physically consistent."""
     import clarabel
 
     slope, loads = free.map, _mounted(robot)
@@ -141,13 +141,13 @@ def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
             continue
         here = pseudo_inertia(free.start[ten] - loads[k])
         smallest = max(0.0, float(np.linalg.eigvalsh(here)[0]))
-        room = min(MARGIN * np.trace(here) / 4, 0.5 * smallest)
-        inside = _triangle(here - room * np.eye(4))
+        margin = min(MARGIN * np.trace(here) / 4, 0.5 * smallest)
+        inside = _triangle(here - margin * np.eye(4))
         yield Contract(clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], inside)
 
 
-def _least_within(found: LeastSquaresFit, contracts: list[Contract]) -> Floats:
-    """Free coordinates z with the least ‖R z - d‖ that keep all contracts, (f,)."""
+def _least_within(found: LeastSquaresFit, constraints: list[Contract]) -> Floats:
+    """Free coordinates z with the least ‖R z - d‖ within all constraints, (f,)."""
     import clarabel
     from scipy import sparse
 
@@ -156,7 +156,7 @@ def _least_within(found: LeastSquaresFit, contracts: list[Contract]) -> Floats:
     equations = [sparse.hstack([sparse.csc_matrix(found.R), -sparse.identity(f)])]
     right = [found.d]
     cones = [clarabel.ZeroConeT(f)]
-    for cone, G, h in contracts:
+    for cone, G, h in constraints:
         equations.append(sparse.csc_matrix(np.hstack([G, np.zeros((len(G), f))])))
         right.append(h)
         cones.append(cone)

@@ -1,7 +1,7 @@
-"""What it costs that an estimate must be a real robot's, on parts that the fit never saw.
+"""Cost of the physical-consistency constraints on parts that the fit never saw.
 
-Contracts hold more parameters than they concern where these are also drawn to a file that is far
-off; then they are drawn less. What is left is the price of being a robot.
+Constraints affect more parameters than they concern where these are also regularised towards a file
+that is far off; then a smaller weight is tried. The error that remains is the cost.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.fit.consistency import nearest, violations
 from armtwin.maths.batch import Floats
 
-DEAR = 1.01  # times the error without contracts from which on a smaller draw is tried
-SMALLER = (0.1, 0.01, 1e-3)  # shares of the draw that are tried
+DEAR = 1.01  # times the error without constraints above which a smaller weight is tried
+SMALLER = (0.1, 0.01, 1e-3)  # shares of the prior weight that are tried
 
 Solve = Callable[[LeastSquaresFit], Floats]
 
 
 @dataclass(frozen=True)
 class Price:
-    """What contracts cost on left-out parts, as root mean squares over those of the fit.
+    """Errors on left-out parts, as root mean squares over those of the fit.
 
     Attributes:
-        drawn: Error of the estimate drawn to the file, without contracts.
-        consistent: The same with contracts.
+        drawn: That of the regularised estimate without constraints.
+        consistent: That of the regularised estimate with constraints.
         plain: That of plain least squares.
     """
 
@@ -40,49 +40,52 @@ class Price:
 
     @property
     def share(self) -> float:
-        """How much more is missed for the contracts, as a share."""
+        """By how much the constraints raise the error, as a share."""
         return self.consistent / self.drawn - 1
 
 
-def affordable(experiment: IdentificationData, drawn: DrawnFit) -> tuple[DrawnFit, Price | None]:
-    """The fit drawn so that with its contracts it predicts left-out parts best, and their price.
+def affordable(
+    experiment: IdentificationData, regularised: DrawnFit
+) -> tuple[DrawnFit, Price | None]:
+    """The fit whose weight predicts left-out parts best within the constraints, and their cost.
 
-    None where nothing is broken, or a part alone cannot be solved.
+    None where none is violated, or a part alone cannot be solved.
     """
     recipe, robot = experiment.recipe, experiment.extended
-    if recipe.estimator != "consistent" or not violations(robot, drawn.parameters):
-        return drawn, None
+    if recipe.estimator != "consistent" or not violations(robot, regularised.parameters):
+        return regularised, None
 
-    def real(found: LeastSquaresFit) -> Floats:
-        return nearest(robot, found, drawn.free, recipe.mass)
+    def solve_within(found: LeastSquaresFit) -> Floats:
+        return nearest(robot, found, regularised.free, recipe.mass)
 
-    def any_robot(found: LeastSquaresFit) -> Floats:
-        return drawn.free.parameters(found.z)
+    def solve_freely(found: LeastSquaresFit) -> Floats:
+        return regularised.free.parameters(found.z)
 
-    weight = drawn.draw.weight
+    weight = regularised.draw.weight
     try:
-        free, plain = _missed(drawn, weight, any_robot), _missed(drawn, 0.0, any_robot)
-        errors = {weight: _missed(drawn, weight, real)}
+        free = _missed(regularised, weight, solve_freely)
+        plain = _missed(regularised, 0.0, solve_freely)
+        errors = {weight: _missed(regularised, weight, solve_within)}
         if recipe.weight is None and errors[weight] > DEAR * min(free, plain):
             for share in SMALLER:
-                errors[share * weight] = _missed(drawn, share * weight, real)
+                errors[share * weight] = _missed(regularised, share * weight, solve_within)
     except ArmtwinError:
-        return drawn, None
+        return regularised, None
     best = min(errors, key=errors.__getitem__)
-    price = Price(free, errors[best], plain)
+    cost = Price(free, errors[best], plain)
     if best == weight:
-        return drawn, price
-    refitted = fit(drawn.whole, drawn.free, best, drawn.sigma)
-    return replace(drawn, fit=refitted, draw=replace(drawn.draw, weight=best)), price
+        return regularised, cost
+    again = fit(regularised.whole, regularised.free, best, regularised.sigma)
+    return replace(regularised, fit=again, draw=replace(regularised.draw, weight=best)), cost
 
 
-def _missed(drawn: DrawnFit, weight: float, solve: Solve) -> float:
-    """Root mean square of what fits miss of parts left out, over the joints' deviations."""
-    sigma = drawn.sigma
-    missed = np.zeros(len(sigma))
-    for left, rest in zip(drawn.parts, drawn.others, strict=True):
+def _missed(regularised: DrawnFit, weight: float, solve: Solve) -> float:
+    """Root mean square residual of left-out parts, over the joints' deviations."""
+    sigma = regularised.sigma
+    squares = np.zeros(len(sigma))
+    for left_out, rest in zip(regularised.parts, regularised.others, strict=True):
         if not rest.count.any():
             continue
-        missed += left.squares(solve(fit(rest, drawn.free, weight, sigma)))
-    rows = np.maximum(drawn.whole.count, 1)
-    return float(np.sqrt((missed / (sigma**2 * rows)).mean()))
+        squares += left_out.squares(solve(fit(rest, regularised.free, weight, sigma)))
+    rows = np.maximum(regularised.whole.count, 1)
+    return float(np.sqrt((squares / (sigma**2 * rows)).mean()))

@@ -5,7 +5,7 @@
 
 k₀ is the gain with which the prior's rigid torque explains a joint's current, where it can; so the
 scale of all gains is that of the prior's masses. Joints share the bodies behind them, which ties
-the gains of joints that carry little to those of the others; the rest is drawn to k₀.
+the gains of joints that carry little to those of the others; the rest is regularised towards k₀.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ STEPS = 50
 SAME = 1e-8
 LARGEST_STEP = 0.5  # of the logarithm of a gain
 HOLD = 1e-3  # weight of the first gains
-MEAN = 1e3  # how much stiffer the mean of those that joints tell themselves is held
+MEAN = 1e3  # how much stiffer the mean of the gains that joints identify themselves is held
 SPREAD = 0.3  # of the logarithm of gains within one robot
-# share of a current's power that the prior's rigid torque must explain to tell the gain
+# share of a current's power that the prior's rigid torque must explain to identify the gain
 TRUSTED = 0.3
 
 
@@ -41,14 +41,14 @@ def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Fl
     trusted = share > TRUSTED
     if (np.sign(slope) * trusted).sum() < 0:
         raise ArmtwinError(
-            "the currents fall where the robot's torque rises; is the sign reversed? Say "
+            "the currents decrease where the robot's torque increases; is the sign reversed? Say "
             "torque_sign in a columns file"
         )
     own = (slope > 0) & trusted
     if not own.any():
         raise ArmtwinError(
-            "the currents show too little of the robot file's weight and inertia to tell drive "
-            "gains; give motor.torque_constant of every motor"
+            "the currents show too little of the robot file's weight and inertia to "
+            "identify drive gains; give motor.torque_constant of every motor"
         )
     gains = 1 / np.where(own, slope, 1.0)
     return np.where(own, gains, np.median(gains[own])), own
@@ -73,30 +73,30 @@ def _explained(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Flo
 def drive_gains(
     found: Factors, free: FreeDirections, weight: float, first: Floats, own: Flags
 ) -> Floats:
-    """Gains (n,) [N m/A] of the joints, told together with the parameters by their currents.
+    """Gains (n,) [N m/A] of the joints, identified from currents together with the parameters.
 
     Args:
         found: Factors with currents in place of torques.
         free: The free directions of the parameters.
         weight: λ of the prior.
         first: k₀, (n,) [N m/A].
-        own: Which of these the joints tell themselves, (n,); their mean is held.
+        own: Which of these the joints identify themselves, (n,); their mean is held.
     """
     f = free.count
     rows = found.count.sum()
-    draw = np.sqrt(weight * rows)
+    pull = np.sqrt(weight * rows)
     hold = np.sqrt(HOLD * rows)
-    below = _held_equations(f, draw, hold, own)
+    below = _held_equations(f, pull, hold, own)
     slopes = found.predicted(free.map)
     z = np.zeros(f)
     turn = np.zeros(len(first))  # ln k - ln k₀
     for _ in range(STEPS):
         k = first * np.exp(turn)
         columns, gap = _linearised(found, slopes, free.parameters(z), k)
-        drawn = -draw * z
+        towards_prior = -pull * z
         held = -hold * turn / SPREAD
         mean = -MEAN * hold * turn[own].sum()
-        right = np.concatenate([gap, drawn, held, [mean]])
+        right = np.concatenate([gap, towards_prior, held, [mean]])
         step = np.linalg.lstsq(np.vstack([columns, below]), right, rcond=None)[0]
         change = np.clip(step[f:], -LARGEST_STEP, LARGEST_STEP)
         z = z + step[:f]
@@ -106,16 +106,16 @@ def drive_gains(
     return np.asarray(first * np.exp(turn))
 
 
-def _held_equations(f: int, draw: float, hold: float, own: Flags) -> Floats:
-    """Equations that draw z, hold each ln k and hold the mean of some, (f + n + 1, f + n)."""
-    drawn = np.full(f, draw)
+def _held_equations(f: int, pull: float, hold: float, own: Flags) -> Floats:
+    """Equations that regularise z and ln k, and hold a mean of ln k, (f + n + 1, f + n)."""
+    towards_prior = np.full(f, pull)
     held = np.full(len(own), hold / SPREAD)
     mean = np.append(np.zeros(f), MEAN * hold * own)
-    return np.vstack([np.diag(np.concatenate([drawn, held])), mean])
+    return np.vstack([np.diag(np.concatenate([towards_prior, held])), mean])
 
 
 def _linearised(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple[Floats, Floats]:
-    """Equations for changes of z and ln k about present values: columns and gaps.
+    """Equations for changes of z and ln k about present values: columns and residuals.
 
     i - Y φ / k = (Y ∂φ/∂z / k) Δz - (Y φ / k) Δln k, each joint over its residual
     """

@@ -23,7 +23,7 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
     table = robot.parameter_table
     held = recipe.held(table) | _known_shares(robot)
     if len(held) == len(names):
-        raise ArmtwinError("recipe: every parameter is held, so nothing is left to identify")
+        raise ArmtwinError("recipe: every parameter is held, so nothing remains to identify")
     place = {name: k for k, name in enumerate(names)}
     start = robot.parameters.copy()
     for name in recipe.zero:
@@ -64,7 +64,7 @@ def _largest_friction(table: tuple[Parameter, ...], element: str) -> float:
 
 
 def term_directions(robot: Robot, free: FreeDirections, terms: Terms) -> FreeDirections:
-    """The free directions with those of added terms, hardly drawn.
+    """The free directions with those of added terms, hardly regularised.
 
     A term takes the place of its host's parameter in part: the file knows their sum, not the split.
     """

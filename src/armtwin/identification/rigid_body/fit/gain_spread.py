@@ -19,17 +19,19 @@ from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.maths.batch import Floats
 
 
-def gain_spread(experiment: IdentificationData, drawn: DrawnFit, gains: Floats) -> Floats:
+def gain_spread(experiment: IdentificationData, regularised: DrawnFit, gains: Floats) -> Floats:
     """Covariance of the parameters by that of their gains, (p, p)."""
-    apart = _gains_of_others(experiment, drawn, gains)
-    slope = _slopes(drawn, len(gains)) / gains
+    apart = _gains_of_others(experiment, regularised, gains)
+    slope = _slopes(regularised, len(gains)) / gains
     return np.asarray(slope @ jackknife(apart) @ slope.T)
 
 
-def _gains_of_others(experiment: IdentificationData, drawn: DrawnFit, gains: Floats) -> Floats:
-    """Gains with each part left out, (parts, n) [N m/A]; parts without which none are told miss."""
+def _gains_of_others(
+    experiment: IdentificationData, regularised: DrawnFit, gains: Floats
+) -> Floats:
+    """Gains with each part left out, (parts, n) [N m/A], where they are identifiable."""
     found = []
-    for rest in drawn.others:
+    for rest in regularised.others:
         try:
             own = experiment.gains(rest.scaled(1 / gains))
         except ArmtwinError:
@@ -39,12 +41,12 @@ def _gains_of_others(experiment: IdentificationData, drawn: DrawnFit, gains: Flo
     return np.array(found).reshape(-1, len(gains))
 
 
-def _slopes(drawn: DrawnFit, joints: int) -> Floats:
-    """How far the parameters go when each joint's gain is doubled, (p, n)."""
-    start = drawn.parameters
+def _slopes(regularised: DrawnFit, joints: int) -> Floats:
+    """Change of the parameters when each joint's gain is doubled, (p, n)."""
+    start = regularised.parameters
     columns = []
     for j in range(joints):
-        doubled = drawn.whole.scaled(1.0 + np.eye(joints)[j])
-        there = fit(doubled, drawn.free, drawn.draw.weight, drawn.sigma)
-        columns.append(drawn.free.parameters(there.z) - start)
+        doubled = regularised.whole.scaled(1.0 + np.eye(joints)[j])
+        there = fit(doubled, regularised.free, regularised.draw.weight, regularised.sigma)
+        columns.append(regularised.free.parameters(there.z) - start)
     return np.stack(columns, axis=1)

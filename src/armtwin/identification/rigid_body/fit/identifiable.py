@@ -1,4 +1,4 @@
-"""Which of a robot's parameters any motion could tell."""
+"""Which of a robot's parameters are identifiable by any motion."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ STATES = 200
 
 @lru_cache(maxsize=8)
 def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
-    """What any motion could tell of a robot's parameters, from its regressor at random states.
+    """Which parameters of a robot are identifiable, from its regressor at random states.
 
     Args:
         robot: The robot.
-        bent: Whether contacts with a memory are bent on their own, or slide with their joints.
+        bent: Whether contacts with hysteresis deflect independently, or slide with their joints.
     """
     states = SURE
     if bent:
@@ -38,11 +38,11 @@ def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
 
 
 def _random_bends(robot: Robot) -> ContactStates:
-    """Bends of all contacts with a memory; sure ones where there are none."""
+    """Deflections of all contacts with pre-sliding hysteresis; `SURE` where there are none."""
     elements = robot.assembly.friction
     own = [e for e, (element, _) in enumerate(elements) if remembers(element)]
     if not own:
         return SURE
-    bends = np.full((STATES, len(elements)), np.nan)
-    bends[:, own] = np.random.default_rng(1992).uniform(-1, 1, size=(STATES, len(own)))
-    return ContactStates(bends)
+    deflections = np.full((STATES, len(elements)), np.nan)
+    deflections[:, own] = np.random.default_rng(1992).uniform(-1, 1, size=(STATES, len(own)))
+    return ContactStates(deflections)

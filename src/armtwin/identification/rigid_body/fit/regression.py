@@ -59,18 +59,20 @@ def pick_weighted(
             out[k, columns[c]] = weights[c] * table[k, places[c]]
 
 
-# periods of the cut-off within which the filter forgets all but exp(-π REACH) of a sample
+# periods of the cut-off within which the filter's response decays to exp(-π REACH)
 REACH = 6.0
 
 
 class Bends(NamedTuple):
-    """Share of its dry friction that each contact bears along a motion, None where none bends.
+    """Relative deflections of the contacts along a motion: shares of their dry friction.
+
+    They are None where no contact has pre-sliding hysteresis.
 
     Attributes:
-        own: That of the robot's friction elements, (m, elements).
-        added: That of the terms, (m, terms).
-        settled: Whether the contacts on each joint have forgotten how they were bent at the start,
-            which a log does not tell, (m, n).
+        own: Those of the robot's friction elements, (m, elements).
+        added: Those of the terms, (m, terms).
+        settled: Whether the contacts on each joint are independent of their initial deflection,
+            which a log does not show, (m, n).
     """
 
     own: Floats | None
@@ -98,11 +100,11 @@ class _Places(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RegressionModel:
-    """What each parameter adds to the torque: those of a robot, then those of added terms.
+    """Contribution of each parameter to the torque: of a robot, then of added terms.
 
     Attributes:
         robot: The robot.
-        width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
+        width: Speeds about a reversal within which the sign of friction is uncertain, (n,) [rad/s].
         terms: Friction terms beside the robot's own.
         carried: Parameters of what lies beyond the gears, for the loads that terms follow, (p,);
             None where none does.
@@ -115,7 +117,7 @@ class RegressionModel:
 
     @property
     def structure(self) -> ColumnStructure:
-        """What any motion can tell; each term is told alone, as its contact bends on its own."""
+        """What is identifiable; each term is so alone, as its contact deflects on its own."""
         base = self._base
         names = tuple(term.name for term in self.terms)
         alone: list[Group] = ["alone"] * len(names)
@@ -131,7 +133,7 @@ class RegressionModel:
 
     @property
     def _base(self) -> ColumnStructure:
-        """What any motion can tell of the robot's own parameters."""
+        """What is identifiable of the robot's own parameters."""
         return identifiable(self.robot, bent=True)
 
     @cached_property
@@ -156,12 +158,12 @@ class RegressionModel:
         return wide
 
     def fewer(self, samples: int) -> int:
-        """So many samples, fewer by as much as added terms make them wider."""
+        """Number of samples, fewer by as much as added terms make them wider."""
         own = len(self.robot.parameters)
         return samples * own // (own + len(self.terms))
 
     def bends(self, motion: Motion) -> Bends:
-        """Bends of all contacts along a motion."""
+        """Deflections of all contacts along a motion."""
         robot, (own, added) = self.robot, self._bundles
         elements = len(robot.assembly.friction)
         return Bends(
@@ -172,7 +174,7 @@ class RegressionModel:
 
     @cached_property
     def _bundles(self) -> tuple[list[Bundle], list[Bundle]]:
-        """Contacts with memory: those of the robot, and those of the terms."""
+        """Contacts with pre-sliding hysteresis: those of the robot, and those of the terms."""
         return bundles_of(self.robot.assembly.friction), bundles_of(elements_of(self.terms))
 
     def columns(
@@ -180,7 +182,7 @@ class RegressionModel:
     ) -> Floats:
         """Columns that each joint has, joint after joint, at some samples of a motion, (m, c).
 
-        Each sample is the mean of so many of a log.
+        Each sample is the mean of `averaged` samples of a log.
         """
         doubt = doubt_of_speed(motion.v, self.width, averaged)[which]
         some = motion.at(which)
@@ -188,8 +190,8 @@ class RegressionModel:
         places = self._places
         columns = np.empty((len(some.q), len(places.own) + len(places.added)))
         on_links = np.empty_like(some.q) if self._loaded else None
-        own_bends = None if own is None else own[which]
-        for here, Y in self._regressors(some, doubt, own_bends):
+        deflections = None if own is None else own[which]
+        for here, Y in self._regressors(some, doubt, deflections):
             pick(Y.reshape(len(Y), -1), places.of_own, places.own, columns[here])
             if on_links is not None:
                 on_links[here] = self._beyond_gears(Y)
@@ -268,12 +270,12 @@ class RegressionModel:
         return np.asarray(Y @ self.carried)
 
     def torque(self, motion: Motion, phi: Floats) -> Floats:
-        """Torque (m, n) of any parameters (p + terms,), also of those that no robot has."""
+        """Torque (m, n) of any parameters (p + terms,), physically consistent or not."""
         return np.concatenate([Y @ phi for Y in self.regressors(motion)])
 
 
 def kept_rows(log: CleanLog) -> range:
-    """Samples of a clean log that become rows: not those at its ends, every so many of a filter."""
+    """Samples of a clean log that become rows: without its ends, thinned as its filter allows."""
     how = log.how
     return range(how.margin, len(log.clean.time) - how.margin, how.step)
 
@@ -281,14 +283,14 @@ def kept_rows(log: CleanLog) -> range:
 def rows(
     model: RegressionModel, log: CleanLog, bent: Bends, rest: Floats, kept: range
 ) -> RegressionRows:
-    """Some rows of a clean log, one channel for each joint.
+    """Rows of a clean log, one channel for each joint.
 
     Args:
         model: The columns.
         log: The clean log.
-        bent: Bends of the contacts along its motion.
-        rest: Speeds below which a joint counts as standing and its rows do not, (n,) [rad/s].
-        kept: The samples that become rows, some of `kept_rows` one after the other.
+        bent: Deflections of the contacts along its motion.
+        rest: Speeds below which a joint is at rest and its rows do not count, (n,) [rad/s].
+        kept: Consecutive samples of those that become rows.
     """
     how, clean = log.how, log.clean
     around = _around(log, kept)
@@ -301,7 +303,7 @@ def rows(
 
 
 def settled_rows(log: CleanLog, bent: Bends, kept: range) -> Flags:
-    """Whether the contacts on each joint have forgotten the start of a log at some rows, (k, n).
+    """Whether the contacts on each joint are independent of the start of a log, (k, n).
 
     A filter mixes what it had before a margin.
     """
@@ -310,7 +312,7 @@ def settled_rows(log: CleanLog, bent: Bends, kept: range) -> Flags:
 
 
 def _around(log: CleanLog, kept: range) -> slice:
-    """Samples that the filter needs for some rows; all where it takes whole periods."""
+    """Samples that the filter needs for these rows; all where it takes whole periods."""
     how, samples = log.how, len(log.clean.time)
     if how.differentiation == "fourier":
         return slice(0, samples)
@@ -321,14 +323,14 @@ def _around(log: CleanLog, kept: range) -> slice:
 def raw_rows(
     model: RegressionModel, cleaned: CleanLog, log: Log, torque: Floats, step: int
 ) -> RegressionRows:
-    """Rows of a log as its torque was measured, every so many samples of it.
+    """Rows of a log with its torque as measured, thinned by a step.
 
     Args:
         model: The columns.
         cleaned: The clean log, for its motion.
         log: The log.
         torque: Torque or current of the log, (m, n).
-        step: Every how many samples one is taken.
+        step: Number of samples from one row to the next.
     """
     some = slice(step // 2, None, step)
     motion = cleaned.motion_at(log.time)

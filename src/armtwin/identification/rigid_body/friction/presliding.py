@@ -1,4 +1,4 @@
-"""Friction that remembers from where its contact came: the bend of each element along a motion."""
+"""Pre-sliding friction: the relative deflection of each element's contact along a motion."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
-# radius below which a logged position does not tell a contact that bends from one that slides
+# pre-sliding distance below which a logged position does not show the deflection of a contact
 LEAST_RADIUS = 1e-5  # [rad]
-LEAST_SHARE = 1e-9  # of dry friction that a speed leaves
-FORGETS = 3.0  # radii of way after which a contact hardly knows how it was bent before
+LEAST_SHARE = 1e-9  # of dry friction at rest that a law has at least at any speed
+FORGETS = 3.0  # pre-sliding distances of travel after which the initial deflection hardly matters
 
-Falling = Drop | GearPair | GearedJoint | RollerBearing  # laws whose dry friction falls with speed
+Falling = (
+    Drop | GearPair | GearedJoint | RollerBearing
+)  # laws whose dry friction decreases with speed
 
 
 def remembers(element: FrictionElement) -> bool:
-    """Whether an element's contact bends so far that a log shows it.
+    """Whether an element has a pre-sliding distance that a log can show.
 
-    Only where the file gives a radius: that of a stiffness changes with the level that is fitted.
+    Only where the file gives one: that of a stiffness changes with the level that is fitted.
     """
     pre = element.presliding
     if pre is None or pre.radius is None or element.negative is not None:
@@ -40,8 +42,8 @@ def remembers(element: FrictionElement) -> bool:
 def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | None:
     """Share of its dry friction that each element bears along a motion (m, n), (m, elements).
 
-    It is nan for elements without memory; None where none has any. A motion begins with no bend. A
-    contact whose torque leads its bend bears more while it bends:
+    It is nan for elements without hysteresis; None where none has any. A motion begins without
+    deflection. A contact whose torque leads its deflection bears more while it deflects:
 
         share = s / r + lead d(s / r)/dt,    ds/dt = w (1 - sign(w) s / r)
 
@@ -54,18 +56,18 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
 def bends_of(
     robot: Robot, bundles: Sequence[Bundle], elements: int, q: Floats, v: Floats
 ) -> Floats | None:
-    """The same from the bundles of so many elements."""
+    """Shares of dry friction from the bundles of all elements, (m, elements)."""
     if not bundles:
         return None
     joints, speeds = joint_positions(robot, q), of_all_joints(robot, v)
     shares = np.full((elements, len(q)), np.nan)
-    ways: dict[int, tuple[Floats, Floats]] = {}  # several laws may share a row
+    travels: dict[int, tuple[Floats, Floats]] = {}  # several laws may share a row
     for bundle in bundles:
         row = bundle.row
-        if id(row) not in ways:
+        if id(row) not in travels:
             x = np.ascontiguousarray(along(row, joints))
-            ways[id(row)] = x, np.asarray(speeds @ row.weights * row.lever(joints))
-        bundle.bend(*ways[id(row)], shares)
+            travels[id(row)] = x, np.asarray(speeds @ row.weights * row.lever(joints))
+        bundle.bend(*travels[id(row)], shares)
     return shares.T
 
 
@@ -77,8 +79,8 @@ class Bundle:
         row: The row.
         law: The law.
         places: Their numbers among all elements.
-        radii: Their radii [rad].
-        leads: By how long the torque of each leads its bend [s].
+        radii: Their pre-sliding distances [rad].
+        leads: Time by which the torque of each leads its deflection [s].
     """
 
     row: Row
@@ -103,7 +105,7 @@ class Bundle:
 
 
 def bundles_of(every: Elements) -> list[Bundle]:
-    """Elements with memory, those of one law on one row together."""
+    """Elements with pre-sliding hysteresis, those of one law on one row together."""
     found: dict[tuple[int, int], Bundle] = {}
     for place, (element, row) in enumerate(every):
         if element.presliding is None or not remembers(element):
@@ -117,16 +119,16 @@ def bundles_of(every: Elements) -> list[Bundle]:
 
 
 def _bending(law: Law, w: Floats, share: Floats) -> Floats:
-    """Share of a speed w (m,) with which a contact bends that bears a share of its friction."""
+    """Share of a speed w (m,) that deflects a contact which bears a share of its friction."""
     if isinstance(law, Falling):
         return np.asarray(1 - np.sign(w) * share)
     return np.where(np.sign(w) * share < 1, 1.0, 0.0)
 
 
 def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
-    """Whether every contact on a joint has forgotten how it was bent at the start, (m, n).
+    """Whether every contact on a joint is independent of its initial deflection, (m, n).
 
-    A log does not tell that: a robot that stands has come from anywhere.
+    A log does not show that deflection: it depends on the motion before.
     """
     joints = joint_positions(robot, q)
     contacts: dict[int, tuple[Row, list[float]]] = {}
@@ -141,9 +143,9 @@ def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
 
 
 def unsettled_friction(robot: Robot, q: Floats) -> Floats:
-    """Standard deviation of friction whose contacts may still be bent from before, (m, n) [N m].
+    """Standard deviation of friction by unknown initial deflections, (m, n) [N m].
 
-    Any bend is as likely as another, which leaves a third of the square of dry friction.
+    Any deflection is as likely as another, which gives a third of the square of dry friction.
     """
     joints = joint_positions(robot, q)
     power = np.zeros(q.shape)
@@ -156,14 +158,14 @@ def unsettled_friction(robot: Robot, q: Floats) -> Floats:
     return np.asarray(np.sqrt(power))
 
 
-def _forgotten(x: Floats, radius: float) -> Flags:
-    """Whether a contact has forgotten its first bend on a way x, (m,).
+def _forgotten(x: Floats, distance: float) -> Flags:
+    """Whether a contact is independent of its initial deflection along a travel x, (m,).
 
-    It has once it has passed a few radii. Where it never does, its joint shall count all the same
-    after half of the way that there is.
+    It is after a few pre-sliding distances. Where the travel is shorter, its joint counts all the
+    same after half of it.
     """
-    way = np.maximum.accumulate(x) - np.minimum.accumulate(x)
-    return np.asarray(way >= min(FORGETS * radius, 0.5 * float(way[-1])))
+    travel = np.maximum.accumulate(x) - np.minimum.accumulate(x)
+    return np.asarray(travel >= min(FORGETS * distance, 0.5 * float(travel[-1])))
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:
@@ -176,8 +178,8 @@ def _dry_share(law: Falling, w: Floats) -> Floats:
 
     A law that is smooth about rest has none there: its contact bears what it has at any speed.
     """
-    falling = np.abs(asperities(w, law.speed, law.exponent))
-    return np.where(w == 0, 1.0, np.maximum(falling, LEAST_SHARE))
+    decreasing = np.abs(asperities(w, law.speed, law.exponent))
+    return np.where(w == 0, 1.0, np.maximum(decreasing, LEAST_SHARE))
 
 
 def along(row: Row, joints: Floats) -> Floats:

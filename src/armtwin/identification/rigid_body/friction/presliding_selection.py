@@ -1,4 +1,4 @@
-"""Which memory the logs ask for: radii by which contacts bend, and whether they are damped."""
+"""Selection of pre-sliding friction: pre-sliding distances of contacts, and their damping."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIDER = tuple((RADII[1] / RADII[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # 
 
 
 def memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
-    """Memory of every radius for every host."""
+    """Pre-sliding terms of every distance for every host."""
     found = []
     for host in places:
         for radius in radii:
@@ -28,10 +28,10 @@ def memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
 def best_memory(
     trial: Trial, places: int, radii: int, errors: dict[str, float]
 ) -> dict[int, tuple[float, bool]]:
-    """Best radius [rad] of each host that gets a memory, and whether it is told; none of any.
+    """Best pre-sliding distance [rad] of each host that gets one, and whether it is identified.
 
-    One radius for all is found first, then each host's own. Where joints never stand, a memory of
-    the least radius is the sign of the speed, told more sharply; it must do better than that too.
+    One distance for all is found first, then each host's own. Where joints are never at rest, the
+    least distance acts as a sharper sign of the speed; others must do better than that, too.
     """
     if not radii:
         return {}
@@ -41,7 +41,7 @@ def best_memory(
         numbers.append(every)
         squares.append(trial.missed(every))
     best = trial.best(squares)
-    errors["with memory of one radius"] = trial.share(squares[best])
+    errors["with one pre-sliding distance for all"] = trial.share(squares[best])
     rivals = [trial.missed(())]
     if not trial.stands:
         rivals.append(squares[0])
@@ -49,12 +49,12 @@ def best_memory(
     if not gain(rival, by_the_others(squares)).shows:
         return {}
     larger = gain(squares[0], squares[best]).shows
-    finer = vertex(RADII, [trial.share(missed) for missed in squares])
+    finer = vertex(RADII, [trial.share(residual) for residual in squares])
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
         chosen[k // radii] = k % radii
-    missed = _with_own_radii(trial, chosen, radii, squares[best])
-    errors["with memory"] = trial.share(missed)
+    residual = _with_own_radii(trial, chosen, radii, squares[best])
+    errors["with pre-sliding hysteresis"] = trial.share(residual)
     found = {}
     for host, r in chosen.items():
         if r >= 0:
@@ -62,14 +62,14 @@ def best_memory(
     return found
 
 
-def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Missed) -> Missed:
-    """Squares missed where each host has a radius of its own, or none, that does better.
+def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, before: Missed) -> Missed:
+    """Residual squares where each host has a distance of its own, or none, that does better.
 
     Args:
         trial: The terms.
-        chosen: Number of the radius of each host, -1 for none; changed where another is better.
-        radii: Number of radii.
-        missed: Missed missed as chosen before.
+        chosen: Number of the distance of each host, -1 for none; changed where another is better.
+        radii: Number of distances.
+        before: Residual squares as chosen before.
     """
     for host in chosen:
         options, squares = [], []
@@ -78,14 +78,14 @@ def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Mi
             if trial.positive(numbers) == numbers:
                 options.append(r)
                 squares.append(trial.missed(numbers))
-        if squares and gain(missed, by_the_others(squares)).shows:
+        if squares and gain(before, by_the_others(squares)).shows:
             best = trial.best(squares)
-            chosen[host], missed = options[best], squares[best]
-    return missed
+            chosen[host], before = options[best], squares[best]
+    return before
 
 
 def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
-    """Numbers of the terms from the radius of each host."""
+    """Numbers of the terms from the distance of each host."""
     found = []
     for host in sorted(chosen):
         if chosen[host] >= 0:
@@ -99,9 +99,9 @@ def damped_radii(
     memory: dict[int, tuple[float, bool]],
     errors: dict[str, float],
 ) -> float | None:
-    """How many times larger radii are with the file's damping; None where that is no better.
+    """Factor of pre-sliding distances with the file's damping; None where that is no better.
 
-    A contact that is damped turns round sooner than its radius says.
+    The torque of a damped contact reverses sooner than its pre-sliding distance alone gives.
     """
     if not any(places[place].is_damped for place in memory):
         return None
@@ -115,7 +115,7 @@ def damped_radii(
     for first in range(0, len(terms), size):
         numbers = trial.positive(range(first, first + size))
         shares.append(trial.share(trial.missed(numbers)))
-    errors["with memory and its damping"] = min(shares[1:])
+    errors["with pre-sliding hysteresis and its damping"] = min(shares[1:])
     if min(shares[1:]) >= shares[0]:
         return None
     return vertex(WIDER, shares[1:])

@@ -1,7 +1,7 @@
-"""Which friction terms the logs ask for: those with which left-out parts are predicted better.
+"""Selection of friction terms: those with which left-out parts are predicted better.
 
 Every comparison is made part by part, and of several options each part is predicted with the one
-that the other parts find best. What is taken must do better by more than chance explains.
+that the other parts find best. What is taken must do better by a significant gain.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics.loaded_friction import load_of
 
-# of a load that friction takes at most: gears but worms pass on two thirds and more of their torque
+# of a load that friction takes at most: gears but worms transmit two thirds of their torque or more
 MOST_SHARE = 0.5
-THINNED = 10  # samples of which one tells the usual load
+THINNED = 10  # samples of which one is used for the usual load
 
 
 def usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, float]:
@@ -58,7 +58,7 @@ def load_terms(
     *,
     damped: bool = False,
 ) -> Terms:
-    """A load of every host with a gear of its own, with the memory of its place if it has one."""
+    """A load term of every host with a gear of its own, with its pre-sliding distance if any."""
     found = []
     for place, load in usual.items():
         found.append(places[place].load(load, radii.get(place), damped=damped))
@@ -76,7 +76,7 @@ def with_loads(
 
     Args:
         trial: The terms.
-        taken: Numbers of the terms that were taken; one that would no more resist is given up.
+        taken: Numbers of the terms that were taken; one that would no longer resist is dropped.
         first: Number of the first term that follows a load.
         errors: What was tried, added to.
     """
@@ -86,14 +86,14 @@ def with_loads(
         found = _one_more(trial, numbers, rest)
         if found is None:
             break
-        added, numbers, missed = found
+        added, numbers, residual = found
         rest.remove(added)
         options.append(numbers)
-        squares.append(missed)
+        squares.append(residual)
     if not options:
         return list(taken)
     best = trial.best(squares)
-    errors["with the loads of gears"] = trial.share(squares[best])
+    errors["with friction by gear load"] = trial.share(squares[best])
     if not gain(trial.missed(taken), by_the_others(squares)).shows:
         return list(taken)
     return options[best]
@@ -102,7 +102,7 @@ def with_loads(
 def _one_more(
     trial: Trial, taken: Sequence[int], offered: Sequence[int]
 ) -> tuple[int, list[int], Missed] | None:
-    """The offered term that gains most: it, all that are then taken, and the squares missed.
+    """The offered term that gains most: it, all that are then taken, and residual squares.
 
     None where none resists as a gear does that is no worm.
     """
@@ -119,7 +119,7 @@ def _one_more(
     return added[best], options[best], squares[best]
 
 
-FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
+FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may decrease
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 SAMPLES = 6000  # of all logs on which terms are compared, more than short logs have
 STRETCHES = 6  # of all logs that these are spread over, or one of each
@@ -128,7 +128,7 @@ SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
 
 def is_set_value(channel: str) -> bool:
-    """Whether a channel holds what a controller asked for, which no contact has held back."""
+    """Whether a channel is a command of the controller, in which no contact shows."""
     return channel.endswith(SET_VALUES)
 
 
@@ -138,10 +138,10 @@ class Chosen:
 
     Attributes:
         terms: The terms.
-        errors: Share of left-out torque that is missed, mean of the joints, by what was tried.
+        errors: Relative error of left-out torque, mean of the joints, by what was tried.
         carried: Parameters of what lies beyond the gears, by the fit with these terms, (p,); None
             where nothing was fitted.
-        told: For each term with memory whether the logs tell its radius, or only a bound of it.
+        told: For each pre-sliding term whether its distance is identified, or only bounded.
     """
 
     terms: Terms
@@ -151,7 +151,7 @@ class Chosen:
 
     @property
     def remembers(self) -> bool:
-        """Whether friction has a memory."""
+        """Whether friction has pre-sliding hysteresis."""
         return len(self.told) > 0
 
 
@@ -159,7 +159,7 @@ class Chosen:
 def chosen_terms(experiment: IdentificationData) -> Chosen:
     """The friction terms that predict left-out parts better than the robot's own laws alone.
 
-    A reference is not the way that a contact went, so that none is looked for in it.
+    A reference is not the travel of a contact, so that none is looked for in it.
     """
     recipe = experiment.recipe
     if recipe.friction == "file" or recipe.motion == "reference":
@@ -192,17 +192,17 @@ def chosen_terms(experiment: IdentificationData) -> Chosen:
     numbers += _best_shape(trial, numbers, first, len(places), errors)
     numbers = with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
     own = trial.parameters(numbers)[: len(some.prior.parameters)]
-    told = [told for _, told in memory.values()]
+    identified = [identified for _, identified in memory.values()]
     return Chosen(
         terms=tuple(trial.terms[k] for k in numbers),
         errors=errors,
         carried=beyond_gears(some.prior, own),
-        told=tuple(told[k] for k in numbers if k < len(told)),
+        told=tuple(identified[k] for k in numbers if k < len(identified)),
     )
 
 
 def _some_rows(experiment: IdentificationData) -> IdentificationData:
-    """The experiment with all rows, of stretches spread over the logs where these are long."""
+    """The data with all rows, of stretches spread over the logs where these are long."""
     samples = sum(len(log.clean.time) for log in experiment.clean)
     if samples <= SAMPLES:
         return experiment.with_all_rows()
@@ -215,7 +215,7 @@ def _some_rows(experiment: IdentificationData) -> IdentificationData:
 
 
 def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: bool = False) -> Terms:
-    """For every shape a term of each host, a fall with the memory of its place if it has one."""
+    """For every shape a term of each host, a decrease with its pre-sliding distance if any."""
     found = []
     for share in FALLS:
         for place, host in enumerate(places):
@@ -227,18 +227,18 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: boo
 
 
 def _is_a_shape(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
-    """Whether a shape of the speed predicts left-out parts better, and memory beside it no more.
+    """Whether a dependence on speed predicts better, and pre-sliding beside it adds nothing.
 
-    Friction that falls towards rest looks like a contact that bends where joints never stand.
+    Friction that decreases towards rest looks like a deflecting contact where joints never rest.
     """
     shape = _best_shape(trial, (), places * len(RADII), places, {})
     if not shape:
         return False
-    bent = []
+    deflecting = []
     for place, (radius, _) in memory.items():
         nearest = int(np.argmin(np.abs(np.log(RADII) - np.log(radius))))
-        bent.append(len(RADII) * place + nearest)
-    both = trial.positive([*bent, *shape])
+        deflecting.append(len(RADII) * place + nearest)
+    both = trial.positive([*deflecting, *shape])
     return not gain(trial.missed(shape), trial.missed(both)).shows
 
 
@@ -249,7 +249,7 @@ def _best_shape(
 
     Args:
         trial: The terms.
-        memory: Numbers of the terms with memory that were taken.
+        memory: Numbers of the pre-sliding terms that were taken.
         first: Number of the first term with a shape.
         places: Number of hosts.
         errors: What was tried, added to.
@@ -259,10 +259,10 @@ def _best_shape(
         kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]
         if not kept:
             continue
-        missed = trial.missed([*memory, *kept])
-        errors[f"with {words}"] = trial.share(missed)
+        residual = trial.missed([*memory, *kept])
+        errors[f"with {words}"] = trial.share(residual)
         options.append(kept)
-        squares.append(missed)
+        squares.append(residual)
     if not squares or not gain(trial.missed(memory), by_the_others(squares)).shows:
         return []
     return options[trial.best(squares)]
@@ -270,7 +270,7 @@ def _best_shape(
 
 def _shapes(first: int, places: int) -> Iterator[tuple[str, list[int]]]:
     """Words for every shape, and the numbers of its terms."""
-    words = [f"a fall within {100 * share:g} % of the highest speed" for share in FALLS]
+    words = [f"a decrease within {100 * share:g} % of the highest speed" for share in FALLS]
     words += [f"the power {exponent:.2g} of the speed" for exponent in ROOTS]
     for k, word in enumerate(words):
         start = first + k * places

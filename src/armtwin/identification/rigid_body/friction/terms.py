@@ -1,9 +1,9 @@
-"""Friction terms that logs may ask for beside the robot file's laws: memory, shape and load.
+"""Friction terms that may be added to the robot file's laws: pre-sliding, shape and load.
 
-A term is a friction element like any other, on the row of its host. Memory is dry friction whose
-contact bends by a radius before it slides; a shape is a fall or a root of the speed; a load is dry
-friction by the torque that the gear of its row passes on. While they are fitted they stand beside
-the robot, whose own columns are compiled for its structure.
+A term is a friction element like any other, on the row of its host. A pre-sliding term is dry
+friction whose contact deflects by a pre-sliding distance before it slides; a shape is a decrease or
+a root of the speed; a load is dry friction by the torque that the gear of its row transmits. While
+they are fitted they are kept beside the robot, whose own columns are compiled for its structure.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from armtwin.robot.schema.drive_groups import LEAST_TORQUE, FrictionElement, Pre
 MEMORY, SHAPE, LOAD = "_memory", "_shape", "_load"
 ENDINGS = (MEMORY, SHAPE, LOAD)
 LEAST_SPEED = 1e-9  # [rad/s]
-SLOW = 1e-3  # of a joint's highest speed at which dry friction is told from viscous
+SLOW = 1e-3  # of a joint's highest speed at which dry friction is distinguished from viscous
 SOURCE = "assumed: added for identification"
 
 
@@ -51,7 +51,7 @@ class Term:
         row: The row that it acts on.
         host: Number of the friction element that it is added to.
         tied: Parameter of the host whose place it takes in part, None where of none.
-        bends_by: Elastic travel of its host by the file [rad].
+        bends_by: Pre-sliding distance of its host by the file [rad].
     """
 
     element: FrictionElement
@@ -79,7 +79,7 @@ class Host:
         element: The element.
         row: Its row.
         speed: Its highest speed in the logs [rad/s].
-        geared: Whether one gear alone carries the load of its row, of which the file knows nothing.
+        geared: Whether one gear alone carries the load of its row, which the file does not give.
     """
 
     number: int
@@ -89,13 +89,13 @@ class Host:
     geared: bool
 
     def memory(self, radius: float, *, damped: bool = False) -> Term:
-        """Dry friction that bends by a radius [rad], with the file's damping where damped."""
+        """Dry friction with a pre-sliding distance [rad], with the file's damping where damped."""
         presliding = self._bristle(radius, damped)
         element = self._added(MEMORY, self._dry_law, presliding)
         return Term(element, self.row, self.number, self._sharpest())
 
     def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
-        """Dry friction that falls within a share of the highest speed, with a radius [rad]."""
+        """Dry friction that decreases within a share of the top speed, with a distance [rad]."""
         presliding = self._bristle(radius, damped)
         element = self._added(SHAPE, Drop(0.0, share * self.speed), presliding)
         return Term(element, self.row, self.number, None)
@@ -106,7 +106,7 @@ class Host:
         return Term(element, self.row, self.number, None)
 
     def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
-        """Dry friction by the load, which is usually so large [N m], with a radius [rad]."""
+        """Dry friction by the load of a usual size [N m], with a pre-sliding distance [rad]."""
         element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
         return Term(element, self.row, self.number, None, self.element.radius)
 
@@ -124,14 +124,14 @@ class Host:
 
     @property
     def is_damped(self) -> bool:
-        """Whether the file gives its bristles a damping."""
+        """Whether the file gives its pre-sliding stiffness a damping."""
         return self.element.lead > 0 and self.element.radius > 0
 
     def _bristle(self, radius: float | None, damped: bool = False) -> Presliding | None:
-        """Presliding of a radius, else the host's, so that a robot with bristles has all.
+        """Presliding of a distance, else the host's, so that every element has a stiffness.
 
         With the damping of the file relative to critical, the lead grows with the root of the
-        radius: c1 / c0 = 2 ζ √(J / c0), c0 = level / radius.
+        distance: c1 / c0 = 2 ζ √(J / c0), c0 = level / distance.
         """
         if radius is None:
             return self.element.presliding
@@ -180,14 +180,14 @@ def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
         if element.name.endswith(ENDINGS) or own & bound or added & names:
             continue
         speed = float(top @ np.abs(row.weights))
-        if speed < LEAST_SPEED:  # logs in which it stands tell nothing of its friction
+        if speed < LEAST_SPEED:  # logs in which it is at rest show nothing of its friction
             continue
         found.append(Host(number, element, row, speed, _is_geared(robot, element, row)))
     return found
 
 
 def _is_geared(robot: Robot, element: FrictionElement, row: Row) -> bool:
-    """Whether one gear alone carries the load of a row, of which its friction does not know."""
+    """Whether one gear alone carries the load of a row, and its friction ignores that load."""
     parts = robot.assembly
     motors, joints = parts.motor_rows.shape
     if parts.coupling is not None or motors != joints or element.follows_load:
@@ -197,13 +197,13 @@ def _is_geared(robot: Robot, element: FrictionElement, row: Row) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Some samples of a motion as friction terms see them.
+    """Samples of a motion as friction terms need them.
 
     Attributes:
         motion: The motion.
-        doubt: Half widths of the speeds that samples stand for, (m, n) [rad/s].
-        bent: Bends of the terms, None where none has a memory, (m, terms).
-        on_links: Joint torques beyond the gears; None where no term asks for them, (m, n) [N m].
+        doubt: Half widths of the speeds that samples average over, (m, n) [rad/s].
+        bent: Deflections of the terms, None without pre-sliding hysteresis, (m, terms).
+        on_links: Joint torques beyond the gears; None where no term needs them, (m, n) [N m].
     """
 
     motion: Motion
@@ -221,19 +221,19 @@ def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
         last = first + len(list(alike))
         term = terms[first]
         law, w = term.element.law, v @ term.row.weights
-        bends = some.bent[:, first:last].T if bent and some.bent is not None else None
+        deflections = some.bent[:, first:last].T if bent and some.bent is not None else None
         if isinstance(law, Loaded):
-            found[first:last] = _load_values(robot, term, w, some, bends)
-        elif bends is None:
+            found[first:last] = _load_values(robot, term, w, some, deflections)
+        elif deflections is None:
             found[first:last] = law.columns(w)[:, 0]
         else:
-            np.multiply(bends, sliding_columns(law, w)[:, 0], out=found[first:last])
+            np.multiply(deflections, sliding_columns(law, w)[:, 0], out=found[first:last])
         first = last
     return found.T
 
 
 def _kinds(terms: Terms, some: Samples) -> Iterator[tuple[tuple[int, int, bool], Term]]:
-    """Terms, each with row, law and whether its contact bends: neighbours may share all three."""
+    """Terms, each with row, law and whether its contact deflects; neighbours may share these."""
     for k, term in enumerate(terms):
         law = term.element.law
         dry = bool(law.dry) and some.bent is not None and not np.isnan(some.bent[0, k])
@@ -241,11 +241,11 @@ def _kinds(terms: Terms, some: Samples) -> Iterator[tuple[tuple[int, int, bool],
 
 
 def _load_values(
-    robot: Robot, term: Term, w: Floats, some: Samples, bends: Floats | None
+    robot: Robot, term: Term, w: Floats, some: Samples, deflections: Floats | None
 ) -> Floats:
     """Friction by the load of a term's gear, per unit of its share, (..., m)."""
     assert some.on_links is not None
-    side = bends
+    side = deflections
     if side is None:
         doubt = of_all_joints(robot, some.doubt) @ np.abs(term.row.weights)
         side = mean_sign(w, doubt)
@@ -288,7 +288,7 @@ def without_terms(robot: Robot) -> Robot:
 
 
 def radii_of(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
-    """Names of the elements with memory, and their radii [rad]."""
+    """Names of the pre-sliding elements, and their pre-sliding distances [rad]."""
     for term in terms:
         if term.element.name.endswith(MEMORY):
             yield term.element.name, term.element.radius
@@ -297,20 +297,20 @@ def radii_of(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
 def with_own_bristles(
     friction: tuple[FrictionElement, ...], terms: Terms
 ) -> tuple[FrictionElement, ...]:
-    """Friction elements of which added loads have bristles by their own level.
+    """Friction elements of which added loads have a pre-sliding stiffness by their own level.
 
-    A load without a memory has those of its host, whose stiffness is for the host's level.
+    A load without a distance of its own has that of its host, which is for the host's level.
     """
-    radii = {}
+    distances = {}
     for term in terms:
         pre = term.element.presliding
         if term.element.name.endswith(LOAD) and pre is not None and pre.stiffness is not None:
-            radii[term.element.name] = term.bends_by
+            distances[term.element.name] = term.bends_by
     found = []
     for element in friction:
-        radius, pre = radii.get(element.name, 0.0), element.presliding
-        if radius > 0 and pre is not None and pre.stiffness is not None:
-            stiffness = max(breakaway(element.law), LEAST_TORQUE) / radius
+        distance, pre = distances.get(element.name, 0.0), element.presliding
+        if distance > 0 and pre is not None and pre.stiffness is not None:
+            stiffness = max(breakaway(element.law), LEAST_TORQUE) / distance
             damping = None if pre.damping is None else pre.damping * stiffness / pre.stiffness
             own = replace(pre, stiffness=stiffness, damping=damping)
             element = replace(element, presliding=own)

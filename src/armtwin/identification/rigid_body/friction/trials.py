@@ -16,12 +16,12 @@ from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Terms
 from armtwin.maths.batch import Floats
 
-PARTS = 12  # left out in turn, as many as tell a standard error to a fifth
-# share of the samples at which joints stand from which on it shows that friction holds its sign
+PARTS = 12  # left out in turn, enough to estimate a standard error to 20 %
+# share of the samples at rest above which logs show that friction keeps its sign at rest
 STANDING = 0.05
 LEAST_WEIGHT = 1e-8  # of the prior
 
-Missed = Floats  # squares missed of each part and joint, (parts, n)
+Missed = Floats  # residual squares of each part and joint, (parts, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +29,9 @@ class Trial:
     """All terms that may be chosen, their squares computed once.
 
     Attributes:
-        stands: Whether the joints stand often enough to show that friction keeps its sign there.
-        terms: The terms, in the order of the coordinates after those.
-        free: The free directions of all, as drawn.
+        stands: Whether the joints are at rest often enough to show that friction keeps its sign.
+        terms: The terms, in the order of the last coordinates.
+        free: The free directions of all, as regularised.
         squares: Squares of the parts.
     """
 
@@ -41,19 +41,19 @@ class Trial:
     squares: LeftOutParts
 
     def missed(self, chosen: Sequence[int]) -> Missed:
-        """Squares missed of each part and joint with some terms, (parts, n)."""
+        """Residual squares of each part and joint with the chosen terms, (parts, n)."""
         return self.squares.missed(chosen)
 
-    def share(self, missed: Missed) -> float:
-        """Share of the left-out torque that is missed, mean of the joints."""
-        return float(np.exp(0.5 * self._error(missed)))
+    def share(self, residual: Missed) -> float:
+        """Relative error of the left-out torque, mean of the joints."""
+        return float(np.exp(0.5 * self._error(residual)))
 
     def best(self, options: Sequence[Missed]) -> int:
-        """Number of the squares missed that are least."""
-        return int(np.argmin([self._error(missed) for missed in options]))
+        """Number of the option with the least residual squares."""
+        return int(np.argmin([self._error(residual) for residual in options]))
 
     def positive(self, chosen: Sequence[int]) -> list[int]:
-        """Those of some terms whose friction resists."""
+        """Those of the chosen terms whose friction resists."""
         kept = list(chosen)
         while kept:
             values = self.squares.values(kept)[self.squares.always :]
@@ -64,12 +64,12 @@ class Trial:
         return kept
 
     def parameters(self, chosen: Sequence[int]) -> Floats:
-        """Parameters of the robot and of all terms in a fit to all parts with some of these."""
+        """Parameters of the robot and of all terms in a fit to all parts with the chosen ones."""
         return self.free.parameters(self.squares.values(chosen))
 
-    def _error(self, missed: Missed) -> float:
-        """ln of the squares missed over those of the torque, mean of the joints."""
-        return float(np.log(missed.sum(axis=0) / self.squares.power).mean())
+    def _error(self, residual: Missed) -> float:
+        """ln of the residual squares over those of the torque, mean of the joints."""
+        return float(np.log(residual.sum(axis=0) / self.squares.power).mean())
 
 
 def trial_of(some: IdentificationData, terms: Terms) -> Trial:
@@ -79,15 +79,15 @@ def trial_of(some: IdentificationData, terms: Terms) -> Trial:
     gains = wide.gains(parts.whole()) if wide.needs_gains else None
     if gains is not None:
         parts = parts.scaled(gains)
-    sigma, draw = _drawn(some, parts.first_columns(*some.model.combination.shape))
-    sized = wide.free.scaled(wide.friction, draw.family_size)
-    weight = max(draw.weight, LEAST_WEIGHT)
+    sigma, regularisation = _drawn(some, parts.first_columns(*some.model.combination.shape))
+    sized = wide.free.scaled(wide.friction, regularisation.family_size)
+    weight = max(regularisation.weight, LEAST_WEIGHT)
     squares = left_out_parts(parts, sized, sigma, weight, always=some.free.count)
     return Trial(_stands(some), terms, sized, squares)
 
 
 def _drawn(some: IdentificationData, parts: Squares) -> tuple[Floats, Draw]:
-    """Residuals of a fit without any term, (n,), and how strongly it is drawn to the file."""
+    """Residuals of a fit without any term, (n,), and its regularisation."""
     sigma = scales(parts.whole(), some.free)
     weight = some.recipe.weight
     if weight is not None:
@@ -96,7 +96,7 @@ def _drawn(some: IdentificationData, parts: Squares) -> tuple[Floats, Draw]:
 
 
 def _stands(some: IdentificationData) -> bool:
-    """Whether the joints stand for a share of the samples."""
+    """Whether the joints are at rest for a share of the samples."""
     rest = some.recipe.rest * fastest(some.clean)
     slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])
     return bool(slow.mean() > STANDING)

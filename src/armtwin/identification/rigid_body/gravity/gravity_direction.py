@@ -1,11 +1,11 @@
-"""Where things fall in the base frame, as the logs tell it: a wrong mounting, a base that leans.
+"""Gravity direction in the base frame by the logs: a wrong mounting, a tilted base.
 
     min ‖τ - Y(g) φ‖² / (σ² rows) + λ ‖z‖² + λ |ĝ - ĝ₀|²        over φ = φ₀ + s B z and ĝ, |g| known
 
-ĝ₀ is the robot file's direction; the search starts at it and at the six axes of the base. Signs of
-weights are told by the file's masses, as a mass on the other side of a joint falls the same way
-under turned gravity; so the draw λ to them takes part. The angles' deviations come from the scatter
-with parts left out, as does whether they are believed.
+ĝ₀ is the robot file's direction; the search starts at it and at the six axes of the base. The
+file's masses determine the signs of weights, as a mass on the other side of a joint has the same
+torque under reversed gravity; so the regularisation λ towards them takes part. The angles'
+deviations come from the scatter with parts left out, as does whether they are used.
 
 Ref: [Efron 1982]
 """
@@ -29,27 +29,27 @@ from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.schema.mounting import Vector, angle_between, in_words, option_for, vector
 
 WEIGHT = 1e-3  # λ
-HARDLY = 1e-6  # λ of fits whose residual is taken for the noise
+HARDLY = 1e-6  # λ of fits whose residual is taken as the noise
 LEAST_NOISE = 1e-3  # of a joint's torque that its residual is taken to have at least
 STEPS = 20  # of the search
-STEPS_AGAIN = 4  # of the same with a part left out
+STEPS_AGAIN = 4  # of the search with a part left out
 LARGEST_STEP = 0.3  # of an angle [rad]
 SAME = 1e-5  # step below which the search ends [rad]
-SHARE = 0.9  # of an angle that the logs must tell, the rest being the draw's
-SURE = 3.0  # deviations that an angle must have to be believed
+SHARE = 0.9  # of an angle that the logs must determine, the rest being the regularisation's
+SURE = 3.0  # deviations by which an angle must differ from zero to be used
 SURE_GAIN = 2.0  # deviations by which left-out parts must be predicted better
-# by which ln of the squares must fall at least: errors that all parts share show in none left out
+# least decrease of ln of the squares: errors that all parts share show in none left out
 LEAST_GAIN = 0.01
-CLEAR_GAIN = 0.3  # the same for another mounting: an error smaller by a seventh
+CLEAR_GAIN = 0.3  # that decrease for another mounting: an error smaller by a seventh
 CLEAR_STRAIN = 4.0  # times the squares of the parameters' changes, each twice as large
-SHARP = np.radians(1.0)  # to which a lean must be known
-LEAN = np.radians(10.0)  # beyond which a base does not lean but is mounted otherwise
-SEEN = np.radians(0.05)  # below which an angle is nobody's business
+SHARP = np.radians(1.0)  # largest standard deviation of a base tilt that is used
+LEAN = np.radians(10.0)  # largest base tilt; beyond it the base is mounted otherwise
+SEEN = np.radians(0.05)  # least base tilt that is reported
 
 
 @dataclass(frozen=True, eq=False)
 class Fall:
-    """Free fall in the base frame, by the robot file and by the logs.
+    """Gravity in the base frame, by the robot file and by the logs.
 
     Attributes:
         file: The robot file's [m/s²].
@@ -57,9 +57,8 @@ class Fall:
         deviation: Standard deviations of its components, (3,) [m/s²].
         angle: Angle between both [rad].
         angle_deviation: Its standard deviation [rad].
-        share: Share of the direction that the logs tell, 0 to 1.
-        gain: By how much ln of the squares missed of left-out parts falls with it, mean of the
-            parts.
+        share: Share of the direction that the logs determine, 0 to 1.
+        gain: Decrease of ln of the residual squares of left-out parts with it, mean of the parts.
         gain_deviation: Standard deviation of that mean.
         strain: How many times larger the squares are by which parameters must move from the robot
             file's to explain the logs with its direction.
@@ -77,33 +76,33 @@ class Fall:
 
     @property
     def told(self) -> bool:
-        """Whether the logs tell the direction."""
+        """Whether the direction is identified."""
         return self.share > SHARE and self.angle_deviation < LEAN
 
     @property
     def differs(self) -> bool:
-        """Whether the logs tell another direction than the file, and predict better with it."""
-        sure = self.told and self.angle > max(SEEN, SURE * self.angle_deviation)
-        return sure and self.gain > max(LEAST_GAIN, SURE_GAIN * self.gain_deviation)
+        """Whether the logs give another direction than the file, and it predicts better."""
+        significant = self.told and self.angle > max(SEEN, SURE * self.angle_deviation)
+        return significant and self.gain > max(LEAST_GAIN, SURE_GAIN * self.gain_deviation)
 
     @property
     def leans(self) -> bool:
-        """Whether the base leans a little from where the file has it, and it is known how much."""
+        """Whether the base is tilted a little from the file's direction, by a known angle."""
         return self.differs and self.angle <= LEAN and self.angle_deviation < SHARP
 
     @property
     def leaning(self) -> str:
-        """By how much the logs have the base lean, as a phrase."""
+        """The base tilt by the logs, as a phrase."""
         return (
-            f"the base leans {np.degrees(self.angle):.3g} ± {np.degrees(self.angle_deviation):.2g} "
-            "deg from where the file had it"
+            f"the base is tilted by {np.degrees(self.angle):.3g} ± "
+            f"{np.degrees(self.angle_deviation):.2g} deg from the file's direction"
         )
 
     @property
     def wrong(self) -> str:
-        """What to say of a file whose base is mounted otherwise, "" where it is not.
+        """Message on a file whose base is mounted otherwise, "" where it is not.
 
-        What a model of friction lacks may look like a turned gravity while joints hardly move; so
+        Errors of the friction model may look like a turned gravity while joints hardly move; so
         the file's direction must be clearly worse.
         """
         clear = self.gain > CLEAR_GAIN or self.strain > CLEAR_STRAIN
@@ -118,7 +117,7 @@ class Fall:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """What the search works on.
+    """Data of the search.
 
     Attributes:
         of: Squares with gravity free.
@@ -137,7 +136,7 @@ class _Search:
 
     @cached_property
     def whole(self) -> Floats:
-        """The same of all parts, (c, c)."""
+        """Weighted squares of all parts, (c, c)."""
         return np.tensordot(self.weights, self.of.whole, axes=(0, 0))
 
     @cached_property
@@ -148,7 +147,7 @@ class _Search:
         return np.vstack([both, target])
 
     def fit(self, S: Floats, g: Floats, weight: float = WEIGHT) -> tuple[Floats, float]:
-        """Coordinates z of a fit to squares (c, c) for one gravity, and what it costs."""
+        """Coordinates z of a fit to squares (c, c) for one gravity, and its cost."""
         f = self.free.count
         D = self._map(g)
         square = D.T @ S @ D
@@ -157,7 +156,7 @@ class _Search:
         return z, float(square[-1, -1] - b @ z)
 
     def _map(self, g: Floats) -> Floats:
-        """Columns of z and of what is left to them, τ - Y φ₀, in those of Z, (c, f + 1)."""
+        """Columns of z and of τ - Y φ₀ in those of Z, (c, f + 1)."""
         return self.of.mapped(self._columns, g)
 
     def left(self, z: Floats, g: Floats) -> Floats:
@@ -185,16 +184,16 @@ class _Search:
         by_angle = self.of.by_gravity(phi) @ (size * across)
         D = np.column_stack([-self._map(g)[:, :-1], -by_angle])
         off = across.T @ (g - self.of.gravity) / size
-        drawn = np.append(z, off)
+        from_prior = np.append(z, off)
         DS = D.T @ S
-        H = DS @ D + WEIGHT * np.eye(len(drawn))
-        return H, DS @ self.left(z, g) + WEIGHT * drawn, across
+        H = DS @ D + WEIGHT * np.eye(len(from_prior))
+        return H, DS @ self.left(z, g) + WEIGHT * from_prior, across
 
     def share(self, S: Floats, z: Floats, g: Floats) -> float:
-        """Least share of the two angles that squares tell."""
+        """Least share of the two angles that squares determine."""
         H, _, _ = self._normal(S, z, g)
-        drawn = WEIGHT * np.linalg.inv(H)[-2:, -2:]
-        return float(1 - np.linalg.eigvalsh(drawn)[-1])
+        of_prior = WEIGHT * np.linalg.inv(H)[-2:, -2:]
+        return float(1 - np.linalg.eigvalsh(of_prior)[-1])
 
 
 def _across(g: Floats) -> Floats:
@@ -212,7 +211,7 @@ def _turned(g: Floats, turn: Floats) -> Floats:
 
 @one_blas_thread()
 def fall(experiment: IdentificationData) -> Fall | None:
-    """The direction of gravity by the logs; None where there is none, or nothing tells it."""
+    """The direction of gravity by the logs; None without gravity, or where no log shows it."""
     g = np.array(experiment.prior.description.gravity)
     if not g.any():
         return None
@@ -230,7 +229,7 @@ def fall(experiment: IdentificationData) -> Fall | None:
 
 
 def _begun(experiment: IdentificationData, found: Weights) -> tuple[_Search, Floats]:
-    """What is searched, weighted, and the likely direction from which on."""
+    """The weighted data of the search, and the likely direction to start from."""
     free = experiment.free
     tried: list[tuple[Floats, Floats]] = []
     for g in _likely(found.gravity):
@@ -272,16 +271,16 @@ def _first_gains(experiment: IdentificationData, found: Weights, g: Floats) -> F
 
 
 def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Floats]]) -> Floats:
-    """Residual of each joint as logged in the best of hardly drawn fits, (n,)."""
+    """Residual of each joint as logged in the best of hardly regularised fits, (n,)."""
     power = found.whole[:, -1, -1]
     count = found.count.sum(axis=0)
     least = np.full(len(power), np.inf)
     for g, gains in tried:
         search = _weighted(found, free, gains, np.sqrt(power / count))
         z, _ = search.fit(search.whole, g, HARDLY)
-        left = search.left(z, g)
-        missed = search.of.whole @ left @ left / gains**2
-        least = np.minimum(least, missed)
+        residual = search.left(z, g)
+        squares = search.of.whole @ residual @ residual / gains**2
+        least = np.minimum(least, squares)
     return np.asarray(np.sqrt(np.maximum(least, LEAST_NOISE**2 * power) / count))
 
 
@@ -293,7 +292,7 @@ def _weighted(found: Weights, free: FreeDirections, gains: Floats, noise: Floats
 
 
 def _judged(search: _Search, z: Floats, logs: Floats) -> Fall:
-    """What a direction is worth, by leaving out each part in turn."""
+    """Deviations and gain of a direction, by leaving out each part in turn."""
     file = search.of.gravity
     whole = search.whole
     size = float(np.linalg.norm(file))
@@ -340,7 +339,7 @@ def _along(spread: Floats, file: Floats, logs: Floats) -> float:
     return float(np.sqrt(towards @ spread @ towards))
 
 
-def _missed(left: Floats, squares: Floats) -> Floats:
-    """Squares that are missed of each joint, (n,)."""
-    missed = squares @ left @ left
-    return np.maximum(missed, 1e-12 * squares[:, -1, -1] + 1e-300)
+def _missed(residual: Floats, squares: Floats) -> Floats:
+    """Residual squares of each joint, (n,)."""
+    found = squares @ residual @ residual
+    return np.maximum(found, 1e-12 * squares[:, -1, -1] + 1e-300)

@@ -23,7 +23,7 @@ from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
 SAMPLES = 3000  # of all logs
-LEAST_SAMPLES = 200  # the same at least of one part
+LEAST_SAMPLES = 200  # of one part at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Weights:
         return float(self.count.sum())
 
     def scaled(self, gains: Floats) -> Weights:
-        """The same with other targets, each joint's times its gain (n,)."""
+        """These squares with each joint's target times its gain (n,)."""
         if (gains == 1).all():
             return self
         squares = self.squares.copy()
@@ -116,11 +116,11 @@ def _columns(model: RegressionModel, log: CleanLog) -> Floats:
     """Z of a log through its filter, (k, n, c), of columns with the file's gravity."""
     how, motion = log.how, log.motion
     m, n = motion.q.shape
-    falling = model.robot.weight_regressor(motion.q).reshape(m, n, -1)
+    by_weight = model.robot.weight_regressor(motion.q).reshape(m, n, -1)
     p = len(model.robot.parameters)
-    c = p + falling.shape[2]
+    c = p + by_weight.shape[2]
     columns = np.empty((m, n, c))
-    columns[:, :, p:] = falling
+    columns[:, :, p:] = by_weight
     first = 0
     for Y in model.regressors(motion):
         columns[first : first + len(Y), :, :p] = Y
