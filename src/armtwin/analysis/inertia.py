@@ -27,7 +27,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
@@ -96,12 +96,12 @@ class EffectiveInertia(Result):
         return Report(title, subtitle, tuple(sections), (verdict,))
 
     @property
-    def table(self) -> list[dict[str, float | str | None]]:
+    def table(self) -> list[Record]:
         """A record for each drive: extremes without and with the load, and their ratios."""
         records = []
         for i, (name, unit) in enumerate(_axes(self)):
             low, high = float(self.values[:, i].min()), float(self.values[:, i].max())
-            record: dict[str, float | str | None] = {
+            record: Record = {
                 "axis": name,
                 "unit": unit,
                 "smallest": low,

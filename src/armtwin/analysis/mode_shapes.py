@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from armtwin.notebook.sections import (
     Blocks,
     Column,
     Data,
+    Record,
     Report,
     Scene,
     Section,
@@ -102,7 +103,7 @@ class Modes(Result):
         return Report(title, where, sections, (verdict,), series)
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """A record for each mode."""
         records = []
         for rotors, modes in self.motors.items():
@@ -167,7 +168,7 @@ def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
     words = []
     for k, mode in enumerate(played):
         words.append(f"{SECONDS * k:g} s: {mode.frequency:.3g} Hz")
-    model: dict[str, Any] = {
+    model: Record = {
         "joints": joints,
         "bars": bars,
         "tool": tool_of(built),

@@ -27,6 +27,7 @@ from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers
@@ -92,7 +93,7 @@ def analyse(
     words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     run = folder_run(source, output, [Path(robot), *_inputs(along)])
-    settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
+    settings: Record = {"load": None if load is None else _load(found, load)}
     if links:
         settings["links"] = True
     if push is not None:

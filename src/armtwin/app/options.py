@@ -15,6 +15,7 @@ import armtwin as at
 from armtwin.app.robots import on_base
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 
 BARE = "+-.0123456789eE"  # characters of a number without a unit
 
@@ -249,7 +250,7 @@ def command_of(group: typer.Typer, name: str | None = None) -> Callable[[Command
 
 def _ungroup_options(command: Command) -> Command:
     """The command as the command line has it: each group of options one by one."""
-    groups: dict[str, Any] = {}
+    groups: Record = {}
     parameters = []
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in signature(command).parameters.items():

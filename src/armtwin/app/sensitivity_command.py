@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import armtwin as at
 from armtwin.app.options import Output, argument, option, quantity
@@ -12,6 +12,7 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
+from armtwin.notebook.sections import Record
 
 CHANGE = 0.1
 
@@ -45,7 +46,7 @@ def sensitivity(
     if by >= 1:
         raise ArmtwinError(f"--by must be less than 100 %, got {100 * by:g} %")
     chosen = None if not features else [name.replace("_", " ") for name in features]
-    options: dict[str, Any] = {"keys": keys, "by": by}
+    options: Record = {"keys": keys, "by": by}
     words = [*keys] if by == CHANGE else [*keys, f"{100 * by:g} %"]
     if chosen is not None:
         options["features"] = chosen

@@ -17,7 +17,7 @@ from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
-Record = Mapping[str, Any]
+Record = dict[str, Any]
 Tone = Literal["", "soft", "good", "bad"]
 
 

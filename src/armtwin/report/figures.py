@@ -19,7 +19,7 @@ from armtwin.notebook.cells import Cells
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Plot, Report
+from armtwin.notebook.sections import Plot, Record, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,7 +263,7 @@ def legend(axes: Any) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
 
 
-def style(k: int) -> dict[str, Any]:
+def style(k: int) -> Record:
     """Colour and dashes of the line with a number."""
     return {
         "color": COLOURS[k % len(COLOURS)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def _best(result: SweepResult) -> Blocks:
     records = []
     for number in result.best(BEST):
         row = result.rows[number]
-        record: dict[str, Any] = {"run": number + 1, "job": result.sweep.base(number).job.name}
+        record: Record = {"run": number + 1, "job": result.sweep.base(number).job.name}
         record |= result.sweep.inputs(number)
         record |= {"inputs": _inputs(result, number), "outcome": row.outcome}
         record |= {"ratio": row.ratio, "probability": row.probability}

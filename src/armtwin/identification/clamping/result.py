@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from armtwin.files.digests import file_name
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne
@@ -21,7 +20,7 @@ from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")
@@ -139,7 +138,7 @@ def _table(found: Sequence[TransmissionEstimate]) -> Table:
     return Table(columns, [vars(one) for one in found])
 
 
-def _records(found: Sequence[TransmissionEstimate]) -> dict[str, Any]:
+def _records(found: Sequence[TransmissionEstimate]) -> Record:
     """Records of the methods in result.json."""
     records = {}
     for name, one in zip(NAMES, found, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from armtwin.notebook.sections import (
     Column,
     Data,
     Facts,
+    Record,
     Report,
     Section,
     Table,
@@ -266,7 +267,7 @@ def _limits(result: Excitation) -> Blocks:
     shares = result.use.shares
     records = []
     for j, name in enumerate(result.robot.joint_names):
-        record: dict[str, Any] = {"name": name}
+        record: Record = {"name": name}
         for kind in KINDS[:4]:
             record[kind] = _share(result.robot, kind, shares[kind], j)
         records.append(record)
@@ -274,7 +275,7 @@ def _limits(result: Excitation) -> Blocks:
     columns += [Column(kind, kind, PERCENT) for kind in KINDS[:4]]
     yield Table(tuple(columns), records)
     yield Facts(tuple(_near(result)))
-    used: dict[str, Any] = {kind: share.tolist() for kind, share in shares.items()}
+    used: Record = {kind: share.tolist() for kind, share in shares.items()}
     yield Data("limits_used", {**used, "distance_m": result.use.distance})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -214,7 +214,7 @@ def _numbers(result: PayloadIdentification) -> Blocks:
     yield Data("inertia_kg_m2", _six(value[4:]) if is_identified else None)
     if result.gain is None:
         yield Data("refused", result.refused or None)
-    deviations: dict[str, Any] = {"mass_kg": std[0], "centre_m": std[1:4]}
+    deviations: Record = {"mass_kg": std[0], "centre_m": std[1:4]}
     deviations["inertia_kg_m2"] = _six(std[4:])
     if result.gain is not None:
         deviations["torque_constant_nm_a"] = result.gain.std.tolist()
@@ -232,7 +232,7 @@ def _interval(record: Record) -> str:
 def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
-    records: list[dict[str, Any]] = []
+    records: list[Record] = []
     for k, name in enumerate(names):
         file = motors[k].torque_constant if motors else None
         value = float(gain.constants[k])
