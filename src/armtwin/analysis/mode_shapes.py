@@ -140,7 +140,11 @@ def _mode_blocks(result: Modes) -> Blocks:
         records = [record for record in result.table if record["rotors"] == rotors]
         yield Text(f"{HELD[rotors].capitalize()}; the tool's motion relative to its largest:")
         yield Table(columns, records, f"modes.{rotors}")
-    yield Data("load", result.load)
+    yield Data(
+        {
+            "load": result.load,
+        }
+    )
 
 
 def _lowest_chart(result: Modes) -> Chart | Bars:

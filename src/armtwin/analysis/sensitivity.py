@@ -145,8 +145,12 @@ class Sensitivity(Result):
 
 
 def _data(result: Sensitivity) -> Blocks:
-    yield Data("by", result.by)
-    yield Data("effects", result.table)
+    yield Data(
+        {
+            "by": result.by,
+            "effects": result.table,
+        }
+    )
 
 
 def _stops(result: Sensitivity) -> Blocks:

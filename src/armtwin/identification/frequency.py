@@ -140,9 +140,13 @@ def _joints(result: LogResponse) -> Blocks:
         Column("known_to_hz", "known to", HERTZ),
     )
     yield Table(columns, result.table, "joints")
-    yield Data("given", result.given)
-    yield Data("answer", result.answer)
-    yield Data("curves", [_curve(joint) for joint in result.joints])
+    yield Data(
+        {
+            "given": result.given,
+            "answer": result.answer,
+            "curves": [_curve(joint) for joint in result.joints],
+        }
+    )
     yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 90 %.", "soft")
 
 

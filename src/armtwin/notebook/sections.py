@@ -129,10 +129,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Data:
-    """A value that only result.json shows, by its key."""
+    """Values that only result.json shows, by their keys, as "feasibility.violations"."""
 
-    key: str
-    value: Any
+    values: Record
     kind: Literal["data"] = "data"
 
 

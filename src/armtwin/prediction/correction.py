@@ -174,10 +174,14 @@ def _blocks(result: Correction) -> Blocks:
         "poses in the workpiece's frame, angles A, B, C.",
         "soft",
     )
-    yield Data("job", result.prediction.job.name)
-    yield Data("robot", result.prediction.robot.name)
-    yield Data("largest_shift_m", largest)
-    yield Data("holds", result.verdict.within)
+    yield Data(
+        {
+            "job": result.prediction.job.name,
+            "robot": result.prediction.robot.name,
+            "largest_shift_m": largest,
+            "holds": result.verdict.within,
+        }
+    )
 
 
 def _charts(result: Correction) -> Blocks:

@@ -31,7 +31,7 @@ def _data(block: Block) -> Iterator[tuple[str, Any]]:
     if isinstance(block, Table) and block.key:
         yield block.key, block.records
     if isinstance(block, Data):
-        yield block.key, block.value
+        yield from block.values.items()
 
 
 def _put(result: Record, path: list[str], value: Any) -> None:

@@ -107,17 +107,25 @@ def _overview(result: SweepResult) -> Blocks:
     """What was asked for and what it took."""
     yield Facts(tuple(_facts(result)))
     asked = result.sweep
-    yield Data("sweep", asked.name)
-    yield Data("runs", len(result.rows))
-    yield Data("held", result.held)
-    yield Data("band", asked.description.band)
-    yield Data("design", asked.description.design)
+    yield Data(
+        {
+            "sweep": asked.name,
+            "runs": len(result.rows),
+            "held": result.held,
+            "band": asked.description.band,
+            "design": asked.description.design,
+        }
+    )
     axes = []
     for axis in asked.axes:
         values = [axis.si(value) for value in axis.values]
         axes.append({"key": axis.key, "relative": axis.relative, "values": values})
-    yield Data("axes", axes)
-    yield Data("computed", result.course.computed)
+    yield Data(
+        {
+            "axes": axes,
+            "computed": result.course.computed,
+        }
+    )
 
 
 def _best(result: SweepResult) -> Blocks:

@@ -119,10 +119,14 @@ def _numbers(result: Clamping) -> Blocks:
             yield Text(f"{found.method}: {found.refused}", "bad")
     for time, pause in result.record.gaps:
         yield Text(f"The log pauses for {pause:.3g} s at {time:.4g} s.", "bad")
-    yield Data("motor_side", _records(result.table))
-    yield Data("joint_side", _records(result.joint_side) if result.joint_side else None)
-    yield Data("half_cycles", len(result.half_cycles))
-    yield Data("turn_rad", result.record.turn)
+    yield Data(
+        {
+            "motor_side": _records(result.table),
+            "joint_side": _records(result.joint_side) if result.joint_side else None,
+            "half_cycles": len(result.half_cycles),
+            "turn_rad": result.record.turn,
+        }
+    )
 
 
 def _table(found: Sequence[TransmissionEstimate]) -> Table:

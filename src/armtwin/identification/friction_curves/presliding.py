@@ -91,7 +91,7 @@ class PreslidingFit(Result):
             title=f"{self.joint}: pre-sliding friction",
             subtitle=f"from {self.way}",
             sections=(
-                Section("", (Data("presliding", self.table[0]),)),
+                Section("", (Data({"presliding": self.table[0]}),)),
                 Section("Torque over displacement", _chart(self), page_only=True),
             ),
             verdict=(_verdict(self),),

@@ -166,9 +166,13 @@ def _numbers(result: FrictionFit) -> Blocks:
             "written.",
             "bad",
         )
-    yield Data("unit", result.curves.unit)
-    yield Data("gravity", result.gravity)
-    yield Data("joints", list(_records(result)))
+    yield Data(
+        {
+            "unit": result.curves.unit,
+            "gravity": result.gravity,
+            "joints": list(_records(result)),
+        }
+    )
 
 
 def _records(result: FrictionFit) -> Iterator[Record]:
