@@ -165,7 +165,7 @@ def test_line_of_the_loads_has_the_largest_moment_on_a_bearing(robot):
 
 def test_a_parallelogram_laid_flat_is_refused(built):
     """Rod and upper arm in one line: the forearm could go either way."""
-    with pytest.raises(ArmtwinError, match="the structure stands in a singular position"):
+    with pytest.raises(ArmtwinError, match="the structure is in a singular position"):
         built.forward_kinematics([0.0, 1.0, 1.0 - LEVER, 0.0])
 
 

@@ -66,8 +66,8 @@ def payload(
             torque=torque,
             method="held" if held else "difference",
         )
-    told = not found.refused if found.gain is None else bool(found.gain.told.all())
-    run.finish(found, robot=found.robot, passed=told)
+    passed = not found.refused if found.gain is None else bool(found.gain.told.all())
+    run.finish(found, robot=found.robot, passed=passed)
 
 
 def _believed(robot: at.Robot, name: str) -> at.Robot:

@@ -151,7 +151,7 @@ def _describe_drives(robot: Robot, friction: dict[str, JointFriction]) -> Iterat
 
 
 class _FixedPart(NamedTuple):
-    """A link that hangs on another one by a fixed joint: its pose there and its ten parameters."""
+    """A link on another one by a fixed joint: its pose there and its ten parameters."""
 
     name: str
     parent: str
