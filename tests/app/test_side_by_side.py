@@ -60,7 +60,7 @@ def test_the_report_draws_the_curves_over_each_other(swept):
 
 
 def test_several_jobs_with_bands_hold_only_if_all_do(tmp_path):
-    """With a tolerance of 1 mm the seam surely holds; both ways to hold stand in the table."""
+    """With a tolerance of 1 mm the seam holds; both outcomes are in the table."""
     few = "\n[uncertainty]\ndraws = 8\n"
     sure = JOB.replace('"0.1 mm"', '"1 mm"')
     (tmp_path / "sure.toml").write_text(sure + few, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_several_jobs_with_bands_hold_only_if_all_do(tmp_path):
 
 
 def test_robots_stand_side_by_side(never_run, tmp_path):
-    """Each of them is asked for, and one that is not known is told."""
+    """Each of them is asked for, and one that is not known is refused."""
     done = call(save(tmp_path), "predict", "job.toml", "--robot", "rx90b,rx91b")
     assert done.code == 2
     assert "robot 'rx91b' is neither shipped" in done.err

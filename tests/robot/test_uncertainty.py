@@ -133,7 +133,7 @@ def test_deviations_that_cannot_be_are_refused(saved, old, new, sentence):
 
 
 def test_numbers_that_are_not_told_keep_their_source(robots):
-    """Half of a body's numbers told: each key says where its own come from."""
+    """Half of a body's numbers identified: each key says where its own come from."""
     robot = robots["rx90b"]
     names = robot.parameter_names
     told = np.array([name in ("m2", "mx2", "Jm3") for name in names])
