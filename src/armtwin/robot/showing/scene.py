@@ -92,7 +92,7 @@ def _cylinder_bar(
 
 
 def skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Joints with their frames, and bars from each link's frame to what hangs on it."""
+    """Joints with their frames, and bars from each link's frame to its children."""
     tree = robot.assembly.tree
     joints, bars = [], []
     for parent, joint in zip(tree.parents, tree.joints, strict=True):
