@@ -189,7 +189,7 @@ def on_coarse_grid(placement: Placement) -> bool:
 
 def statement_table(found: Sequence[Statement]) -> Iterator[str]:
     """Statements as lines of a table."""
-    yield "| section | statement | armtwin | | what it rests on, or why not |"
+    yield "| section | statement | armtwin | | what it assumes, or why not |"
     yield "|---|---|---|---|---|"
     for s in found:
         yield f"| {s.section} | {s.text} | {s.figure} | {s.verdict} | {s.why} |"
@@ -243,7 +243,7 @@ def page(lines: Sequence[Placement], corners: Sequence[Corner]) -> Iterator[str]
 
 
 def main() -> None:
-    """Scan, tell where the shipped jobs do not lie in the middle, print the page."""
+    """Scan, report where the shipped jobs do not lie in the middle, print the page."""
     lines = list(line_placements(STEP))
     corners = all_corner_placements()
     found = Seams(middle(lines), middle(corners))

@@ -1,4 +1,4 @@
-"""The command that tells what acts in the equations of motion of a robot."""
+"""The command that shows the terms of the equations of motion of a robot."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def analyse(
     carried: Carried,
     output: Output,
 ) -> None:
-    """Say what acts: torques, coupling, inertia; how an elastic robot swings and gives way."""
+    """Show torques, coupling and inertia; modes, sag and compliance of an elastic robot."""
     if at_posture is not None and along is not None:
         raise ArmtwinError("--at and --along cannot be given together")
     _check_moving(what, along is not None, (speeds, accelerations), faster)
@@ -181,7 +181,7 @@ def _assignment(part: str) -> tuple[str, str]:
 
 
 def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
-    """The home of a robot with the positions of some drives replaced."""
+    """The home of a robot with the positions of named drives replaced."""
     wrist = robot.description.wrist
     home = np.zeros(robot.n) if wrist is None else np.array(wrist.home)
     positions = levers(robot, home[None]).position[0]

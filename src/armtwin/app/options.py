@@ -263,15 +263,15 @@ def _ungroup_options(command: Command) -> Command:
         parameters += [_option(f.name, f.default, own[f.name]) for f in fields(kind)]
 
     @wraps(command)
-    def ungrouped(**given: Any) -> None:
+    def run(**given: Any) -> None:
         for name, kind in groups.items():
             given[name] = kind(**{f.name: given.pop(f.name) for f in fields(kind)})
         command(**given)
 
-    vars(ungrouped).pop("__wrapped__")
-    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    vars(ungrouped)["__signature__"] = Signature(parameters)
-    return ungrouped
+    vars(run).pop("__wrapped__")
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    vars(run)["__signature__"] = Signature(parameters)
+    return run
 
 
 def _option(name: str, default: Any, annotation: Any) -> Parameter:

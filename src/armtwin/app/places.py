@@ -182,7 +182,7 @@ def is_job(name: str) -> bool:
         return True
     if name in robot_files.list_shipped() or name.endswith(ROBOT_ENDINGS):
         return False
-    # a name that is neither is told so as a job
+    # a name that is neither is refused as a job
     return not name.endswith(".toml") or not set(read_tables(Path(name))) & ROBOT_KEYS
 
 

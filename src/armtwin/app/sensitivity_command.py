@@ -1,4 +1,4 @@
-"""The command that tells what the answer of a job or an experiment depends on."""
+"""The command that shows what the answer of a job or an experiment depends on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sensitivity(
             '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
         ),
     ],
-    by: Annotated[float, quantity("--by", "1", 'Relative change, both ways, as "10 %".')] = CHANGE,
+    by: Annotated[float, quantity("--by", "1", 'Relative change, + and -, as "10 %".')] = CHANGE,
     features: Annotated[
         list[str] | None,
         option(
@@ -41,7 +41,7 @@ def sensitivity(
     *,
     output: Output,
 ) -> None:
-    """Say what a job's path error or an experiment's features depend on, changed both ways."""
+    """Change numbers up and down: effect on a job's path error or an experiment's features."""
     asked = Experiment.load(what) if is_experiment(what) else Job.load(what)
     if by >= 1:
         raise ArmtwinError(f"--by must be less than 100 %, got {100 * by:g} %")

@@ -168,7 +168,7 @@ class Plot:
     The sample is chosen everywhere.
 
     Attributes:
-        x: Name of the series on the x axis; it never falls.
+        x: Name of the series on the x axis; it never decreases.
         x_label: Its label with the unit.
         y_label: Label of the y axis.
         unit: Unit of the y axis.

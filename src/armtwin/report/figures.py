@@ -24,7 +24,7 @@ from armtwin.notebook.sections import Plot, Record, Report
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which colour-blind eyes tell apart, without the pale yellow. No two of
+# Okabe and Ito's colours, which colour-blind eyes distinguish, without the pale yellow. No two of
 # the first 28 lines share both colour and dashes.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 DASHES = ("-", "--", "-.", ":")
@@ -217,7 +217,7 @@ def _label(label: str) -> str | None:
 def _chosen_axes(
     axes: Axes | Sequence[Axes] | None, count: int, *, sharex: bool = True
 ) -> list[Axes]:
-    """The given axes, which must be so many, or as many new ones under each other."""
+    """The given axes, which must be n, or n new ones under each other."""
     if axes is None:
         figure, made = _pyplot().subplots(count, squeeze=False, sharex=sharex, layout="constrained")
         figure.set_size_inches(WIDTH, max(HEIGHT * count, LEAST_HEIGHT))

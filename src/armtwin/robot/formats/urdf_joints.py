@@ -121,7 +121,7 @@ def _mimic(reader: Reader, node: Node | None, what: str) -> Mimic | None:
 
 
 def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str, float]:
-    """Limits by the names of a robot file; those that stand for none are left out."""
+    """Limits by the names of a robot file; those that mean no limit are left out."""
     if node is None or kind == "fixed":
         return {}
     limits: dict[str, float] = {}

@@ -90,7 +90,7 @@ def _cylinder_bar(body: int, start: Pair, end: Pair, tone: str) -> Record:
 
 
 def skeleton(robot: Robot) -> tuple[list[Record], list[Record]]:
-    """Joints with their frames, and bars from each link's frame to what hangs on it."""
+    """Joints with their frames, and bars from each link's frame to its children."""
     tree = robot.assembly.tree
     joints, bars = [], []
     for parent, joint in zip(tree.parents, tree.joints, strict=True):
