@@ -255,5 +255,5 @@ def test_actuators_that_cannot_be_identified_are_refused(rng):
     falling = FrequencyResponse(
         np.arange(1.0, 50), 1 / (1 + 1j * np.arange(1.0, 50)), np.ones(49), np.full(49, 1e-3), 10.0
     )
-    with pytest.raises(at.ArmtwinError, match="read off a resonance peak"):
+    with pytest.raises(at.ArmtwinError, match="a valve needs a resonance peak"):
         fit_valve(falling)

@@ -185,7 +185,7 @@ def test_the_robot_with_the_shapes_predicts_its_log_no_worse_than_identified_wit
 def test_shapes_are_shown_and_written(shapes, tmp_path):
     at.write_report(shapes, tmp_path / "shapes.html")
     assert "joint_1.viscous_exponent" in (tmp_path / "shapes.html").read_text(encoding="utf-8")
-    assert "told" in repr(shapes)
+    assert "shape parameters are identified" in repr(shapes)
     (axis,) = shapes.plot()
     drawn = [points.lines[0].get_ydata() for points in axis.containers]
     np.testing.assert_array_equal(drawn, [shapes.before, shapes.after])

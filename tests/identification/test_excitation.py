@@ -183,7 +183,7 @@ def test_a_cell_is_kept_clear_of(robot):
 
 def test_limits_that_leave_no_motion_are_refused_with_the_worst_of_them(robot):
     closed = Cell(plane=(Plane((-2.0, 0.0, 0.0), (-1.0, 0.0, 0.0), name="curtain"),))
-    with pytest.raises(ArmtwinError, match=r"limits leave no motion.*plane 'curtain'"):
+    with pytest.raises(ArmtwinError, match=r"no motion within the limits.*exceeded: .*plane 'curtain'"):
         at.excite(robot, ExcitationPlan(), closed)
 
 

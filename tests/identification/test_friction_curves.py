@@ -233,7 +233,7 @@ def test_laws_compared_on_the_ur10e(shared_data):
         plain = group.candidates["coulomb_viscous"]
         assert group.fit.rms < 0.3 * plain.rms
         assert group.fit.rms < 0.005 * np.abs(group.curves.torque).max()
-    with pytest.raises(at.ArmtwinError, match="known in amperes only"):
+    with pytest.raises(at.ArmtwinError, match="identified in amperes only"):
         _ = fit.robot
 
 
@@ -296,7 +296,7 @@ def test_one_direction_alone_is_refused_where_weight_may_act(rx90b, rng):
 def test_friction_that_pushes_is_refused(rx90b, rng):
     curves = single_joint(rx90b, "joint_1", rng)
     turned = FrictionCurves.of(rx90b.joint_names, curves.joint, curves.speeds, -curves.torque)
-    with pytest.raises(at.ArmtwinError, match="friction would push"):
+    with pytest.raises(at.ArmtwinError, match="friction would drive it"):
         at.fit_friction(rx90b, turned, gravity="pose")
 
 
@@ -320,7 +320,7 @@ def test_tables_that_cannot_be_used_say_why(rx90b, tmp_path, text, sentence):
 
 def test_too_few_speeds_are_refused(rx90b):
     curves = FrictionCurves.of(rx90b.joint_names, [0] * 4, np.array([0.1, 0.2, 0.4, 1]), np.ones(4))
-    with pytest.raises(at.ArmtwinError, match="4 torques cannot tell the 5 numbers"):
+    with pytest.raises(at.ArmtwinError, match="4 torques cannot identify the 5 parameters"):
         at.fit_friction(rx90b, curves, gravity="pose", law="stribeck")
 
 

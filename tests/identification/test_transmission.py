@@ -51,7 +51,7 @@ def test_both_runs_of_the_kr300_agree_on_offset_and_stiffness(robots, kr300_logs
     for x in found:
         assert x.table[0].stiffness is None
         assert x.robot.description.transmission[0].stiffness == x.table[0].prior
-    assert "once the link encoder may run out" in found[1].table[0].sentence
+    assert "once run-out and a delay of the link encoder are admitted" in found[1].table[0].sentence
 
 
 @pytest.fixture(scope="module")
