@@ -159,7 +159,7 @@ def test_four_temperatures_tell_the_viscosity_coefficient(rx90b):
 
 
 def staircase(robot, speeds, *, joint=0, law=None, weight=0.0, rate=200.0):
-    """A log of a joint that goes to and fro at each speed, a second each."""
+    """A log of a joint that moves back and forth at each speed, a second each."""
     law = law or robot.description.friction[joint].law
     v = []
     for speed in speeds:
@@ -353,14 +353,14 @@ def test_the_scatter_of_the_curve_is_the_least_that_any_estimate_can_have(rx90b)
     law = rx90b.description.friction[1].law
     rng = np.random.default_rng(5)
     between = np.geomspace(SPEEDS[0], SPEEDS[-1], 60)
-    missed = []
+    errors = []
     for _ in range(40):
         fit = fit_laws(single_joint(rx90b, "joint_2", rng), np.eye(6)[1:2], [GearedJoint])
-        missed.append(torque_of(fit.laws[0], between) / torque_of(law, between) - 1)
+        errors.append(torque_of(fit.laws[0], between) / torque_of(law, between) - 1)
     covariance = least_covariance([law], np.eye(1), SPEEDS[:, None])
     (G,) = curve_slopes([law], between)
     bound = np.sqrt(np.einsum("gi,ij,gj->g", G, covariance, G))
-    ratio = np.sqrt((np.array(missed) ** 2).mean(axis=0)) / bound
+    ratio = np.sqrt((np.array(errors) ** 2).mean(axis=0)) / bound
     assert ratio.mean() == pytest.approx(1, abs=0.15)
 
 
@@ -408,8 +408,8 @@ def test_model_b_comes_out_of_such_runs(rx90b, rng):
 
 
 def test_at_the_ends_of_an_interval_the_sum_of_squares_has_risen_by_t_squared(rx90b):
-    """Another road: all other numbers of joint 1 sought at once over their logarithms, the Stribeck
-    speed held at an end. It is told to 17 %, so that slopes alone would be some per cent off."""
+    """Second method: all other parameters of joint 1 searched together by their logarithms, the
+    Stribeck speed fixed at an end. Its std is 17 %, so the linearised interval would be off."""
     from scipy.optimize import least_squares
     from scipy.stats import t
 
