@@ -14,7 +14,7 @@ from functools import partial
 import armtwin as at
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.quantities import quantities_of
-from armtwin.prediction.band.quantity import Variant, drawn
+from armtwin.prediction.band.quantity import Variant, sample_variant
 
 QUICK = "--quick" in sys.argv
 JOBS = ("rx90b_line",) if QUICK else ("rx90b_line", "rx90b_corner_follow", "kr300_frame")
@@ -33,7 +33,7 @@ def robots(p: at.Prediction) -> None:
     """Make the robots of all draws."""
     quantities = quantities_of(p)
     for z in normal_draws(DRAWS, len(quantities), 0):
-        at.Robot(drawn(Variant(p.robot.description), quantities, z).description)
+        at.Robot(sample_variant(Variant(p.robot.description), quantities, z).description)
 
 
 def show(name: str) -> None:

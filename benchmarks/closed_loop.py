@@ -29,12 +29,12 @@ import numpy as np
 import pinocchio
 
 import armtwin as at
-from armtwin.drives.friction.presliding import bristle, relaxed
+from armtwin.drives.friction.presliding import advance_bristle, bristle
 from armtwin.maths.compiled import compiled
 from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import stretch_kernel
 from armtwin.mechanics.mass import solve_in_place
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.robot.formats.reading import describe
 from armtwin.simulation import loop, traced_loop
 from armtwin.simulation.model import Model
@@ -42,7 +42,7 @@ from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.ticks import position_tick, velocity_tick
-from armtwin.simulation.traced import STAGES, traced
+from armtwin.simulation.traced import STAGES, trace_stages
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
@@ -158,7 +158,7 @@ def show_lanes(robot):
     other = job.robot()
     for name, case in {
         "RX90B, benchmark motion": (robot, motion(at, SECONDS), Model()),
-        f"{job.name}": (other, planned(other, job).trajectory, job.description.model),
+        f"{job.name}": (other, plan_motion(other, job).trajectory, job.description.model),
     }.items():
         structure = prepare(*case).structure
         kernels = {
@@ -297,7 +297,7 @@ def peer_relax(rows, curves, numbers, middle, z, h):
         w = 0.0
         for j in range(middle.shape[0]):
             w += rows[e, j] * middle[j]
-        z[e] = relaxed(curves, e, numbers[e, SCALE], 1.0, numbers[e, C0], w, z[e], h)
+        z[e] = advance_bristle(curves, e, numbers[e, SCALE], 1.0, numbers[e, C0], w, z[e], h)
 
 
 @compiled
@@ -423,7 +423,7 @@ def show_stages(robot):
             return last
 
     traced_loop.run_traced(Halved, [work])
-    stages, memory = traced(structure)
+    stages, memory = trace_stages(structure)
     count = 10 if QUICK else 1500
     print("stages of a tick, each alone [ns]:")
     for name in STAGES[1:]:

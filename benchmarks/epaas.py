@@ -26,11 +26,11 @@ from armtwin.robot.kinematics.strokes import drive_forces, levers
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.responses import AT_ONCE
 from armtwin.simulation.setpoints import (
+    build_step_motion,
     coordinates_of,
     home_of,
     hydraulic_model,
     joints_of,
-    stepped_motion,
 )
 
 QUICK = "--quick" in sys.argv
@@ -211,7 +211,7 @@ class Implicit:
         after = before.copy()
         after[names.index(self.drive)] += self.volts
         wanted = joints_of(robot, model, "volts", after[None], q0)[0]
-        motion = stepped_motion(robot, model, [0.0, AT_ONCE], np.array([q0, wanted]), SECONDS)
+        motion = build_step_motion(robot, model, [0.0, AT_ONCE], np.array([q0, wanted]), SECONDS)
         work = prepare(robot, motion, model)
         start = time.process_time()
         work.run()

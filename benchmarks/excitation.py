@@ -22,7 +22,7 @@ import pinocchio
 import armtwin as at
 from armtwin.identification.excitation.columns import columns_of
 from armtwin.identification.excitation.information import Scales, log_det_of
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.motion.fourier import Harmonics, Shapes
 from mechanics import pinocchio_model
 
@@ -74,7 +74,7 @@ def main():
         return found.value, slope
 
     model, data = pinocchio_model(robot)
-    kept = list(identifiable(robot).kept)
+    kept = list(analyse_identifiability(robot).kept)
     places = np.concatenate([10 * i + np.array(ORDER) for i in range(robot.n)])
 
     def value(coefficients):

@@ -30,7 +30,7 @@ from armtwin.exchange.export import c_compiler
 from armtwin.exchange.model_code import source_files
 from armtwin.exchange.robot_unit import robot_unit
 from armtwin.exchange.transmission_unit import joint_bench, transmission_unit
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.simulation.prepared import prepare
 
 QUICK = "--quick" in sys.argv
@@ -119,7 +119,7 @@ def of_robot(folder):
     job = at.Job.load("rx90b_line")
     robot = job.robot()
     model = replace(job.description.model, quantise=False)
-    motion = planned(robot, job).trajectory
+    motion = plan_motion(robot, job).trajectory
     some = slice(0, SETPOINTS)
     motion = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     unit = robot_unit(robot, "rx90b", model, posture=motion.q[0])

@@ -86,7 +86,7 @@ def stages(robot, paths, recipe):
     lap("clean, differentiate, suspicions, friction terms")
     parts = ready.experiment.parts()
     lap("regressor, filter, factors")
-    identify.solved(ready, parts)
+    identify.solve_identification(ready, parts)
     lap("weight, fit, contracts, decomposition")
     return spent
 

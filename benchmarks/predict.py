@@ -28,7 +28,7 @@ import armtwin as at
 from armtwin.jobs.forces import Acting
 from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.prediction.path_error import path_error
-from armtwin.prediction.predict import checked_limits, planned
+from armtwin.prediction.predict import check_limits, plan_motion
 from armtwin.prediction.verdict import verdict_on
 from armtwin.report.result_file import to_result
 from armtwin.robot.schema.groups import Orientation, Pose
@@ -77,9 +77,9 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     seam = at.Job(job.description, job.origin).seam
     seam.frames(seam.command(seam.times(250)).s)
     lap("path")
-    motion = planned(robot, job)
+    motion = plan_motion(robot, job)
     lap("inverse kinematics")
-    found = checked_limits(robot, job, motion)
+    found = check_limits(robot, job, motion)
     lap("limits")
     run = at.simulate(robot, motion.trajectory, job.description.model)
     lap("simulation")

@@ -20,7 +20,7 @@ import armtwin as at
 from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.band.ensemble import run_variants
 from armtwin.prediction.band.quantities import quantities_of
-from armtwin.prediction.band.quantity import Variant, drawn
+from armtwin.prediction.band.quantity import Variant, sample_variant
 
 CASES = (
     ("rx90b_line", None),
@@ -165,7 +165,9 @@ def replace_tool(job: at.Job) -> at.Job:
 
 def _drawn(p: at.Prediction, random: np.random.Generator) -> Variant:
     quantities = quantities_of(p)
-    return drawn(Variant(p.robot.description), quantities, random.standard_normal(len(quantities)))
+    return sample_variant(
+        Variant(p.robot.description), quantities, random.standard_normal(len(quantities))
+    )
 
 
 if __name__ == "__main__":

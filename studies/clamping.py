@@ -25,7 +25,7 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb, CoulombViscous
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import TabulatedFriction
-from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.maths.batch import Floats
 from armtwin.robot.schema.drive_groups import Presliding
 
@@ -143,7 +143,9 @@ def at_speed(law: Coulomb | CoulombViscous | Stribeck | TabulatedFriction, speed
     return float((law.columns(np.array([speed])) @ numbers)[0])
 
 
-def errors(case: Case, found: FoundTransmission, turn: float) -> tuple[float, float, float, float]:
+def errors(
+    case: Case, found: TransmissionEstimate, turn: float
+) -> tuple[float, float, float, float]:
     """Relative errors of stiffness and friction, of the backlash over itself and over the turn."""
     if found.stiffness is None or found.friction is None or found.backlash is None:
         return (np.inf,) * 4

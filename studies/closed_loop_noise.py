@@ -21,8 +21,8 @@ from tests.identification.test_closed_loop import PLAIN, by_encoders, slow
 from tests.identification.virtual import NOISE, excitation, on_the_bench
 
 import armtwin as at
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
-from armtwin.logs.averaging import averaged
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.logs.averaging import average_runs
 
 CASES = ((65536, 40.0), (4096, 40.0), (1024, 10.0), (1024, 40.0), (1024, 100.0))
 SHOWN = ("Jm1", "Jyy2", "Jm3", "Jyy3", "Jm4", "Jm5", "Jm6")
@@ -32,7 +32,7 @@ def biases(bench, motions):
     """Print bias and scatter of both estimates for encoders and filters."""
     rotor = np.array([p.group == "rotor" for p in bench.parameter_table])
     prior = bench.with_parameters(bench.parameters * np.where(rotor, 0.7, 1.0))
-    C, names = identifiable(bench).combination, identifiable(bench).base
+    C, names = analyse_identifiability(bench).combination, analyse_identifiability(bench).base
     chosen = [next(k for k, name in enumerate(names) if name.startswith(x)) for x in SHOWN]
     truth = (C @ bench.parameters)[chosen]
     print(f"{'errors in %':34}" + "".join(f"{name:>9}" for name in SHOWN))
@@ -69,7 +69,7 @@ def averages(bench):
         for _ in range(count):
             tau = stepped.tau + sigma * chance.normal(size=stepped.tau.shape)
             runs.append(at.Log.of(stepped.time, q=stepped.q, tau=tau))
-        mean = averaged(runs).tau if count > 1 else runs[0].tau
+        mean = average_runs(runs).tau if count > 1 else runs[0].tau
         left = np.sqrt(((mean - smooth.tau) ** 2).mean(axis=0))
         print(f"mean of {count:2d} runs  " + "".join(f"{x:9.4f}" for x in left))
     print("noise alone      " + "".join(f"{x:9.4f}" for x in sigma))

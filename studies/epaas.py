@@ -17,8 +17,8 @@ from armtwin.analysis.compensation import (
     with_mass_compensation,
 )
 from armtwin.drives.dry_friction_in_oil import describing_viscous, with_folded_friction
-from armtwin.identification.actuator.oil_fit import exactly, resonance
-from armtwin.prediction.predict import planned
+from armtwin.identification.actuator.oil_fit import compute_resonance, fit_exactly
+from armtwin.prediction.predict import plan_motion
 from armtwin.robot.kinematics.strokes import levers
 from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.responses import driven_response
@@ -291,7 +291,7 @@ def acting():
     print(WHAT_RULES)
     line = at.Job.load("rx90b_line")
     head("joint of rx90b", "inertia", "speed terms", "gravity", "friction", "friction / inertia")
-    motion = planned(line.robot(), line).trajectory
+    motion = plan_motion(line.robot(), line).trajectory
     shares = at.analyse(line.robot(), "torques", motion).joints
     for i, name in enumerate(shares.axes.names):
         parts = (
@@ -455,11 +455,11 @@ def actuator(draws):
     flow(bench, draws)
     rng = np.random.default_rng(1)
     truth, mass = np.array([1.1e-6, 6e-5, 400.0]), np.array([2.7, 4.1, 5.1, 7.5, 9.0])
-    frequency, damping = resonance(*truth, mass)
+    frequency, damping = compute_resonance(*truth, mass)
     found = []
     for _ in range(draws):
         noise = 1 + 0.01 * rng.normal(size=(2, len(mass)))
-        found.append(exactly(mass, frequency * noise[0], damping * noise[1]))
+        found.append(fit_exactly(mass, frequency * noise[0], damping * noise[1]))
     values = np.array([one.values for one in found])
     widths = np.array([one.half_width for one in found])
     covered(["compliance", "leakage", "viscous"], "5 resonances, 1 %", values, truth, widths)

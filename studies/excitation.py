@@ -23,9 +23,9 @@ from tests.identification.virtual import measured, on_the_bench
 import armtwin as at
 from armtwin.identification.excitation.bounds import Bounds
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
-from armtwin.identification.fitting.draw import drawn_fit
+from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.motion.cell import Cell
 
 DESIGNS = (
@@ -95,7 +95,7 @@ def main():
 def in_closed_loop():
     """Print errors of fits without a prior to simulated runs, beside what was foretold."""
     bench = on_the_bench()
-    C = identifiable(bench).combination
+    C = analyse_identifiability(bench).combination
     for search in ("optimised", "random"):
         found = at.excite(bench, at.ExcitationPlan(search=search, periods=2))
         errors = []
@@ -104,7 +104,7 @@ def in_closed_loop():
             recipe = at.Recipe(friction="file", tilt="file", trust=True)
             ready = prepare_identification(bench, [log], torque=None, cutoff=20.0, recipe=recipe)
             task = ready.experiment
-            phi = drawn_fit(task.parts(), task.free, task.friction, 1e-10).parameters
+            phi = fit_regularised(task.parts(), task.free, task.friction, 1e-10).parameters
             errors.append(C @ (phi - bench.parameters) / found.scales.sizes)
         came = np.sqrt(np.mean(np.square(errors), axis=0)).mean()
         print(f"{search} in closed loop: mean error {came:.2f}, foretold {found.deviation:.2f}")

@@ -14,7 +14,7 @@ import numpy as np
 
 import armtwin as at
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.modes import Mode, locked_modes, servo_modes
+from armtwin.analysis.modes import Mode, find_locked_modes, find_servo_modes
 from armtwin.drives.friction.curves import coefficients
 from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.correct import size_of
@@ -115,7 +115,7 @@ def modes_section() -> Iterator[str]:
         (rx90b, "stretched, with head", np.zeros(6), None),
     ]
     for robot, words, q, load in cases:
-        mode = locked_modes(flexible(elastic_coordinates(robot), q))[0]
+        mode = find_locked_modes(flexible(elastic_coordinates(robot), q))[0]
         rung = ring_down(robot, q, np.real(mode.tool[:3]))
         apart = abs(rung / mode.frequency - 1)
         yield (
@@ -251,12 +251,12 @@ def _ringing(run: at.Prediction, rigid: at.Prediction, begin: float) -> Iterator
     assert parts is not None
     q, _, _ = run.motion.trajectory.at(np.array([begin]))
     here = flexible(elastic_coordinates(run.robot), q[0])
-    held = servo_modes(here, run.robot.description.servo["cascade"])
+    held = find_servo_modes(here, run.robot.description.servo["cascade"])
     now = after(parts.time, begin)
     for direction in ("lateral", "vertical"):
         swing = getattr(parts, direction)["dynamic"][now]
         cells = [direction, f"{UM * float(np.ptp(swing)):.0f} µm"]
-        for modes in (held[:2], locked_modes(here)[:2]):
+        for modes in (held[:2], find_locked_modes(here)[:2]):
             cells.append(", ".join(_in_words(mode) for mode in modes))
             cells.append(f"{100 * share_of_modes(parts.time[now], swing, modes):.1f} %")
         apart = beyond_rigid(run, rigid, direction)[now]

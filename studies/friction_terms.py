@@ -18,7 +18,13 @@ import armtwin as at
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.data.reversals import mean_friction
-from armtwin.identification.rigid_body.friction.terms import LOAD, MEMORY, SHAPE, hosts, with_terms
+from armtwin.identification.rigid_body.friction.terms import (
+    LOAD,
+    PRESLIDING,
+    SHAPE,
+    find_hosts,
+    with_terms,
+)
 
 ROBOTS = 50
 RATE, LENGTH = 250.0, 24.0  # [Hz], [s]
@@ -64,7 +70,7 @@ def made(robot, kind, chance):
     if kind == "none":
         return own
     terms = []
-    for host in hosts(own, at.Recipe(), np.ones(own.n)):
+    for host in find_hosts(own, at.Recipe(), np.ones(own.n)):
         if kind == "memory":
             terms.append(host.memory(RADIUS))
         elif kind == "shape":
@@ -101,7 +107,7 @@ def taken(robot, kind, move, seed):
     log = logged(made(robot, kind, chance), move(chance), chance)
     ready = prepare_identification(robot, [log], torque=None, cutoff=20.0, recipe=at.Recipe())
     names = [term.element.name for term in ready.friction.terms]
-    return [any(name.endswith(ending) for name in names) for ending in (MEMORY, SHAPE, LOAD)]
+    return [any(name.endswith(ending) for name in names) for ending in (PRESLIDING, SHAPE, LOAD)]
 
 
 def main(robots):

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.evaluation.validation import pooled
+from armtwin.identification.rigid_body.evaluation.validation import pool_nrmse
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)  # of the TX40's log
 STILL = 0.02  # joint speed below which the UR10e stands [rad/s]
@@ -121,9 +121,9 @@ def missed(case, cutoff=None):
         gap = gap + squares.sum(axis=0)
         spread = spread + (fit.torque_deviation(unseen) ** 2).sum(axis=0)
     return Missed(
-        pooled(ours),
-        pooled(plain),
-        pooled(prior),
+        pool_nrmse(ours),
+        pool_nrmse(plain),
+        pool_nrmse(prior),
         100 * np.sqrt(standing / power),
         np.sqrt(spread / gap),
         fits,

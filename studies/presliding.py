@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences
-from armtwin.identification.rigid_body.friction.terms import radii_of
+from armtwin.identification.rigid_body.evaluation.diagnostics import describe_friction
+from armtwin.identification.rigid_body.friction.terms import list_presliding_distances
 from armtwin.robot.schema.drive_groups import Presliding
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -67,9 +67,11 @@ def main(names):
         judged, slow = found.validate(other), found.standing(other)
         squares = np.where(slow, (judged.tau_hat - judged.tau) ** 2, 0.0)
         missed = np.sqrt(squares.sum(axis=0) / slow.sum(axis=0)) / noise
-        radii = " ".join(f"{radius:.2g}" for _, radius in radii_of(found.model.terms))
+        radii = " ".join(
+            f"{radius:.2g}" for _, radius in list_presliding_distances(found.model.terms)
+        )
         print(f"{case}: radii {radii or 'none'}; missed / noise {missed.round(2)}; {spent:.0f} s")
-        print("   ", friction_sentences(found)[0], flush=True)
+        print("   ", describe_friction(found)[0], flush=True)
 
 
 if __name__ == "__main__":

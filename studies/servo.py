@@ -42,9 +42,9 @@ def main(data):
         print(name)
         print("  logged torque ", found.share)
         print("  model's torque", found.twin.share)
-        print("  delay only    ", found.judgement.delay_only)
-        print("  lag only      ", found.judgement.lag_only)
-        for torque, judgement in (("logged", found.judgement), ("model's", found.twin)):
+        print("  delay only    ", found.evaluation.delay_only)
+        print("  lag only      ", found.evaluation.lag_only)
+        for torque, judgement in (("logged", found.evaluation), ("model's", found.twin)):
             path = judgement.path
             lateral = f"{1e3 * path.lateral_left:.2f} of {1e3 * path.lateral:.2f} mm lateral"
             vertical = f"{1e3 * path.vertical_left:.2f} of {1e3 * path.vertical:.2f} mm vertical"

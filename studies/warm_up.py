@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.identification.test_warm_up import PERIOD, heating_rate, virtual_log
 
 import armtwin as at
-from armtwin.identification.warm_up.identify_warm_up import _exponential
+from armtwin.identification.warm_up.identify_warm_up import _fit_exponential
 
 JOINTS = (("lwa4p", "joint_4", 0.55), ("rx90b", "joint_1", 1.0))
 LENGTHS, NOISES = (2.0, 5.0), (0.02, 0.1)  # in time constants; of the largest friction
@@ -38,7 +38,7 @@ def errors_of(robot, joint, amplitude, truth, cycles, noise, draws):
         found.append(row.time_constant / truth - 1)
         held.append(row.time_constant_low < truth < row.time_constant_high)
         middle = result.state.time - PERIOD / 2
-        plain.append(_exponential(middle, result.friction[:, 0]).constant / truth - 1)
+        plain.append(_fit_exponential(middle, result.friction[:, 0]).constant / truth - 1)
     return np.array(found), np.array(plain), np.array(held)
 
 

@@ -18,7 +18,7 @@ import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.from_points import read_points
 from armtwin.maths.units import Unit
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 from tests.fuzzing import mutated, mutated_inside_gzip, mutated_inside_zip
 from tests.jobs.examples import JOB, POINTS
 from tests.robot.test_urdf import GOOD
@@ -91,7 +91,7 @@ def read_overrides(path):
     for line in lines[:200]:  # each is a robot of its own
         key, _, value = line.partition("=")
         try:
-            overridden(rx90b.description, {key.strip(' "'): value.strip(' "')}, "job")
+            apply_overrides(rx90b.description, {key.strip(' "'): value.strip(' "')}, "job")
         except ArmtwinError as error:
             check_message(str(error))
 
@@ -139,9 +139,9 @@ def seed_file(name, folder):
         at.Robot.load(folder / "seed.urdf").save(folder / name)
         return (folder / name).read_bytes()
     if name == "rx90b.toml":
-        from armtwin.robot.files import shipped
+        from armtwin.robot.files import list_shipped
 
-        return shipped()["rx90b"].read_bytes()
+        return list_shipped()["rx90b"].read_bytes()
     quantities = "100 mm/s\n1.5\n10 Hz\n25 N m/rad\n3 1/s\n1e3 rpm\n45 deg\n0.1 m/s\n"
     texts = {
         "robot.urdf": GOOD,

@@ -120,7 +120,7 @@ def test_a_case_that_was_meant_to_change_is_listed_with_its_reason(folders, caps
 
 
 def test_all_shipped_jobs_and_experiments_are_cases():
-    for job in job_files.shipped():
+    for job in job_files.list_shipped():
         assert {f"nominal_{job}", f"predict_{job}"} <= CASES.keys()
-    for name in experiment.shipped():
+    for name in experiment.list_shipped():
         assert f"simulate_{name}" in CASES

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         export_bench as export_bench,
         export_fmu as export_fmu,
     )
-    from armtwin.exchange.foreign import ForeignUnit as ForeignUnit
+    from armtwin.exchange.external_fmu import ForeignUnit as ForeignUnit
     from armtwin.identification.actuator.identify import (
         identify_actuator as identify_actuator,
         identify_flow as identify_flow,

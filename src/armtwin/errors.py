@@ -32,7 +32,7 @@ def printable(text: str, kept: str = "") -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(c) if c not in kept and unprintable(c) else c for c in text)
+    return "".join(_escape(c) if c not in kept and unprintable(c) else c for c in text)
 
 
 def unprintable(character: str) -> bool:
@@ -40,11 +40,11 @@ def unprintable(character: str) -> bool:
     return character not in JOINERS and unicodedata.category(character) in UNPRINTABLE
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The text, its end left out where it is too long."""
     return text if len(text) <= most else text[: most - 2] + " …"
 
@@ -57,7 +57,7 @@ class ArmtwinError(Exception):
 
     def __init__(self, message: str) -> None:
         clean = printable(message[: 2 * LONGEST_MESSAGE], kept="\n")
-        super().__init__(shortened(clean, LONGEST_MESSAGE))
+        super().__init__(shorten(clean, LONGEST_MESSAGE))
 
 
 class FileError(ArmtwinError):
@@ -73,7 +73,7 @@ class FileError(ArmtwinError):
         self.origin = origin
         self.problems = tuple(_one_line(problem) for problem in problems)
         self.more = more
-        super().__init__(_told(_one_line(origin), self.problems, more))
+        super().__init__(_list_problems(_one_line(origin), self.problems, more))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Made again from its parts where it crosses to another process."""
@@ -81,10 +81,10 @@ class FileError(ArmtwinError):
 
 
 def _one_line(text: str) -> str:
-    return shortened(printable(text[: 2 * LONGEST_PROBLEM]), LONGEST_PROBLEM)
+    return shorten(printable(text[: 2 * LONGEST_PROBLEM]), LONGEST_PROBLEM)
 
 
-def _told(origin: str, problems: Sequence[str], more: int) -> str:
+def _list_problems(origin: str, problems: Sequence[str], more: int) -> str:
     """The message of a file: as many problems as fit, then how many there are besides."""
     count = len(problems) + more
     if count == 1:

@@ -10,7 +10,7 @@ import armtwin as at
 from armtwin.analysis.analyse import with_load
 from armtwin.analysis.compliance import compliance_matrix
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.modes import locked_modes, servo_modes
+from armtwin.analysis.modes import find_locked_modes, find_servo_modes
 from armtwin.robot.schema.drive_groups import Transmission
 from tests.simulation.test_built_arm import (
     ELASTIC,
@@ -43,7 +43,7 @@ def test_held_by_its_servo_a_joint_rings_at_the_root_of_the_sampled_loop():
     soft = Transmission("assumed: test", "j", stiffness=6000.0)
     robot = with_springs(bench(), soft)
     here = flexible(elastic_coordinates(robot), np.zeros(1))
-    modes = servo_modes(here, robot.description.servo["cascade"])
+    modes = find_servo_modes(here, robot.description.servo["cascade"])
     slowest = min(modes, key=lambda mode: mode.damping)
     motion = still(0.0, 2.0)
     wrench = np.zeros((len(motion.q), 6))
@@ -86,7 +86,7 @@ def test_pushed_in_a_simulation_the_robot_rings_at_its_lowest_mode(robots, name,
     robot = robots[name] if name == "kr300" else robots[name].with_tool("laser_head")
     if load is not None:
         robot, _ = with_load(robot, load)
-    mode = locked_modes(flexible(elastic_coordinates(robot), q))[0]
+    mode = find_locked_modes(flexible(elastic_coordinates(robot), q))[0]
     assert ring_down(robot, q, np.real(mode.tool[:3])) == pytest.approx(mode.frequency, rel=0.01)
 
 

@@ -11,7 +11,7 @@ from armtwin.analysis.analyse import analyse, states
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.flexibility import compliance, flexibility, modes, resting, sag
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.modes import locked_modes
+from armtwin.analysis.modes import find_locked_modes
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.motion.trajectory import Trajectory
@@ -106,7 +106,7 @@ def test_a_lumped_forearm_swings_as_a_cantilever_with_its_flexibility(bending):
     """105 Hz where the beam has 100: both by the flexibility of the wrist and what it carries."""
     hinged = with_hinge(Robot(replace(bending.description, link=_without_beams(bending))))
     here = flexible(elastic_coordinates(hinged, links=True), LEVEL)
-    frequencies = [mode.frequency for mode in locked_modes(here)]
+    frequencies = [mode.frequency for mode in find_locked_modes(here)]
     ratio = frequencies[0] / modes(resting(bending, LEVEL, joints="locked")).frequencies[0]
     carried = bending.assembly.arm.inertia[4:].sum(axis=0)
     M = np.array([[carried[0], carried[3]], [carried[3], carried[5]]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.analysis.scaled_keys import check_path, differing, moved_together, scaled
+from armtwin.analysis.scaled_keys import check_path, find_differences, scale_numbers, scale_together
 from armtwin.analysis.sensitivity import sensitivity_of
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
@@ -75,7 +75,7 @@ def test_tables_8_1_read_on_the_documents_grid(step_test):
     off = []
     for key, by, _, peaks, periods in TABLES_8_1:
         for factor, peak, period in zip((1 - by, 1, 1 + by), peaks, periods, strict=True):
-            found = on_grid(step_test.run(moved_together(tables, key, factor)))
+            found = on_grid(step_test.run(scale_together(tables, key, factor)))
             off.append((found[0] - peak, found[1] - period))
     missed = np.abs(off) > 0.01
     assert list(missed.sum(axis=0)) == [2, 3]
@@ -118,7 +118,7 @@ def test_a_change_that_stops_the_run_is_told_and_comes_first():
         return {"y": 3 * x + 100 * values.get("a.z", 1.0)}
 
     tables = {"a": {"x": 1.0, "z": 1.0}}
-    found = sensitivity_of(partial(moved_together, tables), ["a.z", "a.x"], 0.1, measure)
+    found = sensitivity_of(partial(scale_together, tables), ["a.z", "a.x"], 0.1, measure)
     first, second = found.effects
     assert first.key == "a.x"
     assert first.more.stopped == "x runs away"
@@ -131,23 +131,23 @@ def test_numbers_that_belong_together_move_together():
         "motor": [{"name": "m1", "k": [1.0, 2.0]}, {"name": "m2", "k": [3.0, 4.0]}],
         "servo": {"fast": {"kp": 5.0, "kind": "cascade"}},
     }
-    assert scaled(tables, "motor.*.k", 2.0) == {"motor.m1.k": [2, 4], "motor.m2.k": [6, 8]}
-    assert scaled(tables, "servo.fast", 2.0) == {"servo.fast.kp": 10}
+    assert scale_numbers(tables, "motor.*.k", 2.0) == {"motor.m1.k": [2, 4], "motor.m2.k": [6, 8]}
+    assert scale_numbers(tables, "servo.fast", 2.0) == {"servo.fast.kp": 10}
     seen = []
 
     def measure(values):
         seen.append(dict(values))
         return {"y": 1.0}
 
-    sensitivity_of(partial(moved_together, tables), ["motor.m1.k + servo.fast.kp"], 0.5, measure)
+    sensitivity_of(partial(scale_together, tables), ["motor.m1.k + servo.fast.kp"], 0.5, measure)
     assert {"motor.m1.k": [0.5, 1.0], "servo.fast.kp": 2.5} in seen
 
 
 def test_what_differs_between_two_files_is_found_by_key_path():
     old = {"motor": [{"name": "m1", "k": [1.0, 2.0]}, {"name": "m2", "k": [3.0]}], "n": 1}
     new = {"motor": [{"name": "m1", "k": [1.0, 2.5]}, {"name": "m2", "k": [3.0]}], "n": 2}
-    assert differing(old, new) == {"motor.m1.k": [1.0, 2.5], "n": 2}
-    assert differing(old, old) == {}
+    assert find_differences(old, new) == {"motor.m1.k": [1.0, 2.5], "n": 2}
+    assert find_differences(old, old) == {}
 
 
 def test_a_quantity_moves_all_that_belongs_to_it(tmp_path):

@@ -162,7 +162,7 @@ def test_section_7_3_natural_frequencies_on_the_oil(robots):
     Measured modes, 13.6 14.8 25.2 35.9 40.2 59.2 83.2 Hz, are the links' own too: not matched.
     """
     robot = robots["epaas"]
-    swings = at.analyse(robot, "inertia", robot.description.wrist.home).swings
+    swings = at.analyse(robot, "inertia", robot.description.wrist.home).hydraulic_modes
     frequency = dict(zip(("L1", "L2", "L3", "L4", "vane"), swings.alone, strict=True))
     assert frequency["L3"] == pytest.approx(34.7, abs=0.05)
     assert frequency["L4"] == pytest.approx(43.62, abs=0.05)

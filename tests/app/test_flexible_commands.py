@@ -8,7 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.jobs.forces import acting
 from armtwin.jobs.from_points import read_points
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from tests.app.test_job_commands import call, tree
 
 
@@ -72,7 +72,7 @@ def test_sag_along_a_job_carries_its_tool_and_its_forces(tmp_path):
     gravity, force = json.loads(call(tmp_path, *words).out)["tool"]
     job = at.Job.load("kr300_frame")
     robot = job.robot()
-    motion = planned(robot, job).trajectory
+    motion = plan_motion(robot, job).trajectory
     for record, push in ((gravity, None), (force, acting(job, robot, motion.time).wrench)):
         k = int(np.argmin(np.abs(motion.time - record["time_s"])))
         found = at.analyse(robot, "sag", motion.q[k], force=None if push is None else push[k])

@@ -18,7 +18,7 @@ import pytest
 
 import armtwin as at
 from armtwin.app.commands import main
-from armtwin.jobs.files import shipped
+from armtwin.jobs.files import list_shipped
 from tests.incomplete import incomplete
 from tests.jobs.examples import BAD, FORM, JOB, changed, with_top
 
@@ -66,7 +66,7 @@ def runs(tmp_path_factory):
     """Every shipped job predicted once, two of them with their causes."""
     folder = tmp_path_factory.mktemp("runs")
     return folder, {
-        name: call(folder, "predict", name, causes=name in WITH_CAUSES) for name in shipped()
+        name: call(folder, "predict", name, causes=name in WITH_CAUSES) for name in list_shipped()
     }
 
 
@@ -91,7 +91,7 @@ def test_the_simulation_is_watched(never_run, tmp_path):
 
 def test_a_seam_within_tolerance_is_exit_0(tmp_path):
     """Were its gears rigid, the servo of the KR300 would make up for a cut that begins slowly."""
-    text = shipped()["kr300_frame"].read_text(encoding="utf-8")
+    text = list_shipped()["kr300_frame"].read_text(encoding="utf-8")
     save(tmp_path, text.replace('joints = "elastic"', 'joints = "rigid"'))
     done = call(tmp_path, "predict", "job.toml", "--speed", "50 mm/s")
     assert (done.code, done.err) == (0, "")
@@ -129,7 +129,7 @@ def test_a_run_that_stops_is_exit_1_and_says_why(tmp_path):
     assert "motor_1 is more than 0.001 rad (0.0573°) behind; the robot stops." in done.out
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_prediction_fits_80_columns(name, runs):
     assert max(map(len, runs[1][name].out.splitlines())) <= 80
 
@@ -138,16 +138,17 @@ def test_a_prediction_fits_80_columns(name, runs):
 def compared(runs):
     """Every shipped job compared with the log of its own prediction."""
     return {
-        name: call(runs[0], "compare", name, f"armtwin_out/{name}/log.csv") for name in shipped()
+        name: call(runs[0], "compare", name, f"armtwin_out/{name}/log.csv")
+        for name in list_shipped()
     }
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_comparison_fits_80_columns(name, compared):
     assert max(map(len, compared[name].out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_the_log_of_a_prediction_is_judged_as_the_prediction(name, runs, compared):
     assert (compared[name].code, compared[name].err) == (runs[1][name].code, "")
 
@@ -157,7 +158,9 @@ def test_a_comparison_cuts_nothing_off(compared):
 
 
 @pytest.mark.parametrize(
-    "words", [["jobs"], *([c, name] for c in ("jobs", "check") for name in shipped())], ids=" ".join
+    "words",
+    [["jobs"], *([c, name] for c in ("jobs", "check") for name in list_shipped())],
+    ids=" ".join,
 )
 def test_pages_of_jobs_fit_80_columns(words, never_run, tmp_path):
     done = call(tmp_path, *words)
@@ -168,7 +171,7 @@ def test_pages_of_jobs_fit_80_columns(words, never_run, tmp_path):
 
 def test_the_shelf_names_every_shipped_job(tmp_path):
     out = call(tmp_path, "jobs").out
-    assert all(name in out for name in shipped())
+    assert all(name in out for name in list_shipped())
 
 
 def test_check_of_a_job_file_says_what_it_is_and_runs_nothing(never_run, tmp_path):

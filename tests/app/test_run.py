@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.uncertainty import known_deviations
+from armtwin.robot.uncertainty import standard_deviations
 from tests.app.test_job_commands import call
 from tests.identification.test_actuator import noise_log
 from tests.identification.virtual import excitation, measured, on_the_bench
@@ -21,7 +21,7 @@ def with_covariance(robot):
     root = np.random.default_rng(4).normal(size=(p, 3)) * 0.01 * np.abs(robot.parameters)[:, None]
     spread = root @ root.T + 1e-8 * np.eye(p)
     known = np.ones(p, dtype=bool)
-    deviation = known_deviations(robot.parameter_names, spread, known, "identified: a test")
+    deviation = standard_deviations(robot.parameter_names, spread, known, "identified: a test")
     return at.Robot(replace(robot.description, standard_deviation=deviation))
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import armtwin as at
-from armtwin.app.job_commands import listed_speeds
+from armtwin.app.job_commands import parse_speeds
 from armtwin.errors import ArmtwinError
 from tests.app.test_job_commands import call, save, tree
 from tests.jobs.examples import JOB, changed
@@ -95,7 +95,7 @@ def test_robots_stand_side_by_side(never_run, tmp_path):
     ],
 )
 def test_a_speed_without_a_unit_has_that_of_the_next(text, speeds):
-    assert listed_speeds(text) == speeds
+    assert parse_speeds(text) == speeds
 
 
 @pytest.mark.parametrize(

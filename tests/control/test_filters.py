@@ -5,7 +5,13 @@ import pytest
 from scipy import signal
 
 import armtwin as at
-from armtwin.control.filters import coefficients, filtered, integrating, settle, steady_gain
+from armtwin.control.filters import (
+    apply_filter,
+    coefficients,
+    integrator_coefficients,
+    settle,
+    steady_gain,
+)
 from armtwin.maths.compiled import compiled
 from armtwin.robot.schema.servo import Filter
 
@@ -53,7 +59,7 @@ def sides(five):
 @compiled
 def answer(c, memory, x, y):
     for k in range(len(x)):
-        y[k] = filtered(c, memory, 0, 0, x[k])
+        y[k] = apply_filter(c, memory, 0, 0, x[k])
 
 
 def run(five, x):
@@ -114,7 +120,7 @@ def test_a_settled_filter_goes_on_giving_its_steady_gain(spec):
 
 def test_a_reset_gives_the_input_and_its_sum(rng):
     x = rng.normal(size=100)
-    integral, plain = integrating(np.array([25.0, 0.0]), 1 / RATE)
+    integral, plain = integrator_coefficients(np.array([25.0, 0.0]), 1 / RATE)
     assert np.abs(run(integral, x) - (x + 25.0 * np.cumsum(x) / RATE)).max() < 1e-13
     assert (run(plain, x) == x).all()
     assert steady_gain(integral.reshape(1, 1, 5), 0, 0) == np.inf

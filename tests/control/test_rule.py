@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.control.controller import KAFC, KI, KP, KV, KVF
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.simulation.model import Model
 from armtwin.simulation.prepared import controller_of
 
@@ -82,7 +82,7 @@ def test_twice_the_bandwidth_moves_all_gains_together(robots):
     robot = robots["rx90b"]
     rule = robot.description.servo["cascade"].rule
     double = {"servo.cascade.rule.bandwidth": [2 * f for f in rule.bandwidth]}
-    quick = at.Robot(overridden(robot.description, double, "test"))
+    quick = at.Robot(apply_overrides(robot.description, double, "test"))
     before, after = (controller_of(r, Model()).gains for r in (robot, quick))
     for column, power in ((KP, 2), (KV, 1), (KI, 3), (KAFC, 0)):
         assert after[:, column] == pytest.approx(2**power * before[:, column], rel=1e-12)
@@ -95,6 +95,6 @@ def test_gains_beside_a_rule_and_neither_are_refused(robots):
     with pytest.raises(
         at.ArmtwinError, match="either a rule or gains of its own, got a rule and kp"
     ):
-        at.Robot(overridden(d, {"servo.cascade.kp": [1.0] * 6}, "test"))
+        at.Robot(apply_overrides(d, {"servo.cascade.kp": [1.0] * 6}, "test"))
     with pytest.raises(at.ArmtwinError, match=r"rule.bandwidth must have 1 or 6 values, got 2"):
-        at.Robot(overridden(d, {"servo.cascade.rule.bandwidth": [1.0, 2.0]}, "test"))
+        at.Robot(apply_overrides(d, {"servo.cascade.rule.bandwidth": [1.0, 2.0]}, "test"))

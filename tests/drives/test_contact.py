@@ -37,7 +37,7 @@ def test_roller_bearing_is_equation_3_42_times_radius_and_rollers(speed):
     assert g[0] == pytest.approx(
         radius * rollers * OIL.asperity_friction(radius * speed), rel=1e-12
     )
-    sheared = OIL.limited_friction(height, slip * radius * speed, limit)
+    sheared = OIL.stress_limited_friction(height, slip * radius * speed, limit)
     assert f[0] == pytest.approx(radius * rollers * sheared, rel=1e-12)
 
 

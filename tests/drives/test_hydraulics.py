@@ -11,14 +11,14 @@ from armtwin.drives.hydraulics import (
     Circuit,
     Valve,
     move_spools,
-    packed,
+    pack_circuits,
     spool_response,
 )
 
 # The kernels in plain Python, which needs no compiler.
 cylinder, no_load_speed, pressed = (
     getattr(kernel, "py_func", kernel)
-    for kernel in (hydraulics.cylinder, hydraulics.no_load_speed, hydraulics.pressed)
+    for kernel in (hydraulics.cylinder, hydraulics.no_load_speed, hydraulics.advance_force)
 )
 FLOW = ((-0.05, -0.4), (-0.002, 0.0), (0.002, 0.0), (0.03, 0.3), (0.05, 0.35))
 VALVE = Valve(frequency=300.0, damping=0.7, delay=0.0, current_limit=0.05, flow=FLOW)
@@ -39,7 +39,7 @@ def test_two_short_times_move_a_spool_as_one_long_one():
 def test_a_spool_under_a_step_overshoots_as_its_damping_says_and_comes_to_rest():
     """The peak of a second-order system is 1 + exp(-π ζ / √(1 - ζ²)) at π / (ω √(1 - ζ²))."""
     valves, Q = np.zeros((1, 2)), np.zeros(1)
-    oil = packed([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK / 10)
+    oil = pack_circuits([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK / 10)
     places = []
     for _ in range(2000):
         move_spools(oil.drive, oil.flow, oil.spool, np.array([0.01]), valves, Q)
@@ -51,7 +51,7 @@ def test_a_spool_under_a_step_overshoots_as_its_damping_says_and_comes_to_rest()
 
 
 def test_the_flow_is_linear_between_its_points_and_held_outside(rng):
-    oil = packed([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK)
+    oil = pack_circuits([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK)
     currents, speeds = np.array(FLOW).T
     for x in rng.uniform(-0.08, 0.08, 100):
         expected = np.interp(x, currents, speeds)

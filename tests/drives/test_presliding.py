@@ -6,7 +6,7 @@ import pytest
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.curves import FIRST, FLOOR, OCTAVES, look_up, scale_of, split, tabulate
 from armtwin.drives.friction.lubricated import GearedJoint
-from armtwin.drives.friction.presliding import bristle, bristle_damping, relaxed
+from armtwin.drives.friction.presliding import advance_bristle, bristle, bristle_damping
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.maths.bits import coarse_numbers
 from armtwin.maths.compiled import compiled
@@ -28,7 +28,7 @@ def driven(table, scale, c0, c1, w, z, h, out):
     """Friction torque of a bristle along a history of speeds."""
     for i in range(w.shape[0]):
         out[i], _ = bristle(table, 0, scale, 1.0, c0, c1, w[i], z, h)
-        z = relaxed(table, 0, scale, 1.0, c0, w[i], z, h)
+        z = advance_bristle(table, 0, scale, 1.0, c0, w[i], z, h)
     return z
 
 

@@ -7,8 +7,8 @@ from armtwin.drives import sensors
 from armtwin.maths.tracing import python_of
 
 # The kernels in plain Python, which needs no compiler.
-quantised = getattr(sensors.quantised, "py_func", sensors.quantised)
-recalled = getattr(sensors.recalled, "py_func", sensors.recalled)
+quantised = getattr(sensors.quantise, "py_func", sensors.quantise)
+recalled = getattr(sensors.read_delayed, "py_func", sensors.read_delayed)
 read_late = python_of(sensors.read_late)
 
 

@@ -6,7 +6,7 @@ from armtwin.elements.deformation import curve, measure
 from armtwin.elements.equations import place
 from armtwin.elements.parts import Beam, CrossSection, Hinge, Parts, Point, Triad, Truss
 from armtwin.elements.placed import Placed
-from armtwin.elements.rotations import turned
+from armtwin.elements.rotations import rotate_by_triad
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
@@ -25,7 +25,7 @@ def quaternion(axis, angle):
 
 
 def rotate(turn, n):
-    return np.array(python_of(turned)(turn, n))
+    return np.array(python_of(rotate_by_triad)(turn, n))
 
 
 def one_of_each(form):

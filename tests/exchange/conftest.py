@@ -6,7 +6,7 @@ import pytest
 
 import armtwin as at
 from armtwin.exchange.export import c_compiler
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from tests.exchange.units import compiled
 
 
@@ -46,7 +46,7 @@ def line():
     job = at.Job.load("rx90b_line")
     robot = job.robot()
     model = replace(job.description.model, quantise=False)
-    return robot, model, planned(robot, job).trajectory
+    return robot, model, plan_motion(robot, job).trajectory
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from armtwin.files import whole
+from armtwin.files import atomic as whole
 from armtwin.files.staging import recover
 from armtwin.report.folder import ResultFolder
 

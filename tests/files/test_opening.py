@@ -12,7 +12,7 @@ import pytest
 
 import armtwin as at
 from armtwin.files import opening
-from armtwin.files.opening import MB, Kind, read_bytes, unpacked
+from armtwin.files.opening import MB, Kind, read_bytes, unpack_gzip
 from armtwin.jobs.from_points import read_points
 
 READERS = {
@@ -91,10 +91,10 @@ def test_a_file_may_hold_as_much_as_its_kind_and_no_more(tmp_path):
     (tmp_path / "note").write_bytes(b"x" * 100)
     assert read_bytes(tmp_path / "note", kind) == b"x" * 100
     (tmp_path / "note.gz").write_bytes(gzip.compress(b"x" * 100))
-    assert unpacked(tmp_path / "note.gz", kind) == b"x" * 100
+    assert unpack_gzip(tmp_path / "note.gz", kind) == b"x" * 100
     (tmp_path / "note").write_bytes(b"x" * 101)
     (tmp_path / "note.gz").write_bytes(gzip.compress(b"x" * 101))
-    for read, name in ((read_bytes, "note"), (unpacked, "note.gz")):
+    for read, name in ((read_bytes, "note"), (unpack_gzip, "note.gz")):
         with pytest.raises(at.FileError, match="a note must be at most"):
             read(tmp_path / name, kind)
 

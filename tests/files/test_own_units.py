@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import armtwin as at
-from armtwin.jobs.files import as_written, in_unit, shipped
+from armtwin.jobs.files import as_written, in_unit, list_shipped
 from armtwin.prediction import changes
 from tests.jobs.examples import JOB, changed
 
@@ -17,7 +17,7 @@ def job_of(tmp_path, text=JOB):
     return at.Job.load(path)
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_job_that_did_not_change_is_read_again_as_it_was(name, tmp_path):
     job = at.Job.load(name)
     path = tmp_path / "again.toml"
@@ -27,7 +27,7 @@ def test_a_job_that_did_not_change_is_read_again_as_it_was(name, tmp_path):
 
 
 def test_a_number_that_changed_is_written_in_the_unit_used_there(tmp_path):
-    moved = changes.shifted(job_of(tmp_path).with_speed(0.123), -0.0351, 0.0)
+    moved = changes.shift_workpiece(job_of(tmp_path).with_speed(0.123), -0.0351, 0.0)
     tables = tomllib.loads(moved.to_toml_as_written())
     assert tables["speed"] == "123 mm/s"
     assert tables["workpiece"]["position"] == ["414.9 mm", "0 mm", "100 mm"]
@@ -41,8 +41,8 @@ def test_a_bare_number_stays_one(tmp_path):
 def test_a_new_key_has_the_unit_of_its_like_elsewhere(tmp_path):
     """A stretch that gets a speed of its own has none in the file."""
     job = job_of(tmp_path)
-    divided, slow = changes.divided(job, [(0.08, 0.12)])
-    slower = changes.slowed(divided, slow, 0.0573)
+    divided, slow = changes.divide_lines(job, [(0.08, 0.12)])
+    slower = changes.slow_stretches(divided, slow, 0.0573)
     segments = tomllib.loads(slower.to_toml_as_written())["segment"]
     assert [x.get("speed") for x in segments] == [None, "57.3 mm/s", None]
     assert [x["lin"][1] for x in segments] == ["-30 mm", "30 mm", "100 mm"]

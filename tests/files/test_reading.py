@@ -8,10 +8,10 @@ import time
 import pytest
 
 import armtwin as at
-from armtwin.robot.files import shipped
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.files import list_shipped
+from armtwin.robot.schema.overrides import apply_overrides
 
-RX90B = shipped()["rx90b"].read_text(encoding="utf-8")
+RX90B = list_shipped()["rx90b"].read_text(encoding="utf-8")
 
 
 def refusal(folder, text, within=5.0):
@@ -118,4 +118,4 @@ def test_what_is_no_number_of_a_list_is_refused_in_the_path_of_an_override(word)
     description = at.Robot.load("rx90b").description
     for path in (f"friction.{word}.asperity", f"gravity.{word}"):
         with pytest.raises(at.FileError, match="override"):
-            overridden(description, {path: 1.0}, "job")
+            apply_overrides(description, {path: 1.0}, "job")

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from armtwin.files.remembered import SETTLED, Remembered
+from armtwin.files.file_cache import SETTLED, FileCache
 
 
 @pytest.fixture
@@ -23,13 +23,13 @@ def age(path, seconds):
 
 
 def test_a_file_that_stays_as_it_is_is_read_once(file):
-    memory = Remembered(4)
+    memory = FileCache(4)
     first = memory.value(file, lambda: [file.read_text()])
     assert memory.value(file, lambda: [file.read_text()]) is first
 
 
 def test_a_changed_file_is_read_again(file):
-    memory = Remembered(4)
+    memory = FileCache(4)
     memory.value(file, file.read_text)
     file.write_text("two")
     age(file, 1800)
@@ -37,7 +37,7 @@ def test_a_changed_file_is_read_again(file):
 
 
 def test_another_file_in_its_place_with_the_same_size_and_time_is_read(file):
-    memory = Remembered(4)
+    memory = FileCache(4)
     memory.value(file, file.read_text)
     before = file.stat()
     other = file.with_suffix(".new")
@@ -49,7 +49,7 @@ def test_another_file_in_its_place_with_the_same_size_and_time_is_read(file):
 
 def test_a_file_written_just_now_is_read_each_time(file):
     """A clock of the disk that ticks every two seconds would not tell the next change."""
-    memory = Remembered(4)
+    memory = FileCache(4)
     age(file, SETTLED / 2)
     memory.value(file, file.read_text)
     before = file.stat()
@@ -59,13 +59,13 @@ def test_a_file_written_just_now_is_read_each_time(file):
 
 
 def test_other_options_give_another_value(file):
-    memory = Remembered(4)
+    memory = FileCache(4)
     assert memory.value(file, lambda: "strict", False) == "strict"
     assert memory.value(file, lambda: "lenient", True) == "lenient"
 
 
 def test_the_oldest_is_forgotten_first(tmp_path):
-    memory = Remembered(2)
+    memory = FileCache(2)
     paths = [tmp_path / name for name in "abc"]
     for path in paths:
         path.write_text(path.name)
@@ -79,7 +79,7 @@ def test_an_error_is_not_remembered(file):
     def refuse():
         raise ValueError("not a robot")
 
-    memory = Remembered(4)
+    memory = FileCache(4)
     with pytest.raises(ValueError, match="not a robot"):
         memory.value(file, refuse)
     assert memory.value(file, file.read_text) == "one"

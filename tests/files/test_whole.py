@@ -13,7 +13,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.files import whole
+from armtwin.files import atomic as whole
 from armtwin.files.names import safe_name
 from armtwin.report.folder import ResultFolder
 
@@ -229,12 +229,12 @@ def test_the_stage_of_a_run_that_lives_is_not_swept(tmp_path):
 
 
 def test_who_waits_too_long_for_another_writer_is_told(tmp_path):
-    from armtwin.files.locks import locked
+    from armtwin.files.locks import lock_folder
 
     with (
-        locked(tmp_path),
+        lock_folder(tmp_path),
         pytest.raises(ArmtwinError, match=r"another run has been writing there for 0\.05 s"),
-        locked(tmp_path, patience=0.05),
+        lock_folder(tmp_path, patience=0.05),
     ):
         pass
 

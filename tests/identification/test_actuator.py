@@ -8,10 +8,10 @@ import pytest
 import armtwin as at
 from armtwin.identification.actuator.flow import RampTest, no_load_flow
 from armtwin.identification.actuator.oil_fit import (
-    by_document,
     compliance_of_each,
-    exactly,
-    resonance,
+    compute_resonance,
+    fit_by_document,
+    fit_exactly,
 )
 from armtwin.identification.actuator.response_fit import oil_response
 from armtwin.identification.actuator.valve import delay_from_phase, fit_valve, valve_from_peak
@@ -35,7 +35,7 @@ def test_section_6_1_4_compliance_of_each_weight():
 
 def test_section_6_1_4_2_the_documents_regression():
     """7.46e-5 and 501 printed; its rounding of the compliance is worth 2 %."""
-    found = by_document(MASS, FREQUENCY, DAMPING)
+    found = fit_by_document(MASS, FREQUENCY, DAMPING)
     assert found.compliance == pytest.approx(1.25e-6, rel=0.01)
     assert found.leakage == pytest.approx(7.46e-5, rel=0.02)
     assert found.viscous == pytest.approx(501, rel=0.02)
@@ -43,27 +43,27 @@ def test_section_6_1_4_2_the_documents_regression():
 
 def test_section_6_1_4_2_the_exact_fit_keeps_what_the_document_drops():
     """1 + B c_h = 1.04 is not 1: the compliance is 4 % larger."""
-    found = exactly(MASS, FREQUENCY, DAMPING)
+    found = fit_exactly(MASS, FREQUENCY, DAMPING)
     reference = [1.303e-6, 7.91e-5, 492]
     assert [found.compliance, found.leakage, found.viscous] == pytest.approx(reference, rel=2e-3)
 
 
 def test_the_exact_fit_finds_the_numbers_of_exact_resonances():
     truth = (1.1e-6, 6e-5, 400.0)
-    frequency, damping = resonance(*truth, np.array(MASS))
-    found = exactly(MASS, frequency, damping)
+    frequency, damping = compute_resonance(*truth, np.array(MASS))
+    found = fit_exactly(MASS, frequency, damping)
     assert [found.compliance, found.leakage, found.viscous] == pytest.approx(truth, rel=1e-6)
-    assert abs(by_document(MASS, frequency, damping).compliance / truth[0] - 1) > 0.02
+    assert abs(fit_by_document(MASS, frequency, damping).compliance / truth[0] - 1) > 0.02
 
 
 def test_the_exact_fits_intervals_cover(rng):
     """90 % of 50 tables with 1 % of noise, 7 degrees of freedom: Student's 1.89 deviations."""
     truth = np.array([1.1e-6, 6e-5, 400.0])
-    frequency, damping = resonance(*truth, np.array(MASS))
+    frequency, damping = compute_resonance(*truth, np.array(MASS))
     inside = 0
     for _ in range(50):
         noise = 1 + 0.01 * rng.normal(size=(2, 5))
-        found = exactly(MASS, frequency * noise[0], damping * noise[1])
+        found = fit_exactly(MASS, frequency * noise[0], damping * noise[1])
         values = np.array([found.compliance, found.leakage, found.viscous])
         inside += (np.abs(values - truth) < 1.89 * found.std).sum()
     assert 0.8 < inside / 150 <= 1.0

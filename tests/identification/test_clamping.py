@@ -5,7 +5,7 @@ import pytest
 from studies.clamping import OURS, SECOND, judged, random_case, turning_regions, within
 
 import armtwin as at
-from armtwin.identification.clamping.half_cycles import find_half_cycles, whole_ones
+from armtwin.identification.clamping.half_cycles import find_half_cycles, select_whole
 from armtwin.jobs.recreation import TITLE
 from tests.identification.clamped import B, F, K, curve, triangle
 
@@ -131,7 +131,7 @@ def test_half_cycles_are_all_found_and_the_partial_ones_left_out(rng):
         q = 0.3 * triangle(time, 20.0) + noise * rng.standard_normal(len(time))
         found = find_half_cycles(q)
         assert len(found) == 13
-        assert len(whole_ones(q, found)) == 11
+        assert len(select_whole(q, found)) == 11
         assert [part.direction for part in found[:3]] == [1, -1, 1]
 
 

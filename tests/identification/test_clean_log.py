@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.data.clean_log import clean_log, predicted_motion
+from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
 
 PERIOD, CUTOFF = 2.0, 8.0
 W = 2 * np.pi / PERIOD
@@ -28,7 +28,7 @@ def test_motion_at_the_samples_of_a_log_is_that_of_its_swing(log):
     """Far below the cut-off: speeds to 1e-3 and accelerations to 1e-2 of the swing's,
     ends aside.
     """
-    motion = predicted_motion(log, CUTOFF, at.Recipe())
+    motion = filter_motion(log, CUTOFF, at.Recipe())
     inside = (log.time > 1.0) & (log.time < 7.0)
     t = log.time[inside]
     assert np.abs(motion.v[inside, 0] - W * np.cos(W * t)).max() < 1e-3 * W
@@ -38,7 +38,7 @@ def test_motion_at_the_samples_of_a_log_is_that_of_its_swing(log):
 def test_the_rows_of_an_even_log_are_its_motion_to_the_last_bit():
     log = swing(100.0)
     rows = clean_log(log, CUTOFF, at.Recipe(), torque=log.tau)
-    for x, y in zip(rows.motion, predicted_motion(log, CUTOFF, at.Recipe()), strict=True):
+    for x, y in zip(rows.motion, filter_motion(log, CUTOFF, at.Recipe()), strict=True):
         assert np.array_equal(x, y)
 
 
@@ -59,4 +59,4 @@ def test_a_log_that_is_predicted_need_not_repeat_and_keeps_all_its_samples():
     log = swing(100.0)
     recipe = at.Recipe(period=PERIOD, periods=(0, 2), rate=20.0)
     assert len(clean_log(log, CUTOFF, recipe).clean.time) == round(PERIOD * 100)
-    assert len(predicted_motion(log, CUTOFF, recipe).q) == len(log.time)
+    assert len(filter_motion(log, CUTOFF, recipe).q) == len(log.time)

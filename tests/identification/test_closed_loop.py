@@ -12,8 +12,8 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
-from armtwin.logs.averaging import averaged
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.logs.averaging import average_runs
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
 COUNTS, SWING, CUTOFF = 1024, 0.3, 40.0
@@ -65,8 +65,8 @@ def found(underestimated, logs):
 
 def mean_errors(bench, robots):
     """Mean relative errors of the inertias that the arm's first three joints feel."""
-    C = identifiable(bench).combination
-    names = identifiable(bench).base
+    C = analyse_identifiability(bench).combination
+    names = analyse_identifiability(bench).base
     chosen = [k for k, name in enumerate(names) if name.startswith(("Jm1", "Jyy2", "Jm3", "Jyy3"))]
     truth = C @ bench.parameters
     errors = [(C @ robot.parameters)[chosen] / truth[chosen] - 1 for robot in robots]
@@ -222,7 +222,7 @@ def test_eight_runs_lower_the_noise_but_not_the_quantisation(bench):
         tau = stepped.tau + sigma * chance.normal(size=stepped.tau.shape)
         runs.append(at.Log.of(stepped.time, q=stepped.q, tau=tau))
     alone = np.sqrt(((runs[0].tau - smooth.tau) ** 2).mean(axis=0))
-    mean = np.sqrt(((averaged(runs).tau - smooth.tau) ** 2).mean(axis=0))
+    mean = np.sqrt(((average_runs(runs).tau - smooth.tau) ** 2).mean(axis=0))
     np.testing.assert_allclose(alone, np.hypot(sigma, steps), rtol=0.05)
     np.testing.assert_allclose(mean, np.hypot(sigma / np.sqrt(8), steps), rtol=0.05)
     assert (mean > steps * 0.95).all()

@@ -3,25 +3,25 @@
 import numpy as np
 import pytest
 
-from armtwin.identification.fitting.comparison import by_the_others, gain
-from armtwin.identification.fitting.tried import vertex
+from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
+from armtwin.identification.fitting.parabola import find_vertex
 
 PARTS, JOINTS = 12, 6
 
 
 def test_a_fall_that_every_part_shares_is_certain(rng):
     before = rng.uniform(0.5, 2.0, (PARTS, JOINTS))
-    found = gain(before, before / 2)
+    found = estimate_gain(before, before / 2)
     assert found.fall == pytest.approx(np.log(2))
     assert found.error == pytest.approx(0, abs=1e-12)
-    assert found.shows
+    assert found.is_significant
 
 
 def test_a_fall_of_less_than_a_hundredth_of_the_error_is_not_worth_a_term(rng):
     """However certain it is; the error is the root of the squares."""
     before = rng.uniform(0.5, 2.0, (PARTS, JOINTS))
-    assert not gain(before, 0.991**2 * before).shows
-    assert gain(before, 0.989**2 * before).shows
+    assert not estimate_gain(before, 0.991**2 * before).is_significant
+    assert estimate_gain(before, 0.989**2 * before).is_significant
 
 
 def test_a_fall_of_one_part_of_twelve_does_not_show():
@@ -29,10 +29,10 @@ def test_a_fall_of_one_part_of_twelve_does_not_show():
     before = np.ones((PARTS, 1))
     after = before.copy()
     after[3] = 0.4
-    found = gain(before, after)
+    found = estimate_gain(before, after)
     assert found.fall == pytest.approx(np.log(12 / 11.4))
     assert found.error == pytest.approx(0.0526, abs=1e-4)
-    assert not found.shows
+    assert not found.is_significant
 
 
 def test_the_best_of_many_that_are_alike_does_not_gain(rng):
@@ -46,8 +46,8 @@ def test_the_best_of_many_that_are_alike_does_not_gain(rng):
         before = np.exp(0.1 * rng.normal(size=(PARTS, JOINTS)))
         options = [np.exp(0.1 * rng.normal(size=(PARTS, JOINTS))) for _ in range(16)]
         best = min(options, key=lambda missed: np.log(missed.sum(axis=0)).mean())
-        seeming += gain(before, best).shows
-        showing += gain(before, by_the_others(options)).shows
+        seeming += estimate_gain(before, best).is_significant
+        showing += estimate_gain(before, cross_validate(options)).is_significant
     assert seeming > 0.25 * trials
     assert showing < 0.6 * seeming
     assert showing < 0.2 * trials
@@ -60,13 +60,13 @@ def test_a_fall_in_every_part_shows_where_one_part_holds_most_of_the_squares(rng
     before[5] *= 100
     after = 0.8 * before
     after[5] = 0.9 * before[5]
-    found = gain(before, after)
+    found = estimate_gain(before, after)
     assert found.of_parts > 10 * found.error_of_parts
-    assert found.shows
+    assert found.is_significant
 
 
 def test_the_vertex_of_a_parabola_over_the_logarithm_is_found():
     values = np.logspace(-5, -2, 16)
     errors = 0.1 + (np.log(values) - np.log(3.3e-4)) ** 2
-    assert vertex(values, errors) == pytest.approx(3.3e-4, rel=1e-9)
-    assert vertex(values, values) == values[0]
+    assert find_vertex(values, errors) == pytest.approx(3.3e-4, rel=1e-9)
+    assert find_vertex(values, values) == values[0]

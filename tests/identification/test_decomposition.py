@@ -9,7 +9,7 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.fitting.decomposition import decompose
-from armtwin.identification.fitting.factors import factors
+from armtwin.identification.fitting.factors import factorise
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
 from tests.identification.test_identify import exact_rows, excitation, logged
 
@@ -26,7 +26,7 @@ def case():
     y = rows.target / robot.limits.torque
     prior = robot.with_parameters(robot.parameters * 1.1)
     free = free_parameters(prior, at.Recipe())
-    found = decompose(factors(rows, np.eye(len(robot.parameters))), robot.limits.torque, free)
+    found = decompose(factorise(rows, np.eye(len(robot.parameters))), robot.limits.torque, free)
     return prior, W.reshape(m * n, -1), y.ravel(), found, free
 
 
@@ -42,7 +42,7 @@ def test_the_truncated_estimate_is_that_of_the_thesis(case):
         V1, V2 = Vt[:r].T, Vt[r:].T  # A has more rows than columns: V is whole
         scaled = V1 @ alpha
         expected = scaled + V2 @ (V2.T @ (prior.parameters / free.sizes - scaled))
-        assert np.abs(found.truncated(r) / free.sizes - expected).max() < 1e-7
+        assert np.abs(found.truncate(r) / free.sizes - expected).max() < 1e-7
 
 
 def test_singular_values_and_residuals_are_those_of_the_rows(case):
@@ -50,7 +50,7 @@ def test_singular_values_and_residuals_are_those_of_the_rows(case):
     s = np.linalg.svd(W * free.sizes, compute_uv=False)
     assert found.singular[:50] == pytest.approx(s[:50], rel=1e-9)
     for r in (0, 5, 22, 55):
-        left = y - W @ found.truncated(r)
+        left = y - W @ found.truncate(r)
         assert found.residuals[r] == pytest.approx(left @ left, rel=1e-9)
     assert found.deviation == pytest.approx(0.0065, rel=0.02)
 

@@ -17,10 +17,10 @@ from armtwin.identification.excitation.information import (
     singular_values,
 )
 from armtwin.identification.excitation.plan import ExcitationPlan
-from armtwin.identification.fitting.draw import drawn_fit
+from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.motion.cell import Box, Cell, Plane
 from armtwin.motion.fourier import Shapes
 from armtwin.robot.schema.groups import Mimic, Pose
@@ -65,7 +65,7 @@ def test_the_nonzero_singular_values_are_those_of_all_scaled_columns(robot, task
     Y = robot.regressor(*motion)
     A = Y / task.bounds.scale[:, None] * sizes_of(robot.parameter_table)
     whole = np.linalg.svd(A.reshape(-1, 82), compute_uv=False) / np.sqrt(len(Y))
-    N = task.scales.normal(Y[:, :, list(identifiable(robot).kept)])
+    N = task.scales.normal(Y[:, :, list(analyse_identifiability(robot).kept)])
     mine = singular_values(N, task.scales, "parameters")
     assert len(mine) == 55
     assert whole[55] < 1e-10 * whole[0]
@@ -82,7 +82,7 @@ def test_the_slope_of_a_criterion_is_that_of_its_differences(task, criterion, sc
     way = chance.normal(size=x.size)
 
     def value(at_x):
-        return objective.valued(at_x, lambda N: criterion_of(N, task.scales, plan), 10.0)
+        return objective.evaluate(at_x, lambda N: criterion_of(N, task.scales, plan), 10.0)
 
     h = 1e-5
     rise = (value(x + h * way)[0] - value(x - h * way)[0]) / (2 * h)
@@ -93,7 +93,7 @@ def test_slopes_backwards_are_those_of_differences(robot, motion, rng):
     """Friction of the two differs within the speeds over which its sign turns, so bodies alone."""
     fastest = robot.limits.velocity
     weights = rng.normal(size=(len(motion.q), 6, 55))
-    links = np.array([k < 66 for k in identifiable(robot).kept])
+    links = np.array([k < 66 for k in analyse_identifiability(robot).kept])
     weights *= links
     found = columns_of(robot, fastest).slopes(motion, weights)
     other = DifferencedColumns(robot).slopes(motion, weights)
@@ -103,7 +103,7 @@ def test_slopes_backwards_are_those_of_differences(robot, motion, rng):
 
 def test_predicted_deviations_come_true(robot, task, motion, rng):
     """Least squares on 300 draws of noise scatter as foretold; 300 draws err by 4 %."""
-    kept = list(identifiable(robot).kept)
+    kept = list(analyse_identifiability(robot).kept)
     Y = robot.regressor(*motion)[:, :, kept]
     W = (Y / task.bounds.scale[:, None]).reshape(-1, 55)
     noise = rng.normal(size=(len(W), 300))
@@ -148,14 +148,14 @@ def test_what_is_foretold_comes_true_in_the_closed_loop(designed):
     bench = on_the_bench()
     plan = ExcitationPlan(search="random", starts=10)
     random = at.excite(bench, plan)
-    C = identifiable(bench).combination
+    C = analyse_identifiability(bench).combination
     errors = []
     for found in (designed, random):
         log = measured(bench, found.trajectory, 1, noise=found.plan.noise)
         recipe = at.Recipe(friction="file", tilt="file", trust=True)
         ready = prepare_identification(bench, [log], torque=None, cutoff=20.0, recipe=recipe)
         task = ready.experiment
-        phi = drawn_fit(task.parts(), task.free, task.friction, 1e-10).parameters
+        phi = fit_regularised(task.parts(), task.free, task.friction, 1e-10).parameters
         off = np.abs(C @ (phi - bench.parameters)) / found.scales.sizes
         foretold = np.array([row.relative for row in found.table])
         # of a normal error the mean of its size is 0.8 deviations

@@ -7,8 +7,8 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.rigid_body.data.experiment import LowPassFilter, prepare_data
-from armtwin.identification.rigid_body.gravity.gravity_direction import fall
-from armtwin.identification.rigid_body.gravity.gravity_squares import weights
+from armtwin.identification.rigid_body.gravity.gravity_direction import estimate_gravity_direction
+from armtwin.identification.rigid_body.gravity.gravity_squares import compute_gravity_squares
 from armtwin.robot.formats.reading import read_robot
 from armtwin.robot.schema.mounting import angle_between, gravity_of
 from tests.identification.test_identify import excitation
@@ -58,7 +58,9 @@ def logged(robot, mounting, seed, spread=0.2, sign=1.0):
 
 
 def found_in(robot, log, cutoff=10.0):
-    return fall(prepare_data(robot, (log,), "tau", LowPassFilter(cutoff, True, at.Recipe())))
+    return estimate_gravity_direction(
+        prepare_data(robot, (log,), "tau", LowPassFilter(cutoff, True, at.Recipe()))
+    )
 
 
 def test_squares_of_another_gravity_are_those_of_a_robot_that_has_it(robots):
@@ -67,11 +69,13 @@ def test_squares_of_another_gravity_are_those_of_a_robot_that_has_it(robots):
     log = logged(robot, "30 deg", 1)
     other = robot.with_gravity(gravity_of("30 deg about x"))
     how = LowPassFilter(10.0, True, at.Recipe())
-    here, there = (weights(prepare_data(x, (log,), "tau", how)) for x in (robot, other))
+    here, there = (
+        compute_gravity_squares(prepare_data(x, (log,), "tau", how)) for x in (robot, other)
+    )
     every = np.eye(len(robot.parameters) + 1)
-    T = here.mapped(every, there.gravity)
+    T = here.map_columns(every, there.gravity)
     moved = T.T @ here.whole @ T
-    own = there.mapped(every, there.gravity)
+    own = there.map_columns(every, there.gravity)
     expected = own.T @ there.whole @ own
     scale = np.sqrt(np.einsum("jaa->ja", expected))
     size = scale[:, :, None] * scale[:, None, :] + 1e-12
@@ -95,8 +99,8 @@ def test_another_mounting_than_the_files_is_found_whatever_the_masses(
     found = found_in(robot, logged(robot, mounting, 3))
     # friction and bodies 20 to 30 % off leave less than 2 deg, within which a mounting is named
     assert np.degrees(angle_between(found.logs, gravity_of(mounting))) < 2.0
-    assert f"say {option}" in found.wrong
-    assert not found.leans
+    assert f"say {option}" in found.wrong_mounting
+    assert not found.base_is_tilted
 
 
 @pytest.mark.parametrize("name", ["tx40", "rx90b", "kr300"])
@@ -104,7 +108,7 @@ def test_a_base_as_the_file_has_it_neither_leans_nor_is_wrong(robots, name):
     robot = robots[name]
     for seed in range(4):
         found = found_in(robot, logged(robot, "floor", seed))
-        assert not found.differs
+        assert not found.differs_from_file
         assert found.told
 
 
@@ -118,8 +122,8 @@ def test_joints_that_hardly_move_do_not_turn_the_base(robots):
     tau = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
     for cutoff in (1.0, 5.0, 20.0):
         found = found_in(robot, at.Log.of(time, q=q, tau=tau), cutoff)
-        assert found.wrong == ""
-        assert not found.leans
+        assert found.wrong_mounting == ""
+        assert not found.base_is_tilted
 
 
 def test_a_wrong_mounting_is_named_in_one_sentence_and_nothing_is_predicted(robots):
@@ -170,4 +174,4 @@ def test_a_pendulum_does_not_tell_gravity_from_where_its_mass_is():
     found = found_in(robot, logged(robot, "20 deg", 3))
     assert found.share < 0.6  # the draw shares an angle evenly between both
     assert not found.told
-    assert not found.differs
+    assert not found.differs_from_file

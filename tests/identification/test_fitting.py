@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import WEIGHTS, drawn_fit
-from armtwin.identification.fitting.factors import factors, together
-from armtwin.identification.fitting.fitted import Unknowns, fit_parameters
+from armtwin.identification.fitting.factors import factorise, merge_factors
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit
-from armtwin.identification.fitting.left_out import left_out_parts
-from armtwin.identification.fitting.robust import huber_weights, refitted
+from armtwin.identification.fitting.left_out import prepare_left_out_parts
+from armtwin.identification.fitting.parameter_fit import Unknowns, fit_parameters
+from armtwin.identification.fitting.regularisation import WEIGHTS, fit_regularised
+from armtwin.identification.fitting.robust import huber_weights, refit_robustly
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.scatter import jackknife, scatter
-from armtwin.identification.fitting.squares import squares
+from armtwin.identification.fitting.scatter import estimate_scatter, jackknife
+from armtwin.identification.fitting.squares import compute_squares
 
 NAMES = ("stiffness", "damping", "level", "offset")
 UNITS = ("N m/rad", "N m s/rad", "N m", "N m")
@@ -71,9 +71,9 @@ def test_the_scatter_of_parts_is_that_of_the_estimate_whatever_each_part_shows()
         rows = RegressionRows(
             columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((360, 1), bool)
         )
-        parts = [factors(part, np.eye(4)) for part in rows.in_parts(6)]
-        drawn = drawn_fit(parts, free_directions(PRIOR, PRIOR), np.zeros(4, bool), 1e-9)
-        apart = scatter(drawn).apart
+        parts = [factorise(part, np.eye(4)) for part in rows.in_parts(6)]
+        drawn = fit_regularised(parts, free_directions(PRIOR, PRIOR), np.zeros(4, bool), 1e-9)
+        apart = estimate_scatter(drawn).apart
         white = np.diag(covariance(drawn.fit, drawn.free, 1.0))
         asked.append((apart**2).sum(axis=0) / white)
         values = []
@@ -91,9 +91,9 @@ def test_squares_of_parts_give_the_fits_that_their_rows_give():
         columns.reshape(240, 8), np.ones((2, 4), bool), target, np.ones((240, 2), bool)
     )
     pieces = list(enumerate(every.in_parts(6)))
-    some = squares(iter(pieces), 6, every.busy, np.eye(4))
+    some = compute_squares(iter(pieces), 6, every.busy, np.eye(4))
     free = free_directions(PRIOR, np.abs(PRIOR))
-    parts = left_out_parts(some, free, NOISE, 1e-4, always=2)
+    parts = prepare_left_out_parts(some, free, NOISE, 1e-4, always=2)
     for more in ((), (1,), (0, 1)):
         used = [0, 1, *(2 + k for k in more)]
         missed = parts.missed(more)
@@ -108,7 +108,7 @@ def test_squares_of_parts_give_the_fits_that_their_rows_give():
             phi[used] += np.abs(PRIOR)[used] * np.linalg.solve(normal, right)
             gap = left.target - left.Y.reshape(-1, 2, 4) @ phi
             assert missed[k] == pytest.approx((gap**2).sum(axis=0), rel=1e-9)
-    whole = together([factors(part, np.eye(4)) for _, part in pieces])
+    whole = merge_factors([factorise(part, np.eye(4)) for _, part in pieces])
     assert some.whole().squares(TRUTH) == pytest.approx(whole.squares(TRUTH), rel=1e-9)
     assert some.power == pytest.approx(whole.target_squares(), rel=1e-12)
 
@@ -249,8 +249,8 @@ def test_equal_parameters_answer_as_one_column_that_is_their_sum():
     rows = RegressionRows(
         columns.reshape(-1, 8), np.ones((2, 4), dtype=bool), target, np.ones_like(target, bool)
     )
-    parts = [factors(part, np.eye(4)) for part in rows.in_parts(2)]
-    drawn = drawn_fit(parts, free, np.zeros(4, dtype=bool), weight=0.0)
+    parts = [factorise(part, np.eye(4)) for part in rows.in_parts(2)]
+    drawn = fit_regularised(parts, free, np.zeros(4, dtype=bool), weight=0.0)
     assert drawn.parameters[0] == drawn.parameters[2]
     summed = np.stack(
         [columns[:, :, 0] + columns[:, :, 2], columns[:, :, 1], columns[:, :, 3]], axis=2
@@ -271,10 +271,10 @@ def test_wild_rows_spoil_a_fit_less_with_hubers_weights():
     )
     free = free_directions(PRIOR, np.abs(PRIOR))
     nothing = np.zeros(4, dtype=bool)
-    plain = drawn = drawn_fit([factors(rows, np.eye(4))], free, nothing, weight=1e-8)
+    plain = drawn = fit_regularised([factorise(rows, np.eye(4))], free, nothing, weight=1e-8)
     for _ in range(4):
         weights = huber_weights(target - rows.predicted(drawn.parameters), drawn.sigma)
-        drawn = refitted(drawn, together([factors(rows, np.eye(4), weights)]))
+        drawn = refit_robustly(drawn, merge_factors([factorise(rows, np.eye(4), weights)]))
     error = np.linalg.norm(drawn.parameters - TRUTH)
     assert error < 0.3 * np.linalg.norm(plain.parameters - TRUTH)
 

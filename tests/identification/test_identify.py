@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.fitting.factors import factors, together
+from armtwin.identification.fitting.factors import factorise, merge_factors
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.rigid_body.fit.consistency import nearest, violations
+from armtwin.identification.rigid_body.fit.consistency import find_violations, solve_consistent
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 
 
 def excitation(robot, seconds=32.0, rate=250.0, seed=1):
@@ -52,19 +52,22 @@ def test_the_exact_ring_gives_back_every_base_parameter(robots, name):
         * np.concatenate([links, chance.uniform(0.8, 1.2, len(robot.parameters) - len(links))])
     )
     free = free_parameters(robot, at.Recipe())
-    rows = together(
-        [factors(exact_rows(robot, truth, seed), np.eye(len(robot.parameters))) for seed in (1, 2)]
+    rows = merge_factors(
+        [
+            factorise(exact_rows(robot, truth, seed), np.eye(len(robot.parameters)))
+            for seed in (1, 2)
+        ]
     )
     found = fit(rows, free, 0.0, np.ones(robot.n))
     phi = free.parameters(found.z)
-    C = identifiable(robot).combination
+    C = analyse_identifiability(robot).combination
     scale = np.abs(C) @ np.abs(truth.parameters) + 1e-3
     assert np.abs(C @ (phi - truth.parameters) / scale).max() < 1e-8
 
 
 def test_the_rank_of_the_rx90b_is_that_of_the_thesis(robots):
     """Without the head: 55 of its parameters can be told, as [Waiboer 2007, section 4.3] finds."""
-    found = identifiable(robots["rx90b"])
+    found = analyse_identifiability(robots["rx90b"])
     assert found.rank == 55
     assert len(found.base) == 55
     assert found.groups[:6] == ("none",) * 6  # the base's mass and most of link 1 never move
@@ -73,7 +76,7 @@ def test_the_rank_of_the_rx90b_is_that_of_the_thesis(robots):
 def test_combinations_are_what_the_torque_depends_on(robots):
     """Parameters moved along the null space of the combinations leave the torque unchanged."""
     robot = robots["tx40"]
-    C = identifiable(robot).combination
+    C = analyse_identifiability(robot).combination
     null = np.linalg.svd(C)[2][len(C) :]
     _, q, v, a = excitation(robot, 1.0)
     Y = robot.regressor(q, v, a)
@@ -88,12 +91,12 @@ def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     free = free_parameters(robot, at.Recipe())
     wanted = np.zeros(len(free.start))
     wanted[30] = -3.0  # mass of link 4: -2 times its prior
-    assert violations(robot, free.parameters(wanted)) == [
+    assert find_violations(robot, free.parameters(wanted)) == [
         "link_4: its mass and inertia are not physically consistent"
     ]
     made_up = LeastSquaresFit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
-    phi = nearest(robot, made_up, free, {})
-    assert violations(robot, phi) == []
+    phi = solve_consistent(robot, made_up, free, {})
+    assert find_violations(robot, phi) == []
     assert phi[30] > 0
     robot.with_parameters(phi)  # a robot file would be accepted
 
@@ -206,7 +209,9 @@ def test_a_contract_of_zero_is_kept_exactly(robots, seed):
     R = np.linalg.qr(chance.normal(size=(size, size)))[1] * 10.0 ** chance.uniform(-3, 3, size)
     wanted = np.zeros(size)
     wanted[signed] = -3.0  # of the prior's size: far below zero
-    phi = nearest(robot, LeastSquaresFit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free, {})
+    phi = solve_consistent(
+        robot, LeastSquaresFit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free, {}
+    )
     assert phi[signed].min() >= 0.0
     assert phi[signed].min() == pytest.approx(0.0, abs=1e-6)
 

@@ -11,8 +11,8 @@ from armtwin.drives.friction.load import Load
 from armtwin.drives.friction.terms import Loaded
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.identification.rigid_body.data.reversals import mean_friction
-from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences
-from armtwin.identification.rigid_body.friction.terms import LOAD, hosts, with_terms
+from armtwin.identification.rigid_body.evaluation.diagnostics import describe_friction
+from armtwin.identification.rigid_body.friction.terms import LOAD, find_hosts, with_terms
 from tests.identification.test_memory import NOISE, steps_between_poses
 
 SHARE, USUAL, CUTOFF = 0.08, 10.0, 20.0
@@ -21,7 +21,7 @@ SHARE, USUAL, CUTOFF = 0.08, 10.0, 20.0
 def rubbing_by_load(robot):
     """The robot with friction of a share of the load of every gear."""
     terms = []
-    for host in hosts(robot, at.Recipe(), np.ones(robot.n)):
+    for host in find_hosts(robot, at.Recipe(), np.ones(robot.n)):
         if host.geared:
             terms.append(host.load(USUAL, None))
     wide = with_terms(robot, tuple(terms))
@@ -53,7 +53,7 @@ def test_shares_of_gears_that_carry_the_arm_are_found_within_their_deviations(ru
         row = rows[f"{joint}{LOAD}.share"]
         assert row.value == pytest.approx(SHARE, rel=0.15)
         assert abs(row.value - SHARE) < 3 * row.std
-    assert any("torque that gears transmit" in sentence for sentence in friction_sentences(found))
+    assert any("torque that gears transmit" in sentence for sentence in describe_friction(found))
 
 
 def missed_while_moving(found, log):
@@ -107,10 +107,10 @@ def test_a_loaded_element_beside_a_level_is_a_level_that_follows_its_load(robots
     """Two roads: a (1 + b |load| / a), and a plus b |load| about its usual load."""
     one, two = split_in_two(robots["rx90b"], 0.3)
     q, v, a = rng.normal(size=(3, 50, 6))
-    first = one.friction_torque(v) + one.loaded_friction(q, v, a)
-    second = two.friction_torque(v) + two.loaded_friction(q, v, a)
+    first = one.friction_torque(v) + one.load_dependent_friction(q, v, a)
+    second = two.friction_torque(v) + two.load_dependent_friction(q, v, a)
     assert second == pytest.approx(first, rel=1e-12, abs=1e-12)
-    assert np.abs(one.loaded_friction(q, v, a)).max() > 1
+    assert np.abs(one.load_dependent_friction(q, v, a)).max() > 1
     Y = two.regressor(q, v, a)
     torque = two.inverse_dynamics(q, v, a) + two.friction_torque(v)
     assert Y @ two.parameters == pytest.approx(torque, rel=1e-10, abs=1e-9)

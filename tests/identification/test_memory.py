@@ -9,11 +9,19 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
-from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
-from armtwin.identification.rigid_body.friction.presliding import bends, bundles_of, settled
-from armtwin.identification.rigid_body.friction.selection import is_set_value
-from armtwin.identification.rigid_body.friction.terms import hosts, radii_of, with_terms
+from armtwin.identification.rigid_body.evaluation.diagnostics import describe_friction
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.friction.presliding import (
+    bundles_of,
+    compute_deflections,
+    find_settled,
+)
+from armtwin.identification.rigid_body.friction.selection import is_command
+from armtwin.identification.rigid_body.friction.terms import (
+    find_hosts,
+    list_presliding_distances,
+    with_terms,
+)
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.report.result_file import to_result
 from armtwin.robot.dynamics.friction_columns import ContactStates
@@ -42,7 +50,7 @@ def steps_between_poses(robot, seed):
 
 def remembering(robot, radius, share):
     """The robot with a share of each joint's Coulomb friction in contacts that bend."""
-    places = hosts(robot, Recipe(), np.ones(robot.n))
+    places = find_hosts(robot, Recipe(), np.ones(robot.n))
     wide = with_terms(robot, tuple(host.memory(radius) for host in places))
     values = dict(zip(wide.parameter_names, wide.parameters, strict=True))
     for host in places:
@@ -57,7 +65,7 @@ def logged(robot, seed):
     """A log with noise, and its torque without."""
     t, q, v, a = steps_between_poses(robot, seed)
     friction = robot.parameters[robot.layout.friction]
-    shares = bends(robot, robot.assembly.friction, q, v)
+    shares = compute_deflections(robot, robot.assembly.friction, q, v)
     exact = (
         robot.inverse_dynamics(q, v, a)
         + robot.friction_regressor(v, q, ContactStates(shares)) @ friction
@@ -103,9 +111,9 @@ def test_rows_count_once_contacts_have_forgotten_how_they_were_bent(robots):
     robot = remembering(robots["tx40"], RADIUS, 1.0)
     _, q, v, _ = steps_between_poses(robot, 1)
     first = int(1.2 * RATE)  # a standstill after the first move
-    known = settled(robot, bundles_of(robot.assembly.friction), q[first:])
-    whole = bends(robot, robot.assembly.friction, q, v)[first:]
-    later = bends(robot, robot.assembly.friction, q[first:], v[first:])
+    known = find_settled(robot, bundles_of(robot.assembly.friction), q[first:])
+    whole = compute_deflections(robot, robot.assembly.friction, q, v)[first:]
+    later = compute_deflections(robot, robot.assembly.friction, q[first:], v[first:])
     remembered = ~np.isnan(whole[0])
     assert np.abs(whole - later)[0, remembered].min() > 0.9  # fully bent, and said not to be
     assert not known[: int(0.3 * RATE)].any()  # the robot stands
@@ -127,12 +135,12 @@ def test_a_joint_that_hardly_moves_does_not_spoil_the_others(robots, travel):
     v[:, 5] = travel * w * np.cos(w * t)
     a[:, 5] = -travel * w**2 * np.sin(w * t)
     friction = truth.parameters[truth.layout.friction]
-    bent = ContactStates(bends(truth, truth.assembly.friction, q, v))
+    bent = ContactStates(compute_deflections(truth, truth.assembly.friction, q, v))
     tau = truth.inverse_dynamics(q, v, a) + truth.friction_regressor(v, q, bent) @ friction
     noisy = q + 1e-6 * chance.normal(size=q.shape)
     tau += NOISE * chance.normal(size=tau.shape)
     found = at.identify(robots["tx40"], [at.Log.of(t, q=noisy, tau=tau)], cutoff=10.0)
-    assert len(list(radii_of(found.model.terms))) >= 5
+    assert len(list(list_presliding_distances(found.model.terms))) >= 5
     assert np.isfinite(list(found.friction.errors.values())).all()
     other, exact = logged(truth, 2)
     missed = found.validate(other).tau_hat[:, :5] - exact[:, :5]
@@ -172,7 +180,10 @@ def test_a_robot_that_was_identified_is_identified_again_as_well(robots):
     other, exact = logged(truth, 2)
     first = at.identify(robots["tx40"], [log], cutoff=20.0)
     again = at.identify(first.robot, [logged(truth, 3)[0]], cutoff=20.0)
-    assert identifiable(first.robot, bent=True).rank > identifiable(first.robot).rank
+    assert (
+        analyse_identifiability(first.robot, bent=True).rank
+        > analyse_identifiability(first.robot).rank
+    )
     once = np.sqrt(((first.validate(other).tau_hat - exact) ** 2).mean())
     twice = np.sqrt(((again.validate(other).tau_hat - exact) ** 2).mean())
     assert twice < 1.2 * once
@@ -220,7 +231,7 @@ def bending():
 def test_a_radius_that_the_logs_show_is_found_and_predicts_another_run(bending):
     """Within 30 %; where joints stand or turn round, to twice the noise."""
     truth, found = bending
-    radii = np.array([radius for _, radius in radii_of(found.model.terms)])
+    radii = np.array([radius for _, radius in list_presliding_distances(found.model.terms)])
     assert len(radii) >= 5
     assert radii == pytest.approx(RADIUS, rel=0.3)
     other, exact = logged(truth, 2)
@@ -249,7 +260,7 @@ def test_a_robot_without_a_memory_gets_none(cutoff):
     robot = at.Robot.load("tx40")
     found = at.identify(robot, [moving_only(robot)], cutoff=cutoff)
     assert found.model.terms == ()
-    (said,) = friction_sentences(found)
+    (said,) = describe_friction(found)
     assert said.startswith("The logs do not identify pre-sliding friction")
 
 
@@ -268,7 +279,7 @@ def moving_only(robot):
 def test_friction_that_grows_as_a_root_of_the_speed_is_no_memory_where_joints_never_stand():
     """Both are small about a reversal; a root beside the file's laws explains all of it."""
     robot = at.Robot.load("tx40")
-    places = hosts(robot, Recipe(), np.ones(robot.n))
+    places = find_hosts(robot, Recipe(), np.ones(robot.n))
     wide = with_terms(robot, tuple(host.root(0.5) for host in places))
     values = dict(zip(wide.parameter_names, wide.parameters, strict=True))
     for host in places:
@@ -307,7 +318,7 @@ def test_a_doubted_torque_is_trusted_when_asked_and_the_doubt_is_kept():
     ("channel", "asked"), [("tau", False), ("current_des", True), ("tau_m_ff", True)]
 )
 def test_set_values_have_no_memory(channel, asked):
-    assert is_set_value(channel) == asked
+    assert is_command(channel) == asked
 
 
 def test_an_identified_memory_survives_its_file(tmp_path):
@@ -327,7 +338,7 @@ def test_bristles_of_a_stiffness_are_no_memory(robots):
     tx40 = robots["tx40"]
     still = np.zeros((3, 6))
     assert max(element.radius for element in tx40.description.friction) >= 1e-5
-    assert bends(tx40, tx40.assembly.friction, still, still) is None
+    assert compute_deflections(tx40, tx40.assembly.friction, still, still) is None
 
 
 def test_a_contact_whose_friction_falls_keeps_its_stiffness():
@@ -335,13 +346,13 @@ def test_a_contact_whose_friction_falls_keeps_its_stiffness():
     share and of the stiffness at rest, later by the play in which positions may tremble.
     """
     robot = at.Robot.load("tx40")
-    (host, *_) = hosts(robot, Recipe(), np.ones(robot.n))
+    (host, *_) = find_hosts(robot, Recipe(), np.ones(robot.n))
     element = replace(host.memory(RADIUS).element, law=Drop(2.0, 0.5, 1.0))
     x = np.concatenate([np.linspace(0.1, 0.0, 20001), np.linspace(0.0, 0.1, 20001)[1:]])
     q, v = np.zeros((len(x), 6)), np.zeros((len(x), 6))
     q[:, 0] = x
     v[:, 0] = 0.5 * np.sign(np.gradient(x))
-    bent = bends(robot, [(element, host.row)], q, v)[20001:, 0]
+    bent = compute_deflections(robot, [(element, host.row)], q, v)[20001:, 0]
     torque = 2.0 * np.exp(-1) * bent
     late = np.maximum(x[20001:] - 2 * PLAY * RADIUS, 0.0)
     bristle = 2.0 * np.exp(-1) * (1 - 2 * np.exp(-late / (RADIUS * np.exp(-1))))
@@ -361,7 +372,7 @@ def test_a_contact_that_leads_bears_more_while_it_bends(robots, law):
     x = speed / rate * np.arange(1000)
     q, v = np.zeros((1000, 6)), np.zeros((1000, 6))
     q[:, 0], v[:, 0] = x, speed
-    share = bends(robot, robot.assembly.friction, q, v)[:, 0]
+    share = compute_deflections(robot, robot.assembly.friction, q, v)[:, 0]
     if isinstance(law, Coulomb):
         expected = np.where(x < radius, x / radius + lead * speed / radius, 1.0)
     else:
@@ -382,8 +393,8 @@ def test_a_falling_contact_that_trembles_at_rest_keeps_its_bend():
 
 def test_nothing_is_added_to_friction_of_a_joint_that_stands(robots):
     robot = robots["tx40"]
-    moving = hosts(robot, Recipe(), np.ones(robot.n))
-    fewer = hosts(robot, Recipe(), np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0]))
+    moving = find_hosts(robot, Recipe(), np.ones(robot.n))
+    fewer = find_hosts(robot, Recipe(), np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0]))
     assert {host.element.name for host in moving} - {host.element.name for host in fewer} == {
         "joint_4"
     }

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.evaluation.validation import pooled
-from armtwin.identification.rigid_body.fit.consistency import violations
+from armtwin.identification.rigid_body.evaluation.validation import pool_nrmse
+from armtwin.identification.rigid_body.fit.consistency import find_violations
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)
 CUTOFF = {"current_des": 5.0, "current": 10.0}  # as the default finds [Hz]
@@ -27,10 +27,10 @@ def test_a_kr300_fitted_on_a_predicts_b(shared_data):
     log = at.Log.read(folder / "valid_B.csv.gz")
     judged, plain = found.validate(log), found.validate_plain(log)
     assert found.cutoff >= 40
-    assert found.friction.remembers
+    assert found.friction.has_presliding
     assert judged.nrmse.mean() < 19.5
     assert plain.nrmse.mean() > judged.nrmse.mean() + 3
-    assert violations(found.prior, np.array([row.value for row in found.table])) == []
+    assert find_violations(found.prior, np.array([row.value for row in found.table])) == []
     assert any(x.startswith("link_") for x in found.broken)  # the plain fit, by name of the link
     missed = np.sqrt(((judged.tau - judged.tau_hat) ** 2).mean(axis=0))
     deviation = np.sqrt((found.torque_deviation(log) ** 2).mean(axis=0))
@@ -47,9 +47,9 @@ def test_a_tx40_predicts_each_segment_from_the_others(segments):
         found = at.identify(robot, others, torque="tau", cutoff=60.0)
         ours.append(found.validate(left, cutoff=60.0))
         plain.append(found.validate_plain(left, cutoff=60.0))
-        assert violations(found.prior, np.array([row.value for row in found.table])) == []
-    assert pooled(ours).mean() < 11.0
-    assert pooled(ours).mean() < pooled(plain).mean()
+        assert find_violations(found.prior, np.array([row.value for row in found.table])) == []
+    assert pool_nrmse(ours).mean() < 11.0
+    assert pool_nrmse(ours).mean() < pool_nrmse(plain).mean()
 
 
 def test_friction_and_coupling_of_the_tx40_are_those_published(segments):
@@ -97,7 +97,7 @@ def test_a_bare_ur10e_predicts_each_third_from_the_others(shared_data, channel, 
         assert (found.gains > 5).all() & (
             found.gains < 16
         ).all()  # published: 8.5 to 10.7, and 10.6 to 14.9 N m/A
-    assert pooled(judged).mean() < most
+    assert pool_nrmse(judged).mean() < most
 
 
 def test_a_default_cut_off_predicts_left_out_parts_best(segments):

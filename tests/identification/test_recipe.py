@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.evaluation.diagnostics import not_told
+from armtwin.identification.rigid_body.evaluation.diagnostics import list_unidentified
 from tests.identification.test_identify import excitation, logged
 from tests.oracles import bodies_only
 
@@ -210,7 +210,7 @@ def test_a_bare_robot_on_exact_data_is_no_worse_than_plain_least_squares(tmp_pat
     found = at.identify(bare, logs[:2], cutoff=10.0)
     assert (
         "The robot file lacks rotor inertia and viscous and Coulomb friction and offset"
-        in not_told(found)[0]
+        in list_unidentified(found)[0]
     )
     assert (found.validate(logs[2]).nrmse < 1.2 * found.validate_plain(logs[2]).nrmse + 0.5).all()
 

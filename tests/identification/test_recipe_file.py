@@ -3,7 +3,7 @@
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.recipe_file import Written, read_recipe, recipe_text
+from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe, recipe_text
 
 
 def test_a_recipe_comes_back_from_its_file(tmp_path):
@@ -20,7 +20,7 @@ def test_a_recipe_comes_back_from_its_file(tmp_path):
         equal=(("Jm4", "Jm5"),),
         mass={"link_1": (1.0, 2.5)},
     )
-    written = Written(recipe, "tau", 12.5, "laser_head", "ballast", (9.81, 0.0, 0.0))
+    written = RecipeFile(recipe, "tau", 12.5, "laser_head", "ballast", (9.81, 0.0, 0.0))
     path = tmp_path / "recipe.toml"
     path.write_text(recipe_text(written), encoding="utf-8")
     assert read_recipe(path) == written

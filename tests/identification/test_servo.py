@@ -6,7 +6,7 @@ import pytest
 import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.curves import scale_of, tabulate
-from armtwin.identification.servo.encoder_offset import encoder_offset
+from armtwin.identification.servo.encoder_offset import estimate_encoder_offset
 from armtwin.identification.servo.friction_in_loop import LoopFriction, Loops, friction_of_motion
 
 RATE = 250.0
@@ -88,12 +88,12 @@ def test_it_is_explained_from_the_reference_and_the_robot_file_alone(forth):
 
 
 def test_the_trivial_rivals_explain_far_less(forth):
-    rivals = np.maximum(forth.judgement.delay_only, forth.judgement.lag_only)
+    rivals = np.maximum(forth.evaluation.delay_only, forth.evaluation.lag_only)
     assert (rivals < 0.83).all()
 
 
 def test_at_the_flange_half_a_millimetre_is_left(forth):
-    for judgement in (forth.judgement, forth.twin):
+    for judgement in (forth.evaluation, forth.twin):
         assert judgement.path.lateral_left < 0.5e-3
         assert judgement.path.vertical_left < 0.5e-3
         assert judgement.path.lateral > 3.5e-3
@@ -106,7 +106,7 @@ def test_the_position_loops_of_the_first_axes_close_on_the_link_encoder(forth):
 
 
 def test_the_wrist_leads_its_reference_and_has_no_position_feedback(forth):
-    said = " ".join(forth.findings)
+    said = " ".join(forth.diagnostics)
     assert "motor_5 leads its reference" in said
     assert "motor_4, motor_5, motor_6: no position feedback seen" in said
 
@@ -248,7 +248,7 @@ def test_the_lateness_of_an_encoder_is_told_from_a_soft_gear():
     t = np.arange(2000) / RATE
     v, load = np.sin(2 * t), 30 * np.cos(3 * t) + 5
     twist = 3e-3 * v + 2e-5 * load + 0.1 + 1e-6 * chance.normal(size=len(t))
-    found = encoder_offset([v], [load], [twist])
+    found = estimate_encoder_offset([v], [load], [twist])
     assert found.lateness == pytest.approx(3e-3, rel=1e-3)
     assert found.compliance == pytest.approx(2e-5, rel=1e-2)
 

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences, not_told
+from armtwin.identification.rigid_body.evaluation.diagnostics import (
+    describe_friction,
+    list_unidentified,
+)
 from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_side
-from armtwin.identification.rigid_body.friction.terms import radii_of
+from armtwin.identification.rigid_body.friction.terms import list_presliding_distances
 from armtwin.robot.schema.drive_groups import Presliding
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
@@ -107,7 +110,7 @@ def test_rotors_that_were_wrong_by_40_percent_are_found(bench, found):
         assert value[f"Jm{k}"] != pytest.approx(truth[f"Jm{k}"], rel=0.1)
         (said,) = [
             x
-            for x in not_told(found)
+            for x in list_unidentified(found)
             if x.startswith(f"Jm{k} and the inertia of what turns with it")
         ]
         assert "identifiable only in combination; the split is the robot file's" in said
@@ -123,7 +126,7 @@ def test_link_6_and_most_asperities_are_not_told_without_a_payload(underestimate
     asperities = [name for name in rows if name.endswith(".asperity")]
     assert len(asperities) == 7
     assert [name for name in asperities if rows[name].told > 0.5] in ([], ["wrist_c.asperity"])
-    nothing, *rest = not_told(thesis)
+    nothing, *rest = list_unidentified(thesis)
     assert (
         nothing
         == "Not identified by these logs: link_1, link_6; the inertias are the robot file's."
@@ -200,7 +203,7 @@ def test_the_radius_of_softened_bristles_is_found_through_the_loop(bench, radius
         elements.append(replace(element, presliding=bristles))
     soft = at.Robot(replace(bench.description, friction=tuple(elements)), bench.origin)
     found = at.identify(bench, [measured(soft, excitation(bench, 1), 1)], cutoff=80.0)
-    radii = [told for _, told in radii_of(found.model.terms)]
+    radii = [told for _, told in list_presliding_distances(found.model.terms)]
     assert len(radii) == 7  # the wrist's row of two joints, too
     assert np.array(radii) == pytest.approx(radius, rel=0.3)
     other = measured(soft, excitation(bench, 7), 7, noise=0.0)
@@ -216,5 +219,5 @@ def test_hard_bristles_and_none_at_all_give_no_radius_and_that_is_said(bench, fr
     made = measured(bench, excitation(bench, 1), 1, model=at.Model(friction=friction))
     found = at.identify(bench, [made], cutoff=80.0)
     assert found.model.terms == ()
-    (said,) = friction_sentences(found)
+    (said,) = describe_friction(found)
     assert said.startswith("The logs do not tell friction before sliding")

@@ -5,7 +5,11 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.temperature import viscosity_factor, warm_up
-from armtwin.identification.warm_up.identify_warm_up import _bent, _exponential, repeats_after
+from armtwin.identification.warm_up.identify_warm_up import (
+    _fit_exponential,
+    _fit_faster_decay,
+    find_period,
+)
 
 RATE, PERIOD = 20.0, 8.0
 
@@ -72,7 +76,7 @@ def test_the_time_constant_is_that_of_the_heat_balance_at_its_end(
     assert row.time_constant == pytest.approx(expected, rel=0.005)
     assert row.time_constant_low < expected < row.time_constant_high
     times = found.state.time - PERIOD / 2
-    exponential = _exponential(times, found.friction[:, 0])
+    exponential = _fit_exponential(times, found.friction[:, 0])
     assert 0.84 < exponential.constant / expected < 0.92
 
 
@@ -87,10 +91,10 @@ def test_the_bend_of_the_fall_is_what_the_heat_balance_says(
     log, element, run = virtual_log(robots[name], joint, amplitude, cycles, rng, noise=0.0)
     found = at.identify_warm_up(log)
     thermal, warm = element.thermal, run.temperature[-1]
-    fall = _bent(
+    fall = _fit_faster_decay(
         found.state.time - PERIOD / 2,
         found.friction[:, 0],
-        _exponential(found.state.time - PERIOD / 2, found.friction[:, 0]),
+        _fit_exponential(found.state.time - PERIOD / 2, found.friction[:, 0]),
     )
     rate = heating_rate(element, amplitude, warm) * thermal.capacity
     h = 1 - thermal.loss / rate
@@ -158,7 +162,7 @@ def test_the_period_is_found_in_the_positions(rng):
     t = np.arange(0, 60, 0.01)
     q = np.sin(2 * np.pi * t / 5) + 0.5 * np.sin(6 * np.pi * t / 5 + 1)
     log = at.Log.of(t, q=q[:, None] + 1e-3 * rng.standard_normal((len(t), 1)))
-    assert repeats_after(log) == pytest.approx(5, rel=2e-3)
+    assert find_period(log) == pytest.approx(5, rel=2e-3)
 
 
 def test_motion_that_does_not_repeat_and_joints_that_rest_are_refused(rng):

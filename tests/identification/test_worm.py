@@ -46,10 +46,10 @@ def test_the_plain_law_takes_the_load_for_level(robots, runs):
     found = at.identify_worm(robots["rx90b"], runs, [None, "laser_head"], ["wrist_a", "wrist_c"])
     (level,) = [r for r in found.table if (r.element, r.name) == ("wrist_a", "asperity")]
     assert level.plain > 1.3 * level.prior
-    assert found.missed_plain[0] > 5 * found.missed[0]
+    assert found.residual_rms_plain[0] > 5 * found.missed[0]
     (axes,) = found.plot()
     widths = [bar.get_width() for bar in axes.patches]
-    assert widths == [*found.missed, *found.missed_plain]
+    assert widths == [*found.missed, *found.residual_rms_plain]
 
 
 def test_the_found_robot_has_the_shares(robots, runs):

@@ -7,7 +7,7 @@ import numpy as np
 import armtwin as at
 from armtwin.identification.payload.difference import SIZES, flange_columns
 from armtwin.identification.rigid_body.data.clean_log import Motion
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 
 PERIOD, RATE, HARMONICS, PERIODS = 8.0, 250.0, 10, 4
 NOISE = 0.0065  # of the largest torque
@@ -20,7 +20,7 @@ def on_the_bench(tool=None):
     """
     shipped = at.Robot.load("rx90b").description
     return at.Robot(
-        overridden(shipped, {"servo.cascade.following_error_limit": "60 deg"}, "bench")
+        apply_overrides(shipped, {"servo.cascade.following_error_limit": "60 deg"}, "bench")
     ).with_tool(tool)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.jobs.experiment import shipped
+from armtwin.jobs.experiment import list_shipped
 from armtwin.jobs.features import SetpointResponse, first_peak, overshoot, period, settling
 
 BENCH = """
@@ -148,7 +148,7 @@ def test_the_experiment_of_the_documentation_runs(tmp_path):
     assert response.get_ydata().max() == run.log.q_m.max()
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_shipped_experiments_are_read(name):
     assert at.Experiment.load(name).description.title
 

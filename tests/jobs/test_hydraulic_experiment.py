@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.jobs.experiment import shipped
+from armtwin.jobs.experiment import list_shipped
 from armtwin.robot.kinematics.wrist import wrist_coordinates
 
 HYDRAULIC = """
@@ -103,7 +103,7 @@ def test_an_experiments_sensitivity_is_that_of_its_step():
     assert 100 * found[1]["per_percent"] == pytest.approx(0.41, abs=0.03)
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if name.startswith("epaas")])
+@pytest.mark.parametrize("name", [name for name in list_shipped() if name.startswith("epaas")])
 def test_shipped_hydraulic_experiments_say_what_they_are(name):
     d = at.Experiment.load(name).description
     assert d.setup.kind == "hydraulic"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.jobs.files import shipped
+from armtwin.jobs.files import list_shipped
 from armtwin.jobs.groups import Window
 from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.incomplete import incomplete
@@ -123,7 +123,7 @@ def test_another_speed_is_held_to_the_contract_of_the_file(tmp_path):
 # What a job is
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_saved_job_loads_as_an_equal_job(name, tmp_path):
     job = at.Job.load(name)
     job.save(tmp_path / "copy.toml")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.averaging import chosen_periods
+from armtwin.logs.averaging import select_periods
 from armtwin.logs.cleaning import choices, clean
 
 
@@ -45,7 +45,7 @@ def test_a_fourier_series_differentiates_whole_periods_exactly():
     t = np.arange(0, 32, 1 / 250)
     q = motion(t)[0]
     log = at.Log.of(t, q=q, tau=q)
-    cleaned = clean(chosen_periods(log, 8.0, 1, 2), replace(choices(log, 5.0, period=8.0), step=1))
+    cleaned = clean(select_periods(log, 8.0, 1, 2), replace(choices(log, 5.0, period=8.0), step=1))
     _, v, a = motion(np.arange(2000) / 250)
     assert np.abs(cleaned.v - v).max() < 1e-10
     assert np.abs(cleaned.a - a).max() < 1e-9
@@ -120,7 +120,7 @@ def test_a_period_the_motion_does_not_have_is_refused():
     with pytest.raises(at.ArmtwinError, match="the motion does not repeat after 7 s"):
         clean(log, choices(log, 5.0, period=7.0))
     with pytest.raises(at.ArmtwinError, match="holds no 2 periods of 8 s"):
-        chosen_periods(log, 8.0, 1, 2)
+        select_periods(log, 8.0, 1, 2)
     with pytest.raises(at.ArmtwinError, match="holds no whole period of 30 s"):
         clean(log, choices(log, 5.0, period=30.0))
 

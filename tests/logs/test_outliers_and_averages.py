@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.averaging import averaged
+from armtwin.logs.averaging import average_runs
 from armtwin.logs.outliers import without_outliers
 
 T = np.arange(0, 8, 1 / 250)
@@ -38,13 +38,13 @@ def test_a_step_of_friction_is_no_outlier():
 
 def test_a_mean_of_runs_needs_the_same_times():
     log = at.Log.of(T, q=waves())
-    assert (averaged([log, log]).q == log.q).all()
+    assert (average_runs([log, log]).q == log.q).all()
     with pytest.raises(
         at.ArmtwinError, match="equally many samples; number 1 has 2000, number 2 has 1999"
     ):
-        averaged([log, at.Log.of(T[:-1], q=waves()[:-1])])
+        average_runs([log, at.Log.of(T[:-1], q=waves()[:-1])])
     with pytest.raises(at.ArmtwinError, match=r"same time stamps; number 2 is 0\.\d+ s off"):
-        averaged([log, at.Log.of(1.01 * T, q=waves())])
+        average_runs([log, at.Log.of(1.01 * T, q=waves())])
 
 
 def test_a_torque_may_carry_a_suffix(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.plausibility import Pace, check_motion, doubts
+from armtwin.logs.plausibility import Pace, check_motion, plausibility_problems
 from tests.identification.test_identify import excitation
 
 RECORDED = {
@@ -43,7 +43,7 @@ def test_no_recorded_log_is_doubted_alone_or_with_its_robot(shared_data, folder)
     robot = at.Robot.load(shipped.get(folder, shared_data / "ur10e" / "ur10e.urdf"))
     for name in RECORDED[folder]:
         log = at.Log.read(shared_data / folder / f"{name}.csv.gz")
-        assert list(doubts(log)) == [], name
+        assert list(plausibility_problems(log)) == [], name
         check_motion(log, "q", Pace.of_robot(robot))
 
 
@@ -60,7 +60,7 @@ def test_a_unit_of_time_is_named_by_rate_and_speeds(tx40, rate, factor, words, u
         f"time looks like {words}: in seconds the log has {rate / factor:.3g} samples a second"
     )
     assert said.endswith(f'say unit.time = "{unit}" in a columns file')
-    assert [x.lower() for x in doubts(log)] == [f"{said.lower()}."]
+    assert [x.lower() for x in plausibility_problems(log)] == [f"{said.lower()}."]
 
 
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
@@ -70,7 +70,7 @@ def test_what_the_sentence_says_to_write_heals_the_log(moved, tmp_path, unit):
     (tmp_path / "run.columns.toml").write_text(f'format = 1\nunit = {{ time = "{unit}" }}\n')
     log = at.Log.read(tmp_path / "run.csv")
     assert log.time == pytest.approx(t, abs=1e-12)
-    assert list(doubts(log)) == []
+    assert list(plausibility_problems(log)) == []
 
 
 def test_time_that_takes_a_joint_beyond_its_limit_is_compressed(tx40, moved):
@@ -122,7 +122,7 @@ def test_a_joint_that_creeps_is_judged_by_what_it_was_told(tx40, moved):
 
 def test_a_log_of_a_robot_at_rest_is_not_doubted():
     q = np.tile([0.1, 0.2], (100, 1)) + 1e-5 * np.random.default_rng(1).normal(size=(100, 2))
-    assert list(doubts(at.Log.of(np.arange(100.0), q=q))) == []
+    assert list(plausibility_problems(at.Log.of(np.arange(100.0), q=q))) == []
 
 
 @pytest.mark.filterwarnings("error")
@@ -130,9 +130,9 @@ def test_a_log_of_a_robot_at_rest_is_not_doubted():
 def test_numbers_of_any_size_that_a_log_takes_are_told_without_a_warning(moved, size):
     t, q, v = moved
     for log in (at.Log.of(t, q=size * q, v=v), at.Log.of(t, q=q, v=size * v)):
-        assert len(list(doubts(log))) <= 2
+        assert len(list(plausibility_problems(log))) <= 2
     if 1e-12 < size < 1e16:
-        assert len(list(doubts(at.Log.of(size * np.arange(len(t)), q=q)))) == 1
+        assert len(list(plausibility_problems(at.Log.of(size * np.arange(len(t)), q=q)))) == 1
 
 
 # Angles
@@ -163,7 +163,7 @@ def test_wrapped_angles_are_named_with_joint_and_time(tx40, turning):
 
 def test_wrapped_angles_in_degrees_are_told_without_a_robot(turning):
     t, q = turning
-    told = list(doubts(at.Log.of(t, q=wrapped(np.degrees(q), 360.0))))
+    told = list(plausibility_problems(at.Log.of(t, q=wrapped(np.degrees(q), 360.0))))
     assert told[0].startswith("Angles look like degrees: q4 reaches 180 rad.")
     assert "jumps by a whole turn" in told[1]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armtwin.maths.adjoint import gradient, pulled_back
+from armtwin.maths.adjoint import gradient, pull_back
 from armtwin.maths.tape import Tape, as_symbols
 from armtwin.maths.traced_rows import Formula, compute
 
@@ -21,7 +21,7 @@ FUNCTIONS = {
 
 def traced(function, at, tape_values=None):
     """Derivatives of a function of two numbers by the tape, evaluated in plain Python."""
-    from armtwin.maths.stretches import Part, evaluated, stretches
+    from armtwin.maths.stretches import Part, evaluate, stretches
 
     tape = Tape()
     given = tape.inputs("z", (2,))
@@ -33,7 +33,7 @@ def traced(function, at, tape_values=None):
         part.put("out", (k,), slope)
     memory = {"z": np.array(at), "out": np.zeros(2)}
     for stretch in stretches(part, "kept"):
-        evaluated(stretch, memory)
+        evaluate(stretch, memory)
     return memory["out"]
 
 
@@ -65,5 +65,5 @@ def test_a_formula_pulled_back_gives_the_transposed_jacobian(rng):
     formula = Formula(("linear map",), {}, {"A": A}, {"x": (4,)}, {"y": (3,)}, trace)
     x, w = rng.normal(size=(16, 4)), rng.normal(size=(16, 3))
     dx = np.zeros((16, 4))
-    compute(pulled_back(formula, "y"), (x, w), (dx,))
+    compute(pull_back(formula, "y"), (x, w), (dx,))
     np.testing.assert_allclose(dx, w @ A, atol=1e-14)

@@ -37,21 +37,21 @@ def test_a_number_that_is_none_is_named_with_its_place():
     q[2, 5] = np.nan
     sentence = r"q must be finite \(joint angles\), got nan at index \(2, 5\)"
     with pytest.raises(at.ArmtwinError, match=sentence):
-        batch.checked("q", q, (6,), "joint angles")
+        batch.check_array("q", q, (6,), "joint angles")
     with pytest.raises(at.ArmtwinError, match=r"q must have shape \(..., 6\) .*, got \(6, 4\)"):
-        batch.checked("q", q.T, (6,), "joint angles")
+        batch.check_array("q", q.T, (6,), "joint angles")
     with pytest.raises(at.ArmtwinError, match="q must be an array of numbers"):
-        batch.checked("q", q + 1j, (6,), "joint angles")
+        batch.check_array("q", q + 1j, (6,), "joint angles")
 
 
 def test_leading_dimensions_broadcast_or_are_refused(rng):
     one, many = rng.normal(size=(3,)), rng.normal(size=(4, 2, 3))
-    lead, (left, right) = batch.stacked(one, many)
+    lead, (left, right) = batch.stack_tables(one, many)
     assert lead == (4, 2)
     assert (left == one).all()
     assert (right.reshape(4, 2, 3) == many).all()
     with pytest.raises(at.ArmtwinError, match=r"must agree or broadcast, got shapes \(4, 2, 3\)"):
-        batch.stacked(many, rng.normal(size=(3, 3)))
+        batch.stack_tables(many, rng.normal(size=(3, 3)))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7, 1000])

@@ -12,7 +12,7 @@ from armtwin.exchange.export import c_compiler
 from armtwin.maths import bits, choice
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, evaluated, stretches
+from armtwin.maths.stretches import Part, evaluate, stretches
 from armtwin.maths.tape import Tape, TapeTable
 from armtwin.maths.tracing import python_of
 
@@ -47,7 +47,7 @@ def assert_equal(tmp_path, part, shapes, arrays, tables=()):
         memory.add(name, shape, 1 if name in tables else 0)
     memory.add("kept", (0,), 2)
     plain = {name: np.array(values, dtype=float) for name, values in arrays.items()}
-    evaluated(stretch, plain)
+    evaluate(stretch, plain)
     blocks = in_c(tmp_path, stretch, memory, arrays)
     _, first, shape = memory.arrays["found"]
     found = blocks[0][first : first + int(np.prod(shape))].reshape(shape)

@@ -8,10 +8,10 @@ from armtwin.maths import bits, choice
 from armtwin.maths.compiled import compiled
 from armtwin.maths.machine_code import stretch_kernel
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, evaluated, stretches
+from armtwin.maths.stretches import Part, evaluate, stretches
 from armtwin.maths.tape import Symbol, Tape, TapeTable
 from armtwin.maths.tracing import python_of
-from armtwin.maths.vectors import cross, dot, turned
+from armtwin.maths.vectors import cross, dot, rotate
 
 
 def value_of(tape, symbol, **memory):
@@ -21,7 +21,7 @@ def value_of(tape, symbol, **memory):
     (stretch,) = stretches(part, "kept")
     arrays = {name: np.asarray(x, dtype=float) for name, x in memory.items()}
     arrays["found"] = np.zeros(())
-    evaluated(stretch, arrays)
+    evaluate(stretch, arrays)
     return float(arrays["found"])
 
 
@@ -65,7 +65,7 @@ def test_a_kernel_with_an_axis_of_the_frame_has_only_the_products_that_matter():
     tape = Tape()
     R = tape.inputs("R", (1, 3, 3))
     x = tuple(tape.inputs("x", (3,)))
-    along = python_of(dot)((0.0, 0.0, 1.0), python_of(turned)(R, 0, x))
+    along = python_of(dot)((0.0, 0.0, 1.0), python_of(rotate)(R, 0, x))
     assert names_of(tape, along).count("multiply") == 3
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(1, 3, 3)), rng.normal(size=3)
@@ -166,8 +166,8 @@ def test_what_does_not_change_in_a_loop_is_computed_before_it():
     ]
     memory = {name: np.array(v) for name, v in (("a", 2.0), ("x", 3.0), ("y", 0.0))}
     memory["kept"] = np.zeros(len(before.kept))
-    evaluated(before, memory)
-    evaluated(inside, memory)
+    evaluate(before, memory)
+    evaluate(inside, memory)
     assert memory["y"] == 15.0
 
 

@@ -7,9 +7,9 @@ from armtwin.maths.rotations import from_rpy, inverse, pose
 from armtwin.mechanics.inertia import (
     about_centre,
     inertia_matrix,
-    moved_to_parent,
     pseudo_inertia,
     ten_parameters,
+    transform_to_parent,
     why_unphysical,
 )
 
@@ -41,21 +41,21 @@ def X(rng):
 def test_a_moved_body_is_the_body_of_the_moved_points(cloud, X):
     masses, points = cloud
     moved = points @ X[:3, :3].T + X[:3, 3]
-    found = moved_to_parent(X, ten_of(masses, points))
+    found = transform_to_parent(X, ten_of(masses, points))
     assert np.abs(found - ten_of(masses, moved)).max() < 1e-12
 
 
 def test_a_body_moved_there_and_back_is_the_same(cloud, X):
     body = ten_of(*cloud)
-    back = moved_to_parent(inverse(X), moved_to_parent(X, body))
+    back = transform_to_parent(inverse(X), transform_to_parent(X, body))
     assert np.abs(back - body).max() < 1e-12
 
 
 def test_two_moves_are_the_move_by_their_product(cloud, X, rng):
     Y = pose(from_rpy(*rng.uniform(-3, 3, 3)), rng.normal(size=3))
     body = ten_of(*cloud)
-    twice = moved_to_parent(Y, moved_to_parent(X, body))
-    assert np.abs(moved_to_parent(Y @ X, body) - twice).max() < 1e-11
+    twice = transform_to_parent(Y, transform_to_parent(X, body))
+    assert np.abs(transform_to_parent(Y @ X, body) - twice).max() < 1e-11
 
 
 def test_pseudo_inertia_is_the_second_moment_of_the_points_and_moves_as_they_do(cloud, X):
@@ -64,7 +64,7 @@ def test_pseudo_inertia_is_the_second_moment_of_the_points_and_moves_as_they_do(
     ones = np.column_stack([points, np.ones(9)])
     P = pseudo_inertia(body)
     assert np.abs(P - ones.T * masses @ ones).max() < 1e-12
-    assert np.abs(pseudo_inertia(moved_to_parent(X, body)) - X @ P @ X.T).max() < 1e-11
+    assert np.abs(pseudo_inertia(transform_to_parent(X, body)) - X @ P @ X.T).max() < 1e-11
 
 
 def test_an_inertia_given_about_any_point_is_that_of_the_same_body(cloud, rng):
@@ -89,7 +89,7 @@ def test_the_parallel_axis_theorem(cloud, rng):
 
 def test_every_cloud_of_points_is_a_body_and_no_longer_with_one_moment_too_large(cloud, X):
     masses, points = cloud
-    body = moved_to_parent(X, ten_of(masses, points))
+    body = transform_to_parent(X, ten_of(masses, points))
     assert why_unphysical(body) == ""
     moments, axes = np.linalg.eigh(about_centre(body))
     excess = 1.001 * (moments[0] + moments[1]) - moments[2]

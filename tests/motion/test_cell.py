@@ -12,7 +12,7 @@ from armtwin.motion.cell import Box, Cell, Plane, nearness, obstacles
 from armtwin.motion.feasibility import feasibility
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.motion.posture import elbow_rise, start_posture
-from armtwin.prediction.predict import checked_limits, planned
+from armtwin.prediction.predict import check_limits, plan_motion
 from armtwin.robot.formats.reading import describe
 from armtwin.robot.schema.groups import Pose
 from tests.motion.test_joint_motion import straight
@@ -55,7 +55,7 @@ def line():
     """The shipped straight seam, 975 mm along y at x = 425 mm, z = -50 mm; robot and motion."""
     job = at.Job.load("rx90b_line")
     robot = job.robot()
-    return job, robot, planned(robot, job)
+    return job, robot, plan_motion(robot, job)
 
 
 def in_the_way(line, cell):
@@ -180,7 +180,7 @@ def test_what_is_in_the_way_is_refused_even_where_limits_are_only_reported(line)
     job, robot, motion = line
     d = replace(job.description, limits="report", cell=Cell(floor=-0.01))
     with pytest.raises(at.ArmtwinError, match=r"the tool point would be 40\.0 mm below the floor"):
-        checked_limits(robot, at.Job(d, job.origin), motion)
+        check_limits(robot, at.Job(d, job.origin), motion)
 
 
 # postures

@@ -13,9 +13,9 @@ from armtwin.motion.joint_motion import joint_motion
 from armtwin.motion.orientations import Fixed, Following
 from armtwin.motion.path import Move
 from armtwin.motion.time_laws import TimeLaw
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.robot.formats.reading import describe
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 from tests.jobs.placements import as_in_another_program
 from tests.motion.test_joint_motion import job_with, seam_of, straight
 
@@ -33,11 +33,11 @@ def found(robot, seam, q0, kind, rate=250.0):
 
 
 def of_job(robot, job):
-    return feasibility(robot, job.seam, planned(robot, job))
+    return feasibility(robot, job.seam, plan_motion(robot, job))
 
 
 def changed(robot, values):
-    return at.Robot(overridden(robot.description, values, "test"))
+    return at.Robot(apply_overrides(robot.description, values, "test"))
 
 
 def spin(angle):
@@ -255,7 +255,7 @@ def test_a_motor_of_the_coupled_wrist_carries_the_difference_of_two_joints(weldi
     it gives (τ5 - τ6) / 75.
     """
     job = at.Job.load("rx90b_line").with_speed(0.5)
-    motion = planned(welding_robot, job).trajectory
+    motion = plan_motion(welding_robot, job).trajectory
     tau = welding_robot.inverse_dynamics(
         motion.q, motion.v, motion.a
     ) + welding_robot.friction_torque(motion.v)
@@ -271,7 +271,7 @@ def test_a_motor_of_the_coupled_wrist_carries_the_difference_of_two_joints(weldi
     broken = of_job(weak, job).violations
     assert {(v.kind, v.joint) for v in broken} == {("drive", "motor_5")}
     assert max(v.value for v in broken) == pytest.approx(needed.max(), rel=1e-12)
-    worst = planned(welding_robot, job).command.s[int(needed.argmax())]
+    worst = plan_motion(welding_robot, job).command.s[int(needed.argmax())]
     assert any(v.from_m <= worst <= v.to_m for v in broken)
 
 

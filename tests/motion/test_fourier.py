@@ -52,7 +52,7 @@ def test_a_trajectory_of_periods_repeats_and_ends_at_rest(series):
 
 
 def test_a_smaller_swing_keeps_the_centre(series):
-    half = series.swung(0.5)
+    half = series.scale_amplitudes(0.5)
     t = np.linspace(0, 8, 20)
     np.testing.assert_allclose(half.at(t).v, 0.5 * series.at(t).v, atol=1e-12)
     np.testing.assert_allclose(half.centre, series.centre)

@@ -14,7 +14,7 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.posture import start_posture
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw, build_profile
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from tests.jobs.placements import (
     FIXED_ENDS,
     FOLLOW_ENDS,
@@ -99,7 +99,7 @@ def welding_robot(robots):
 def documented(request, welding_robot):
     name, blend, speed, *numbers = DOCUMENT[request.param]
     job = as_in_another_program(job_with(name, blend, speed))
-    return job, planned(welding_robot, job).trajectory, *numbers
+    return job, plan_motion(welding_robot, job).trajectory, *numbers
 
 
 def test_welding_jobs_begin_and_end_where_another_program_put_them(documented):
@@ -137,7 +137,7 @@ def test_joints_turn_back_when_they_do_in_another_program(welding_robot):
     The others creep through zero, where the other program reports them with a delay.
     """
     job = as_in_another_program(job_with("rx90b_corner_follow", 0.05))
-    motion = planned(welding_robot, job).trajectory
+    motion = plan_motion(welding_robot, job).trajectory
     for joint, times in ((0, [3.52, 4.312]), (3, [3.428, 4.404]), (5, [3.48, 4.352])):
         v = motion.v[:, joint]
         turns = motion.time[1:][v[1:] * v[:-1] < 0]
@@ -151,7 +151,7 @@ def test_on_a_straight_seam_joints_2_3_and_5_turn_back_where_it_is_nearest(weldi
     """The seam is perpendicular to the plane of the arm there, 412.5 mm after its start: what
     raises or lowers the arm is even in the way. 12.5 mm of ramp, so at 1 + 0.25 + 4 s; to a
     sample."""
-    motion = planned(welding_robot, at.Job.load("rx90b_line")).trajectory
+    motion = plan_motion(welding_robot, at.Job.load("rx90b_line")).trajectory
     for joint in (1, 2, 4):
         v = motion.v[:, joint]
         assert motion.time[1:][v[1:] * v[:-1] < 0] == pytest.approx([5.25], abs=0.004)
@@ -174,7 +174,7 @@ def test_a_corner_symmetric_to_the_arm_is_a_symmetric_motion(welding_robot, name
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_tool_is_on_the_seam(welding_robot, name):
     job = at.Job.load(name)
-    motion = planned(welding_robot, job)
+    motion = plan_motion(welding_robot, job)
     X = welding_robot.forward_kinematics(motion.trajectory.q)
     assert np.abs(X - poses(job.seam, motion.command.s)).max() < 1e-13
 
@@ -227,7 +227,7 @@ def test_twice_as_fast_needs_twice_the_speed_and_four_times_the_acceleration(wel
     largest.
     """
     slow, fast = (
-        planned(welding_robot, job_with("rx90b_corner_follow", 0.05, speed))
+        plan_motion(welding_robot, job_with("rx90b_corner_follow", 0.05, speed))
         for speed in (0.05, 0.1)
     )
     for factor, key in ((2, "v"), (4, "a")):
@@ -253,7 +253,7 @@ def test_the_jacobian_rate_is_the_difference_of_jacobians(robots, rng, name):
 
 def test_the_distance_to_a_singularity_is_that_of_singular_values(welding_robot):
     """1 / ‖J⁻¹‖ of Frobenius is (Σ 1/σ²)^-1/2."""
-    motion = planned(welding_robot, at.Job.load("rx90b_corner_follow"))
+    motion = plan_motion(welding_robot, at.Job.load("rx90b_corner_follow"))
     sigma = np.linalg.svd(welding_robot.jacobian(motion.trajectory.q), compute_uv=False)
     assert motion.distance == pytest.approx((sigma**-2).sum(axis=1) ** -0.5, rel=1e-9)
 
@@ -304,7 +304,7 @@ def test_a_stretch_out_of_reach_is_told_once_with_its_reason(welding_robot):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_without_a_posture_the_robot_starts_where_it_stays_within_its_limits(welding_robot, name):
     job = at.Job.load(name)
-    motion = planned(
+    motion = plan_motion(
         welding_robot, at.Job(replace(job.description, posture=None), job.origin)
     ).trajectory
     low, high = welding_robot.position_limits

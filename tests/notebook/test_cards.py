@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.jobs.files import shipped
+from armtwin.jobs.files import list_shipped
 from armtwin.notebook import cards
 
 MARKUP = '<script>alert(1)</script> & "quoted"'
@@ -38,7 +38,7 @@ def nouns(fast_run, comparison, identification):
 
 
 def test_every_noun_says_what_it_is_in_one_short_line(robots, fast_run, comparison, identification):
-    shown = [*robots.values(), *(at.Job.load(name) for name in shipped())]
+    shown = [*robots.values(), *(at.Job.load(name) for name in list_shipped())]
     for noun in [*shown, *nouns(fast_run, comparison, identification)]:
         line = repr(noun)
         assert line.startswith(f"{type(noun).__name__}(")
@@ -106,4 +106,4 @@ def test_a_log_without_samples_is_shown_too():
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 logs"), (1, "1 log"), (2, "2 logs")])
 def test_one_is_singular(count, text):
-    assert cards.counted(count, "log") == text
+    assert cards.format_count(count, "log") == text

@@ -6,7 +6,7 @@ import numpy as np
 
 import armtwin as at
 from armtwin.jobs.groups import Segment
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 
 
 def eight():
@@ -34,4 +34,4 @@ def eight():
 def motion_of(job):
     """Robot and commanded joint motion of a job."""
     robot = job.robot()
-    return robot, planned(robot, job).trajectory
+    return robot, plan_motion(robot, job).trajectory

@@ -9,7 +9,7 @@ from studies.band import covered
 import armtwin as at
 from armtwin.drives.friction.curves import breakaway
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.jobs.files import shipped
+from armtwin.jobs.files import list_shipped
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
@@ -17,18 +17,18 @@ from armtwin.prediction.band.distribution import Distribution, regression
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.identified import missing_torque, parameter_draws, with_errors
-from armtwin.prediction.band.measuring import narrowed
+from armtwin.prediction.band.measuring import narrow_interval
 from armtwin.prediction.band.of_drives import dry_level
-from armtwin.prediction.band.of_placement import placed
+from armtwin.prediction.band.of_placement import place_workpiece
 from armtwin.prediction.band.of_servo import with_bandwidth
 from armtwin.prediction.band.quantities import quantities_for, quantities_of
-from armtwin.prediction.band.quantity import Placement, Variant, drawn
+from armtwin.prediction.band.quantity import Placement, Variant, sample_variant
 from armtwin.prediction.band.widths import spread_of
 from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdict
 from armtwin.prediction.sections.interval import deciding_sentence
 from armtwin.robot.schema.checks import problems
 from armtwin.robot.schema.servo_fit import ServoFitRecord
-from armtwin.robot.uncertainty import known_deviations
+from armtwin.robot.uncertainty import standard_deviations
 from tests.jobs.examples import JOB
 
 M2 = "servo.bandwidth.motor_2"
@@ -108,7 +108,7 @@ def test_every_draw_passes_the_checks_of_a_robot_file(short):
     """Draws are run without them: bodies that cannot exist would go unnoticed."""
     quantities = quantities_of(short)
     for z in 2 * normal_draws(32, len(quantities), 5):  # twice as wide as they are
-        variant = drawn(Variant(short.robot.description), quantities, z)
+        variant = sample_variant(Variant(short.robot.description), quantities, z)
         assert problems(variant.description) == []
 
 
@@ -117,7 +117,7 @@ def test_about_thirty_numbers_are_drawn_not_ninety(short):
 
 
 def test_a_workpiece_is_turned_about_the_middle_of_its_seam(short):
-    turned = placed(short.job, Placement(yaw=0.1))
+    turned = place_workpiece(short.job, Placement(yaw=0.1))
     middle = np.array([short.job.seam.length / 2])
     before, after = short.job.seam.path.at(middle), turned.seam.path.at(middle)
     assert np.allclose(before.p, after.p, atol=1e-12)
@@ -202,7 +202,7 @@ def test_virtual_robots_lie_in_the_bands_of_their_files():
     assert 0.6 < np.sqrt((found.deviations**2).mean()) < 1.5
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_few_draws_stop_where_the_nominal_run_does_not(name):
     p = at.predict(at.Job.load(name))
     assert p.verdict.stopped is None
@@ -301,7 +301,7 @@ def test_peaks_of_a_known_distribution_come_back():
 
 
 def test_what_measuring_leaves_of_a_band_keeps_its_middle():
-    low, high = narrowed(50.0, 200.0, 0.25)
+    low, high = narrow_interval(50.0, 200.0, 0.25)
     assert low * high == pytest.approx(50.0 * 200.0)
     assert np.log(high / low) == pytest.approx(0.5 * np.log(4.0))
 
@@ -378,7 +378,7 @@ def test_an_identified_robot_is_drawn_by_its_covariance(short):
     known = np.isin(robot.parameter_names, names)
     spread = np.diag(np.where(known, 0.0, 0.0))
     spread[known, known] = deviation**2
-    told = known_deviations(robot.parameter_names, spread, known, "identified: a test")
+    told = standard_deviations(robot.parameter_names, spread, known, "identified: a test")
     found = at.Robot(replace(robot.description, standard_deviation=told))
     errors = np.array(parameter_draws(found, 256, 0))
     assert np.allclose(errors.std(axis=0)[known], deviation, rtol=0.15)

@@ -1,7 +1,7 @@
 """What a job says of itself, what a check adds, and what is shipped."""
 
 import armtwin as at
-from armtwin.jobs.experiment import shipped
+from armtwin.jobs.experiment import list_shipped
 from armtwin.jobs.shipped import experiments
 from armtwin.notebook.sections import Facts
 from armtwin.prediction.job_check import JobCheck
@@ -33,4 +33,4 @@ def test_what_is_shipped_is_a_table_in_si():
     listed = to_result(experiments().sections())["experiments"]
     records = {record["name"]: record for record in listed}
     assert records["epaas_l4"]["duration_s"] == at.Experiment.load("epaas_l4").description.duration
-    assert list(records) == list(shipped())
+    assert list(records) == list(list_shipped())

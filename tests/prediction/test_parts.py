@@ -9,7 +9,7 @@ from studies.flexible import after, beyond_rigid, events, share_of_modes
 import armtwin as at
 from armtwin.analysis.compliance import compliance_matrix
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.modes import locked_modes, servo_modes
+from armtwin.analysis.modes import find_locked_modes, find_servo_modes
 from armtwin.drives.ripple import Ripple
 from armtwin.jobs.groups import Force, Tolerance
 from armtwin.prediction.parts import PARTS
@@ -151,9 +151,9 @@ def test_at_500_mm_s_the_arm_rings_in_the_modes_that_its_servo_holds(line):
         now = after(parts.time, begin)
         time, swing = parts.time[now], parts.lateral["dynamic"][now]
         assert np.ptp(swing) > 1e-5
-        held = servo_modes(here, servo)[:2]
+        held = find_servo_modes(here, servo)[:2]
         assert share_of_modes(time, swing, held) > 0.99
         for direction in ("lateral", "vertical"):
             apart = beyond_rigid(run, rigid, direction)[now]
             assert share_of_modes(time, apart, held) > 0.95
-        assert share_of_modes(time, swing, locked_modes(here)[:2]) < 0.5
+        assert share_of_modes(time, swing, find_locked_modes(here)[:2]) < 0.5

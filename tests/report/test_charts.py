@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from armtwin.notebook.charts import Bars, Chart, Multiples
-from armtwin.notebook.drawings import MOST_SAMPLES, kept
+from armtwin.notebook.drawings import MOST_SAMPLES, decimate
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.scales import Axis, Scale, scale_over
 
@@ -181,7 +181,7 @@ def test_a_long_curve_keeps_its_extremes_and_its_gaps(rng):
     x, y = np.arange(float(count)), rng.normal(size=count)
     y[123_456], y[50_000] = 40.0, -40.0
     y[150_000] = np.nan
-    rows = kept([x, y])
+    rows = decimate([x, y])
     assert len(rows) <= 1.5 * MOST_SAMPLES
     assert {0, 50_000, 123_456, 150_000, count - 1} <= set(rows.tolist())
     assert (np.diff(rows) > 0).all()
@@ -191,7 +191,7 @@ def test_thinning_a_loop_keeps_where_it_turns():
     """x of a slow triangle turns at ±1: both ends of every turn are drawn."""
     t = np.linspace(0, 20, 100_001)
     x = 2 * np.abs(t % 2 - 1) - 1
-    rows = kept([x, np.sin(t)])
+    rows = decimate([x, np.sin(t)])
     turns = np.flatnonzero(np.abs(x) == 1)
     assert set(turns.tolist()) <= set(rows.tolist())
 

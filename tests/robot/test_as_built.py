@@ -7,7 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.robot.dynamics.bodies import body_from, parameters_of
-from armtwin.robot.dynamics.sag import Outside, settled
+from armtwin.robot.dynamics.sag import Outside, solve_sag
 from armtwin.robot.kinematics.as_built import as_built
 from armtwin.robot.kinematics.coordinates import coordinates
 from armtwin.robot.schema.drive_groups import Transmission
@@ -74,7 +74,7 @@ def test_flexures_sag_by_the_moment_of_the_weight_over_their_stiffness(robots):
     robot = upper_arm(robots["rx90b"].with_tool("laser_head"))
     places = coordinates(robot, links=True)
     q = np.array([0.2, 1.1, 0.4, 0.3, 0.5, 0.1])
-    u = settled(places, q)
+    u = solve_sag(places, q)
     bent = np.setdiff1d(np.arange(places.bodies), places.own)
     stiffness = np.array([x.spring.stiffness for x in places.elastic])
     names = [x.name for x in places.elastic]
@@ -98,7 +98,7 @@ def test_springs_before_the_gear_matrix_bear_the_motors_torques(robots):
     places = coordinates(soft, joints=True)
     q = np.array([0.2, 0.7, 1.1, 0.3, 0.9, 0.4])
     wrench = np.array([[30.0, -20.0, 10.0, 1.0, 2.0, 3.0]])
-    u = settled(places, q, Outside(wrench=wrench))
+    u = solve_sag(places, q, Outside(wrench=wrench))
     link = u[places.link]
     load = soft.gravity(link) - soft.jacobian(link).T @ wrench[0]
     torque = np.linalg.solve(soft.assembly.gear.T, load)

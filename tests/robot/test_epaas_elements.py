@@ -7,7 +7,7 @@ from armtwin.elements.equations import linearise, place, transfer_functions
 from armtwin.elements.parts import Beam, Hinge, Parts, Point, RigidBody, Triad, Truss
 from armtwin.elements.structure import Structure
 from armtwin.maths.rotations import about, pose
-from armtwin.mechanics.inertia import moved_to_parent
+from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.structure import reference_poses
 from tests.robot.test_epaas import ALPHA, BETA, START
 
@@ -94,7 +94,7 @@ def epaas(robot):
     at = (("S", "column"), ("S", "upper"), ("E", "fore"), ("W", "grip"), ("W", "hand"))
     for i, (point, triad) in enumerate(at):
         turn = pose(poses[i][:3, :3], np.zeros(3))
-        ten = moved_to_parent(turn, robot.assembly.arm.inertia[i])
+        ten = transform_to_parent(turn, robot.assembly.arm.inertia[i])
         bodies.append(RigidBody(point, triad, tuple(ten)))
     elements = (*built.trusses, *built.hinges, *built.beams)
     nodes = tuple(built.points), tuple(built.triads)

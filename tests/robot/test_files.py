@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.files.reading import checked_format
-from armtwin.robot.files import shipped
+from armtwin.files.reading import check_format
+from armtwin.robot.files import list_shipped
 from armtwin.robot.formats.reading import describe
 from tests.conftest import SHIPPED, relative
 
 
 def tables(name="rx90b"):
     """Tables of a shipped robot, to spoil one thing at a time."""
-    return tomllib.loads(shipped()[name].read_text(encoding="utf-8"))
+    return tomllib.loads(list_shipped()[name].read_text(encoding="utf-8"))
 
 
 def problem(change, name="rx90b"):
@@ -26,9 +26,7 @@ def problem(change, name="rx90b"):
     spoiled = tables(name)
     change(spoiled)
     with pytest.raises(at.FileError) as caught:
-        at.Robot(
-            describe(checked_format(spoiled, "spoiled.toml", 2), "spoiled.toml"), "spoiled.toml"
-        )
+        at.Robot(describe(check_format(spoiled, "spoiled.toml", 2), "spoiled.toml"), "spoiled.toml")
     assert len(caught.value.problems) == 1, caught.value
     return str(caught.value)
 
@@ -354,8 +352,10 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
 
 
 def test_shipped_files_lie_in_the_package():
-    assert set(shipped()) == {*SHIPPED, "epaas_bench", "palletiser"}
-    assert all(isinstance(path, Path) and path.stat().st_size > 1000 for path in shipped().values())
+    assert set(list_shipped()) == {*SHIPPED, "epaas_bench", "palletiser"}
+    assert all(
+        isinstance(path, Path) and path.stat().st_size > 1000 for path in list_shipped().values()
+    )
 
 
 MORE_SPOILED = [
@@ -444,7 +444,7 @@ def test_a_counterbalance_without_room_for_its_stroke_is_refused():
 def test_numbers_beyond_the_plausible_survive_saving(robots, tmp_path):
     spoiled = tables()
     spoiled["joint"][0]["limits"].update(velocity="7200 deg/s", lower="-800 deg")
-    robot = at.Robot(describe(checked_format(spoiled, "x", 2), "x"))
+    robot = at.Robot(describe(check_format(spoiled, "x", 2), "x"))
     robot.save(tmp_path / "fast.toml")
     assert at.Robot.load(tmp_path / "fast.toml") == robot
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 
 
 def changed(robot, values):
-    return at.Robot(overridden(robot.description, values, "job 'test'"))
+    return at.Robot(apply_overrides(robot.description, values, "job 'test'"))
 
 
 def test_without_overrides_a_robot_is_itself(robots):
     for robot in robots.values():
-        assert overridden(robot.description, {}, "test") == robot.description
+        assert apply_overrides(robot.description, {}, "test") == robot.description
 
 
 def test_an_element_of_friction_changes_and_no_other(robots):
@@ -38,7 +38,7 @@ def test_a_law_of_friction_in_a_job_is_the_law_of_the_file(robots):
     description = robots["rx90b"].description
     element = description.friction[4]
     by_hand = replace(element, law=replace(element.law, asperity=2.0))
-    new = overridden(description, {"friction.5.asperity": "2 N m"}, "test")
+    new = apply_overrides(description, {"friction.5.asperity": "2 N m"}, "test")
     assert replace(new.friction[4], source=element.source) == by_hand
     assert replace(new, friction=description.friction) == description
 
@@ -55,7 +55,9 @@ def test_a_law_of_friction_in_a_job_is_the_law_of_the_file(robots):
 )
 def test_lists_count_from_one_or_go_by_name(robots, path, name, value):
     description = robots["rx90b"].description
-    by_number, by_name = (overridden(description, {key: value}, "test") for key in (path, name))
+    by_number, by_name = (
+        apply_overrides(description, {key: value}, "test") for key in (path, name)
+    )
     assert by_number == by_name != description
 
 
@@ -67,7 +69,7 @@ def test_units_are_those_of_a_robot_file(robots):
 def test_one_of_many_numbers_of_a_list_changes(robots):
     servo = robots["rx90b"].description.servo["cascade"]
     change = {"servo.cascade.rule.bandwidth.3": 7.5}
-    rule = overridden(robots["rx90b"].description, change, "test").servo["cascade"].rule
+    rule = apply_overrides(robots["rx90b"].description, change, "test").servo["cascade"].rule
     assert rule.bandwidth == (*servo.rule.bandwidth[:2], 7.5, *servo.rule.bandwidth[3:])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armtwin.mechanics.inertia import moved_to_parent
+from armtwin.mechanics.inertia import transform_to_parent
 from tests.oracles import as_robot, random_arm
 
 # Rank by an absolute threshold on the singular values, as the documents' counts need it.
@@ -100,7 +100,7 @@ def test_powerball_with_the_zeros_of_document_004_has_rank_23(robots):
         X_DH = X_DH @ turn @ twist
         X = np.linalg.inv(ours[i]) @ X_DH
         T = np.column_stack(
-            [moved_to_parent(X, e) for e in np.eye(10)]
+            [transform_to_parent(X, e) for e in np.eye(10)]
         )  # ten in the DH frame -> ten in ours
         blocks.append(Y[..., 10 * i : 10 * i + 10] @ T)
     kept = np.concatenate(

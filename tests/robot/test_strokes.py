@@ -12,7 +12,7 @@ from armtwin.robot.kinematics.strokes import (
     levers,
     strokes,
 )
-from armtwin.robot.kinematics.wrist import from_wrist, named_coordinates, wrist_coordinates
+from armtwin.robot.kinematics.wrist import from_wrist, replace_home_coordinates, wrist_coordinates
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def test_wrist_coordinates_to_joints_to_wrist_coordinates(epaas, rng):
 
 def test_the_second_cylinder_follows_the_fourth_to_keep_its_angle(epaas):
     """L2 moves with β + ψ: at a steady ψ both cylinders, of equal levers, move alike."""
-    start = named_coordinates(epaas, {"r": 0.3, "z": 0.25, "gamma": 0.0, "psi": 0.0})
-    end = named_coordinates(epaas, {"r": 0.3, "z": 0.35, "gamma": 0.0, "psi": 0.0})
+    start = replace_home_coordinates(epaas, {"r": 0.3, "z": 0.25, "gamma": 0.0, "psi": 0.0})
+    end = replace_home_coordinates(epaas, {"r": 0.3, "z": 0.35, "gamma": 0.0, "psi": 0.0})
     lengths = levers(epaas, from_wrist(epaas, np.array([start, end]))).position
     moved = lengths[1] - lengths[0]
     names = [drive.name for drive, _ in epaas.assembly.drives]
@@ -116,10 +116,10 @@ def test_a_length_out_of_its_triangle_is_refused(epaas):
 
 def test_wrist_coordinates_beyond_the_limits_and_unknown_ones_are_refused(epaas):
     with pytest.raises(at.ArmtwinError, match=r"gamma must be from -45 to 45 deg, got 57"):
-        from_wrist(epaas, named_coordinates(epaas, {"gamma": 1.0}))
+        from_wrist(epaas, replace_home_coordinates(epaas, {"gamma": 1.0}))
     with pytest.raises(at.ArmtwinError, match="wrist coordinate 'theta' is not known"):
-        named_coordinates(epaas, {"theta": 0.0})
-    low = named_coordinates(epaas, {"r": 0.22, "z": 0.16, "psi": -0.75})
+        replace_home_coordinates(epaas, {"theta": 0.0})
+    low = replace_home_coordinates(epaas, {"r": 0.22, "z": 0.16, "psi": -0.75})
     with pytest.raises(at.ArmtwinError, match="L2 would pass its dead point at joint positions"):
         from_wrist(epaas, low)
     rx90b = at.Robot.load("rx90b")

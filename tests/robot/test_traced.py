@@ -10,7 +10,7 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.maths import batch
-from armtwin.maths.stretches import evaluated
+from armtwin.maths.stretches import evaluate
 from armtwin.maths.traced_rows import LEAST_ROWS, Formula, compute
 from armtwin.mechanics import linearisation, newton_euler, traced
 from armtwin.robot.dynamics import equations as dynamics
@@ -28,8 +28,8 @@ def one_row(formula, state):
     memory["kept"] = np.zeros(len(before.kept))
     for name, shape in formula.outputs.items():
         memory[name] = np.full(shape, np.nan)
-    evaluated(before, memory)
-    evaluated(row, memory)
+    evaluate(before, memory)
+    evaluate(row, memory)
     return memory
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import armtwin as at
 from armtwin.files.covariance import beside
-from armtwin.robot.schema.overrides import overridden
-from armtwin.robot.uncertainty import known_deviations
+from armtwin.robot.schema.overrides import apply_overrides
+from armtwin.robot.uncertainty import standard_deviations
 from tests.app.test_job_commands import call
 
 SOURCE = "identified: a test"
@@ -24,7 +24,7 @@ def robot(robots):
     spread = root @ root.T + 1e-6 * np.eye(p)
     known = np.ones(p, dtype=bool)
     known[[0, -1]] = False
-    deviation = known_deviations(robot.parameter_names, spread, known, SOURCE)
+    deviation = standard_deviations(robot.parameter_names, spread, known, SOURCE)
     return at.Robot(replace(robot.description, standard_deviation=deviation), robot.origin)
 
 
@@ -96,7 +96,7 @@ def test_without_its_covariance_a_robot_keeps_its_deviations(robot, saved, how, 
 
 def test_overrides_and_another_mounting_leave_parameters_as_uncertain(robot):
     override = {"joint.1.limits.velocity": "1 rad/s"}
-    slow = at.Robot(overridden(robot.description, override, "job.toml"), robot.origin)
+    slow = at.Robot(apply_overrides(robot.description, override, "job.toml"), robot.origin)
     for other in (slow, robot.with_gravity((9.81, 0.0, 0.0))):
         assert other != robot
         assert other.uncertainty.correlated

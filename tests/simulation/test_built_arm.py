@@ -8,7 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.drives.ripple import Ripple
 from armtwin.maths.batch import Floats
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.robot.kinematics.coordinates import coordinates
 from armtwin.robot.schema.drive_groups import Transmission
 from armtwin.robot.schema.groups import Flange, Flexure, Pose, Tool
@@ -201,7 +201,7 @@ def test_stiff_links_become_rigid_as_one_over_their_stiffness():
     """
     job = at.Job.load("kr300_frame")
     robot = job.robot()
-    motion = planned(robot, job).trajectory
+    motion = plan_motion(robot, job).trajectory
     some = slice(200, 450)
     motion = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     idle = np.zeros((len(motion.q), 6))

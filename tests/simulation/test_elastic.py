@@ -10,7 +10,7 @@ import armtwin as at
 from armtwin.drives import springs
 from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import numerical_damping
-from armtwin.simulation.clamped_tool import ToolClamp, held_at_tool
+from armtwin.simulation.clamped_tool import ToolClamp, clamp_at_tool
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.prepared import prepare
 from tests.simulation.bench import from_rest, joint, line
@@ -238,7 +238,7 @@ def test_a_joint_held_at_its_tool_is_in_series_with_the_clamp():
     q = 0.01 * np.clip(np.arange(0, 2, 1 / 250) / 1.5, 0, 1)[:, None]
     motion = at.Trajectory.sampled(250, q, np.gradient(q, 1 / 250, axis=0), 0 * q)
     clamp = ToolClamp(translation=1.0, rotation=6000.0, damping=5e-3)
-    change = held_at_tool(robot, model, q[0], clamp)
+    change = clamp_at_tool(robot, model, q[0], clamp)
     log = at.simulate(robot, motion, model, options=at.RunOptions(change=change)).log
     assert not log.events
     assert log.tau[-1, 0] / log.q[-1, 0] == pytest.approx(2400.0, rel=1e-3)
@@ -254,7 +254,7 @@ def test_a_clamp_leaves_what_the_other_rows_reach(robot):
     model = replace(ELASTIC, ripple=True)
     q = np.array([0.3, 0.8, 1.0, 0.2, 1.1, 0.4])
     still = at.Trajectory.sampled(250, np.tile(q, (10, 1)), np.zeros((10, 6)), np.zeros((10, 6)))
-    clamp = held_at_tool(robot, model, q, ToolClamp(translation=1e6, rotation=1e5))
+    clamp = clamp_at_tool(robot, model, q, ToolClamp(translation=1e6, rotation=1e5))
     free = prepare(robot, still, model).plant.rows
     held = prepare(robot, still, model, options=RunOptions(change=clamp)).plant.rows
     assert any(free.count > (free.weights != 0).sum(axis=1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.simulation.perturbation import linear_model
 from tests.conftest import relative
 from tests.simulation.bench import from_rest, line
@@ -52,7 +52,7 @@ def test_a_force_on_the_tool_does_the_same_in_both_methods():
     """The force turns over in half a second; it moves the tool of the KR300 by more than 0.1 mm."""
     job = at.Job.load("kr300_frame")
     robot = job.robot()
-    motion = planned(robot, job).trajectory
+    motion = plan_motion(robot, job).trajectory
     some = slice(250, 750)
     motion = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     wrench = np.zeros((len(motion.q), 6))

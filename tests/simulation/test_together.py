@@ -7,9 +7,9 @@ import pytest
 
 import armtwin as at
 from armtwin.control.controller import ERROR_LIMIT
-from armtwin.maths.stretches import Part, fused_products, stretches
+from armtwin.maths.stretches import Part, find_fused_products, stretches
 from armtwin.maths.tape import Tape
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.simulation import loop, together, traced_loop
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.options import RunOptions
@@ -30,7 +30,7 @@ class Case:
     def __init__(self, name):
         job = at.Job.load(name)
         self.robot, self.model = job.robot(), job.description.model
-        self.motion = planned(self.robot, job).trajectory
+        self.motion = plan_motion(self.robot, job).trajectory
         self.servo = controller_of(self.robot, self.model)
 
     def run(self, setpoints=SETPOINTS, robot=None, **options):
@@ -160,7 +160,9 @@ def test_a_product_that_nothing_else_needs_is_taken_into_its_sum():
     part.put("out", (2,), shared)
     part.put("out", (3,), a * a + c * c)
     (stretch,) = stretches(part, "kept")
-    taken = {sum_: stretch.tape.operations[x].of for sum_, x in fused_products(stretch).items()}
+    taken = {
+        sum_: stretch.tape.operations[x].of for sum_, x in find_fused_products(stretch).items()
+    }
     assert taken == {
         total.number: (a.number, b.number),
         part.outputs[3][1]: (c.number, c.number),

@@ -8,14 +8,14 @@ import pytest
 import armtwin as at
 from armtwin.drives.friction import curves
 from armtwin.drives.friction.curves import at_viscosity
-from armtwin.drives.sensors import quantised
+from armtwin.drives.sensors import quantise
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths import tracing
 from armtwin.maths.rotations import from_rpy
-from armtwin.maths.stretches import Part, evaluated, stretches
+from armtwin.maths.stretches import Part, evaluate, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.tracing import python_of
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.robot.schema.groups import Pose
 from armtwin.simulation import equations, loop, prepared, traced_loop
 from armtwin.simulation.options import RunOptions
@@ -64,7 +64,7 @@ def assert_equal_equations(robot, rng):
     for dense in (False, True):
         stretch = traced_equations(arm, dense)
         memory = {**arm._asdict(), "u": q, "v": v, "M": np.zeros((n, n)), "bias": np.zeros(n)}
-        evaluated(stretch, memory)
+        evaluate(stretch, memory)
         M = memory["M"] + np.tril(memory["M"], -1).T
         exact = robot.mass_matrix(q)
         assert np.abs(M - exact).max() <= 1e-13 * np.abs(exact).max()
@@ -97,7 +97,7 @@ def pushed(motion):
 
 def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear=False, **model):
     robot = job.robot()
-    motion = planned(robot, job).trajectory
+    motion = plan_motion(robot, job).trajectory
     some = setpoints or slice(0, int(SHORT * motion.rate) + 250)
     short = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     chosen = replace(job.description.model, quantise=False, **model)
@@ -175,7 +175,7 @@ def test_a_robot_with_a_deviated_link_shares_a_kernel_with_every_other():
         pose[:3, :3] = pose[:3, :3] @ from_rpy(angle, 2 * angle, -angle)
         joints[2] = replace(joints[2], origin=Pose.from_matrix(pose))
         deviated = at.Robot(replace(robot.description, joint=tuple(joints)), robot.origin)
-        motion = planned(robot, job).trajectory
+        motion = plan_motion(robot, job).trajectory
         run = prepared.prepare(deviated, motion, job.description.model)
         names.add(kernel_name(run))
     assert len(names) == 2
@@ -202,7 +202,7 @@ def test_a_loop_with_tables_of_friction_follows_the_laws_themselves(robots, monk
         return g[1], (g[2] - g[0]) / apart, f[1], (f[2] - f[0]) / apart
 
     tabulated, lawful = (prepared.prepare(robot, motion, model) for _ in range(2))
-    in_python = {curves.look_up: exact, quantised: lambda x, step: x}  # no steps in this model
+    in_python = {curves.look_up: exact, quantise: lambda x, step: x}  # no steps in this model
     monkeypatch.setattr(tracing, "_known", in_python)
     ended = tabulated.run()
     assert ended[0] == loop.FINISHED

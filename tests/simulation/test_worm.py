@@ -79,8 +79,8 @@ def test_the_level_of_the_loop_is_a_plus_b_times_the_load_of_the_links(headed):
     robot = with_worms(headed, 0.5)
     log = at.simulate(robot, slow_wrist(), EXACT).log
     sliding = (log.v[:, 4] > 0.05) & (log.v[:, 5] > 0.05)
-    expected = robot.friction_torque(log.v) + robot.loaded_friction(log.q, log.v, log.a)
-    assert np.abs(robot.loaded_friction(log.q, log.v, log.a)[sliding, 4]).min() > 0.2
+    expected = robot.friction_torque(log.v) + robot.load_dependent_friction(log.q, log.v, log.a)
+    assert np.abs(robot.load_dependent_friction(log.q, log.v, log.a)[sliding, 4]).min() > 0.2
     measured = log.tau_friction[sliding][:, 4:]
     assert measured == pytest.approx(expected[sliding][:, 4:], rel=0.01, abs=0.01)
 

@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.sweeps.settings import changed_job
+from armtwin.sweeps.settings import change_job
 from tests.sweeps.examples import short_job
 
 
@@ -15,7 +15,7 @@ def over(axes, **options):
 
 def job_of(sweep, number=0):
     run = sweep.run(number)
-    return changed_job(sweep.bases[run.base].job, run.changes)
+    return change_job(sweep.bases[run.base].job, run.changes)
 
 
 def test_a_grid_has_every_combination_once():
@@ -154,7 +154,7 @@ def test_a_bad_sweep_is_refused_by_a_sentence(tmp_path, what):
 
 
 def test_a_job_is_no_sweep():
-    from armtwin.jobs.files import shipped
+    from armtwin.jobs.files import list_shipped
 
     with pytest.raises(ArmtwinError, match="is a job, where a sweep"):
-        at.Sweep.load(shipped()["rx90b_line"])
+        at.Sweep.load(list_shipped()["rx90b_line"])

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 import armtwin as at
-from armtwin.robot.files import shipped
+from armtwin.robot.files import list_shipped
 from armtwin.sweeps.rows import ResultRow
 from armtwin.sweeps.running import SHARES, _Pieces
 from tests.sweeps.examples import short_job, without_cost
@@ -26,7 +26,7 @@ def test_a_worker_takes_in_nothing_before_it_begins():
 @pytest.mark.skipif(sys.platform == "win32", reason="places temporary files by TMPDIR")
 def test_files_that_workers_unpacked_are_gone_when_they_are(tmp_path, monkeypatch):
     robot, temporary = tmp_path / "own.toml", tmp_path / "temporary"
-    robot.write_bytes(shipped()["rx90b"].read_bytes())
+    robot.write_bytes(list_shipped()["rx90b"].read_bytes())
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     job = at.Job(replace(short_job().description, robot="own.toml"), str(tmp_path / "job.toml"))

@@ -82,9 +82,9 @@ def analyse(
         return bearing_loads(acting, at_states)
     if what in ELASTIC:
         if bends(robot):
-            return _bent(acting, at_states, force)
+            return _analyse_beams(acting, at_states, force)
         name = "" if loaded is None else loaded[1]
-        some = at_states.thinned(MOST_ELASTIC)
+        some = at_states.thin(MOST_ELASTIC)
         return _elastic(acting, what, some, name, _outside(force, motion, some), links)
     if what == "coupling":
         return coupling(acting, at_states)
@@ -109,7 +109,7 @@ def _outside(
     return force.at_times(motion.time, states.time)
 
 
-def _bent(robot: Robot, states: States, force: ArrayLike | Outside | None) -> Flexibility:
+def _analyse_beams(robot: Robot, states: States, force: ArrayLike | Outside | None) -> Flexibility:
     """The elastic questions of a robot with beams or loops."""
     if not states.alone:
         raise ArmtwinError(

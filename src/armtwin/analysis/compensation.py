@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.analysis.inertia import hydraulic_swings
+from armtwin.analysis.inertia import find_hydraulic_modes
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.kinematics.strokes import drive_forces
@@ -32,7 +32,7 @@ def with_mass_compensation(robot: Robot, tuned: Robot, q: Floats) -> Robot:
         tuned: The robot that its gains were tuned for.
         q: The posture.
     """
-    share = hydraulic_swings(robot, q).alone / hydraulic_swings(tuned, q).alone
+    share = find_hydraulic_modes(robot, q).alone / find_hydraulic_modes(tuned, q).alone
     servos = {}
     for name, servo in robot.description.servo.items():
         if isinstance(servo, Proportional):

@@ -237,10 +237,10 @@ def sag(
         here = flexible(places, q)
         torque.append(here.torque)
         twist.append(here.twists @ here.u)
-        weight.append(_moved(places, places.both_sides(q), here.u))
+        weight.append(_compute_displacement(places, places.both_sides(q), here.u))
         if outside is not None:
             there = flexible(places, q, outside.at(k))
-            pushed.append(_moved(places, here.u, there.u))
+            pushed.append(_compute_displacement(places, here.u, there.u))
     return Sag(
         robot=robot,
         states=states,
@@ -287,7 +287,7 @@ def steady_force(force: ArrayLike, postures: int) -> Outside:
     return Outside(wrench=np.tile(wrench, (postures, 1)))
 
 
-def _moved(places: Coordinates, before: Floats, after: Floats) -> Floats:
+def _compute_displacement(places: Coordinates, before: Floats, after: Floats) -> Floats:
     """Shift and turn of the tool between two places of the coordinates, (6,)."""
     bodies = places.bodies
     X, Y = places.built.forward_kinematics(np.stack([before[:bodies], after[:bodies]]))

@@ -110,14 +110,14 @@ def _matrix(names: Sequence[str], M: Floats, key: str) -> Table:
 
 def coupling(robot: Robot, states: States) -> Coupling:
     """Inertial coupling of a robot's joints, and of its drives."""
-    joints = _coupled(joint_axes(robot), robot.mass_matrix(states.q))
+    joints = _compute_coupling(joint_axes(robot), robot.mass_matrix(states.q))
     drives = None
     if len(robot.assembly.drives) == robot.n:
-        drives = _coupled(drive_axes(robot), drive_inertia(robot, states.q))
+        drives = _compute_coupling(drive_axes(robot), drive_inertia(robot, states.q))
     return Coupling(robot, states, joints, drives)
 
 
-def _coupled(axes: Axes, M: Floats) -> Coupled:
+def _compute_coupling(axes: Axes, M: Floats) -> Coupled:
     slides = np.array(axes.slides)
     others = (slides[:, None] == slides) & ~np.eye(len(slides), dtype=bool)
     across = np.sqrt(np.einsum("mij,ij->mi", M**2, others.astype(np.float64)))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from armtwin.elements import statics
 from armtwin.elements.statics import Equilibrium, equilibrium
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.notebook.numbers import DEGREES, HERTZ, Number
 from armtwin.notebook.sections import Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
@@ -53,7 +53,7 @@ def resting(robot: Robot, q: ArrayLike, *, joints: Joints = "elastic") -> Restin
         joints: "elastic" lets joints with a transmission stiffness deflect, "locked" none.
     """
     what = f"one posture of the {robot.n} joints of '{robot.name}'"
-    posture = checked("q", q, (robot.n,), what)
+    posture = check_array("q", q, (robot.n,), what)
     if posture.ndim != 1:
         raise ArmtwinError(f"q must have shape ({robot.n},) ({what}), got {posture.shape}")
     if any(joint.mimic is not None for joint in robot.description.joint):
@@ -192,7 +192,7 @@ class Flexibility(Result):
             f"{HERTZ.with_unit(float(self.frequencies[0]))}."
         )
         sections = (
-            Section("", (Text(_what_gives(self)),)),
+            Section("", (Text(_list_elastic_parts(self)),)),
             Section("Sag and compliance of the tool, base axes", (_tool_table(self),)),
             Section("Vibrations with the brakes on", (_mode_table(self),)),
         )
@@ -200,7 +200,7 @@ class Flexibility(Result):
         return Report(title, f"at q = ({angles})°", sections, (verdict,))
 
 
-def _what_gives(found: Flexibility) -> str:
+def _list_elastic_parts(found: Flexibility) -> str:
     joints = ", ".join(found.elastic) or "none"
     links = ", ".join(found.bending) or "none"
     return f"Elastic joints: {joints}. Elastic links: {links}."

@@ -15,7 +15,7 @@ from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics import equations as dynamics
-from armtwin.robot.dynamics.sag import Outside, freedom_of, held, settled
+from armtwin.robot.dynamics.sag import Outside, freedom_of, holding_torques, solve_sag
 from armtwin.robot.kinematics.coordinates import Coordinates, coordinates
 from armtwin.robot.robot import Robot
 
@@ -84,7 +84,7 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> Coordinates:
 def flexible(places: Coordinates, q: Floats, outside: Outside | None = None) -> Flexible:
     """An elastic robot at rest with its motors on joint positions q, (n,)."""
     acting = Outside() if outside is None else outside
-    u = settled(places, q, acting)
+    u = solve_sag(places, q, acting)
     assembly = places.built.assembly
     rotors = assembly.rotors_along(places.motor_rows)
     rest = np.zeros((1, places.count))
@@ -92,7 +92,7 @@ def flexible(places: Coordinates, q: Floats, outside: Outside | None = None) -> 
     twists = np.array([compliance.twist for compliance in places.elastic])
     freedom = freedom_of(places)
     load = np.zeros(places.count)
-    load[: places.bodies] = -held(places, u, acting)
+    load[: places.bodies] = -holding_torques(places, u, acting)
     torque = np.asarray(np.linalg.solve((twists @ freedom).T, freedom.T @ load), dtype=np.float64)
     slopes, damping = np.zeros((2, len(twists)))
     for e, compliance in enumerate(places.elastic):

@@ -34,7 +34,7 @@ from armtwin.robot.schema.drive_groups import Hydraulic
 
 
 @dataclass(frozen=True, eq=False)
-class Swings:
+class HydraulicModes:
     """Natural frequencies of hydraulic drives on their oil at one posture.
 
     Attributes:
@@ -72,7 +72,7 @@ class EffectiveInertia(Result):
     values: Floats
     load: Floats | None
     load_name: str
-    swings: Swings | None
+    hydraulic_modes: HydraulicModes | None
 
     def sections(self) -> Report:
         """Effective inertia of each drive, its extremes and natural frequencies."""
@@ -80,9 +80,11 @@ class EffectiveInertia(Result):
         if self.load_name:
             subtitle += f"; with load: {self.load_name}"
         sections = [Section("", _inertia_blocks(self))]
-        if self.swings is not None:
+        if self.hydraulic_modes is not None:
             sections.append(
-                Section("Hydraulic natural frequencies", _swing_blocks(self, self.swings))
+                Section(
+                    "Hydraulic natural frequencies", _frequency_blocks(self, self.hydraulic_modes)
+                )
             )
         ratios = self.values.max(axis=0) / self.values.min(axis=0)
         worst = int(np.argmax(ratios))
@@ -114,9 +116,9 @@ class EffectiveInertia(Result):
                     "ratio_loaded": float(loaded_high / loaded_low),
                     "ratio_overall": float(max(high, loaded_high) / min(low, loaded_low)),
                 }
-            if self.swings is not None:
-                record["frequency_hz"] = float(self.swings.alone[i])
-                record["damping"] = float(self.swings.damping[i])
+            if self.hydraulic_modes is not None:
+                record["frequency_hz"] = float(self.hydraulic_modes.alone[i])
+                record["damping"] = float(self.hydraulic_modes.damping[i])
             records.append(record)
         return records
 
@@ -164,7 +166,7 @@ def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:
     return zip(result.axes.names, result.axes.inertia_units, strict=True)
 
 
-def _swing_blocks(result: EffectiveInertia, swings: Swings) -> Iterator[Block]:
+def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Iterator[Block]:
     where = "home" if result.chosen == BOUNDARY else "the first posture"
     yield Text(f"Natural frequencies at {where}, valves shut.")
     columns = (
@@ -196,7 +198,7 @@ def effective_inertia(
     if loaded is not None:
         with_load, name = loaded
         load = _diagonal(with_load, q, by_drives)
-    swings = hydraulic_swings(robot, q[0]) if robot.description.hydraulic else None
+    swings = find_hydraulic_modes(robot, q[0]) if robot.description.hydraulic else None
     return EffectiveInertia(
         robot, axes, q, chosen, _diagonal(robot, q, by_drives), load, name, swings
     )
@@ -207,7 +209,7 @@ def _diagonal(robot: Robot, q: Floats, by_drives: bool) -> Floats:
     return np.einsum("mii->mi", M).copy()
 
 
-def hydraulic_swings(robot: Robot, q: Floats) -> Swings:
+def find_hydraulic_modes(robot: Robot, q: Floats) -> HydraulicModes:
     """Natural frequencies of the hydraulic drives of a robot at one posture, (n,)."""
     M = drive_inertia(robot, q[None])[0]
     compliance, leakage, viscous = _oil(robot)
@@ -224,7 +226,7 @@ def hydraulic_swings(robot: Robot, q: Floats) -> Swings:
     poles = poles[poles.imag > 0]
     poles = poles[np.argsort(np.abs(poles))]
     sizes = np.abs(poles)
-    return Swings(alone / (2 * np.pi), damping, sizes / (2 * np.pi), -poles.real / sizes)
+    return HydraulicModes(alone / (2 * np.pi), damping, sizes / (2 * np.pi), -poles.real / sizes)
 
 
 def _oil(robot: Robot) -> tuple[Floats, Floats, Floats]:

@@ -14,9 +14,9 @@ from armtwin.analysis.flexible import Flexible
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
-from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import HERTZ, PERCENT, Number
-from armtwin.notebook.sampling import packed
+from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Report, Scene, Section, Table, Text
 from armtwin.report.result import Result
@@ -83,7 +83,7 @@ class Modes(Result):
         verdict = Text(
             f"Lowest mode with rotors locked: {lowest.frequency:.3g} Hz, most of it in {spring}."
         )
-        series, scene = _played(self)
+        series, scene = _animate_modes(self)
         sections = (
             Section("", _mode_blocks(self)),
             Section("Lowest frequencies", (_lowest_chart(self),)),
@@ -136,19 +136,19 @@ def _mode_blocks(result: Modes) -> Iterator[Block]:
 
 def _lowest_chart(result: Modes) -> Chart | Bars:
     seen = np.isfinite(result.lowest).any(axis=0)  # there may be fewer modes
-    values = numbered("mode ", result.lowest[:, seen])
+    values = number_columns("mode ", result.lowest[:, seen])
     title = "Lowest frequencies, rotors locked"
     return chart_values(title, Axis("frequency", "Hz"), values, result.states.time)
 
 
-def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
+def _animate_modes(result: Modes) -> tuple[dict[str, Floats], Scene]:
     """The lowest modes with rotors locked, one after the other in slow motion."""
     built, here = result.flexible.places.built, result.flexible
     joints, bars = skeleton(built)
     size = 0.7 * sum(bar_length(bar) for bar in bars)
     bodies = here.places.bodies
     played = result.motors["locked"][:PLAYED]
-    q = np.concatenate([_swing(mode, here.u[:bodies], WIDE * size) for mode in played])
+    q = np.concatenate([_animate_mode(mode, here.u[:bodies], WIDE * size) for mode in played])
     tip = built.forward_kinematics(q)[:, :3, 3]
     times = np.linspace(0.0, SECONDS * len(played), len(q))
     rest = built.forward_kinematics(here.u[:bodies])[:3, 3]
@@ -164,11 +164,11 @@ def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
         "bars": bars,
         "tool": tool_of(built),
         "size": size,
-        "tip": packed(tip.ravel()),
+        "tip": encode_series(tip.ravel()),
         "seam": {
-            "points": packed(tip.ravel()),
-            "ratio": packed(np.full(len(tip), -1.0)),
-            "error": packed(np.zeros(tip.size)),
+            "points": encode_series(tip.ravel()),
+            "ratio": encode_series(np.full(len(tip), -1.0)),
+            "error": encode_series(np.zeros(tip.size)),
         },
     }
     caption = (
@@ -178,7 +178,7 @@ def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
     return series, Scene(model, caption, judged=False)
 
 
-def _swing(mode: Mode, q: Floats, wide: float) -> Floats:
+def _animate_mode(mode: Mode, q: Floats, wide: float) -> Floats:
     """Joint positions of a mode in slow motion, (FRAMES, joints)."""
     phase = np.linspace(0.0, 2 * np.pi * CYCLES, FRAMES)
     shape = mode.shape[: len(q)]

@@ -65,25 +65,25 @@ def modes(
     """
     places = elastic_coordinates(robot, links=links)
     here = flexible(places, states.q[0])
-    found: dict[Rotors, tuple[Mode, ...]] = {"locked": locked_modes(here)}
+    found: dict[Rotors, tuple[Mode, ...]] = {"locked": find_locked_modes(here)}
     if servo in robot.description.servo:
-        found["servo"] = servo_modes(here, robot.description.servo[servo])
-    found["free"] = free_modes(here)
+        found["servo"] = find_servo_modes(here, robot.description.servo[servo])
+    found["free"] = find_free_modes(here)
     lowest = np.full((len(states.q), LOWEST), np.nan)
     for row, q in zip(lowest, states.q, strict=True):
-        frequencies = [mode.frequency for mode in locked_modes(flexible(places, q))[:LOWEST]]
+        frequencies = [mode.frequency for mode in find_locked_modes(flexible(places, q))[:LOWEST]]
         row[: len(frequencies)] = frequencies
     springs = tuple(compliance.name for compliance in places.elastic)
     return Modes(robot, states, load, springs, found, lowest, here)
 
 
-def locked_modes(here: Flexible) -> tuple[Mode, ...]:
+def find_locked_modes(here: Flexible) -> tuple[Mode, ...]:
     """Modes with the rotors locked."""
-    roots, shapes = _locked(here)
+    roots, shapes = _solve_locked(here)
     return _modes(here, roots, here.freedom @ shapes)
 
 
-def _locked(here: Flexible) -> tuple[Complex, Complex]:
+def _solve_locked(here: Flexible) -> tuple[Complex, Complex]:
     """Roots with the rotors locked, and shapes along the free motions."""
     Z = here.freedom
     M = Z.T @ here.M @ Z
@@ -92,12 +92,12 @@ def _locked(here: Flexible) -> tuple[Complex, Complex]:
     return _quadratic(M, D, K)
 
 
-def free_modes(here: Flexible) -> tuple[Mode, ...]:
+def find_free_modes(here: Flexible) -> tuple[Mode, ...]:
     """Modes with the rotors free to turn."""
     return _modes(here, *_quadratic(here.M, here.D, here.K))
 
 
-def servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
+def find_servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
     """Modes with the rotors held by a servo."""
     c = controller(servo, len(here.places.motor_rows))
     if isinstance(servo, Proportional) or not len(here.places.motor_rows):
@@ -109,7 +109,7 @@ def servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
     K = here.K + (R.T * stiff) @ R
     D = here.D + (R.T * damped) @ R
     starts, _ = _quadratic(here.M, D, K)
-    locked, _ = _locked(here)
+    locked, _ = _solve_locked(here)
     roots: list[complex] = []
     shapes: list[Complex] = []
     for start in (*locked, *starts, *_grid(locked)):

@@ -18,33 +18,33 @@ LEFT_ALONE = {*GEOMETRY, *WORDS}
 EVERY = "*"
 
 
-def scaled(tables: Tables, path: str, factor: float) -> dict[str, Any]:
+def scale_numbers(tables: Tables, path: str, factor: float) -> dict[str, Any]:
     """Key paths and new values of all numbers that a path names."""
     found: dict[str, Any] = {}
-    for place, value in _reached(tables, path.split("."), ""):
+    for place, value in _resolve(tables, path.split("."), ""):
         found |= dict(_numbers(value, place, factor))
     return found
 
 
-def moved_together(tables: Tables, key: str, factor: float) -> dict[str, Any]:
+def scale_together(tables: Tables, key: str, factor: float) -> dict[str, Any]:
     """Key paths and new values of all numbers that a key names, paths joined by "+" together."""
     values: dict[str, Any] = {}
     for part in key.split("+"):
         path = part.strip()
         check_path(tables, path)
-        values |= scaled(tables, path, factor)
+        values |= scale_numbers(tables, path, factor)
     return values
 
 
-def differing(old: Any, new: Any, prefix: str = "") -> dict[str, Any]:
+def find_differences(old: Any, new: Any, prefix: str = "") -> dict[str, Any]:
     """Key paths and new values of all that differs between the tables of two files."""
     found: dict[str, Any] = {}
     if isinstance(new, dict) and isinstance(old, dict):
         for key, value in new.items():
-            found |= differing(old.get(key), value, f"{prefix}.{key}".lstrip("."))
+            found |= find_differences(old.get(key), value, f"{prefix}.{key}".lstrip("."))
     elif _is_list_of_tables(new) and isinstance(old, list) and len(old) == len(new):
         for name, before, after in zip(_names(old), old, new, strict=True):
-            found |= differing(before, after, f"{prefix}.{name}")
+            found |= find_differences(before, after, f"{prefix}.{name}")
     elif old != new:
         found[prefix] = new
     return found
@@ -59,20 +59,20 @@ def check_path(tables: Tables, path: str) -> None:
     here: list[Any] = [tables]
     words = path.split(".")
     for k, word in enumerate(words):
-        below = [value for group in here for _, value in _reached(group, [word], "")]
+        below = [value for group in here for _, value in _resolve(group, [word], "")]
         if not below:
             known = dict.fromkeys(name for group in here for name in _names(group))
             hint = did_you_mean(word, [name for name in known if name not in LEFT_ALONE])
             raise ArmtwinError(f"key '{'.'.join(words[: k + 1])}' is not known. {hint}")
         here = below
-    doubled = scaled(tables, path, 2.0)
+    doubled = scale_numbers(tables, path, 2.0)
     if not doubled:
         raise ArmtwinError(f"key '{path}' names no number that can be changed")
-    if doubled == scaled(tables, path, 1.0):
+    if doubled == scale_numbers(tables, path, 1.0):
         raise ArmtwinError(f"key '{path}' is 0, which a relative change does not move")
 
 
-def _reached(here: Any, words: list[str], prefix: str) -> Iterator[tuple[str, Any]]:
+def _resolve(here: Any, words: list[str], prefix: str) -> Iterator[tuple[str, Any]]:
     """Everything that the words of a path lead to, with its full path."""
     if not words:
         yield prefix.lstrip("."), here
@@ -81,12 +81,12 @@ def _reached(here: Any, words: list[str], prefix: str) -> Iterator[tuple[str, An
     if word == EVERY:
         items = here.keys() if isinstance(here, dict) else _names(here)
         for name in list(items):
-            yield from _reached(here, [name, *rest], prefix)
+            yield from _resolve(here, [name, *rest], prefix)
         return
     step = _step(here, word)
     if step is not None:
         value, name = step
-        yield from _reached(value, rest, f"{prefix}.{name}")
+        yield from _resolve(value, rest, f"{prefix}.{name}")
 
 
 def _step(here: Any, word: str) -> tuple[Any, str] | None:

@@ -216,7 +216,7 @@ def sensitivity_of(
     for key in keys:
         trials.append(moved(key, 1 - by))
         trials.append(moved(key, 1 + by))
-    outcomes = _measured(trials, measure, progress)
+    outcomes = _measure_all(trials, measure, progress)
     base = outcomes[0]
     if base.stopped:
         raise ArmtwinError(f"without a change nothing can be measured: {base.stopped}")
@@ -228,7 +228,7 @@ def sensitivity_of(
     return Sensitivity(by, base, tuple(effects))
 
 
-def _measured(
+def _measure_all(
     trials: Sequence[dict[str, Any]], measure: Measure, progress: Callable[[float], None] | None
 ) -> list[Outcome]:
     def outcome(values: dict[str, Any]) -> Outcome:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
@@ -50,7 +50,7 @@ class States:
         length = self.time[-1] - self.time[0]
         return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
 
-    def thinned(self, most: int) -> States:
+    def thin(self, most: int) -> States:
         """At most `most` of the states, evenly."""
         step = -(-len(self.time) // most)
         kept = slice(None, None, step)
@@ -70,7 +70,7 @@ def posture(
     values = []
     for name, given in (("q", q), ("v", v), ("a", a)):
         what = f"one number for each of the {robot.n} joints of '{robot.name}'"
-        array = checked(name, np.zeros(robot.n) if given is None else given, (robot.n,), what)
+        array = check_array(name, np.zeros(robot.n) if given is None else given, (robot.n,), what)
         if array.ndim != 1:
             raise ArmtwinError(f"{name} must have shape ({robot.n},) ({what}), got {array.shape}")
         values.append(array[None])
@@ -91,7 +91,7 @@ def along(robot: Robot, motion: Trajectory | Log) -> States:
         raise ArmtwinError(
             f"the motion must move the {robot.n} joints of '{robot.name}', got {joints} joints"
         )
-    return found.thinned(MOST_STATES)
+    return found.thin(MOST_STATES)
 
 
 def _of_log(log: Log) -> States:

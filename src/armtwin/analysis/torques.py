@@ -145,7 +145,9 @@ def _share_table(
     columns = [Column("axis", what)]
     if len(set(shares.axes.force_units)) > 1:
         columns.append(Column("unit", ""))
-    columns += [Column(name, HEADS.get(name, name), FORCE) for name in _shown(shares, names)]
+    columns += [
+        Column(name, HEADS.get(name, name), FORCE) for name in _select_shares(shares, names)
+    ]
     records = []
     for i, (axis, unit) in enumerate(zip(shares.axes.names, shares.axes.force_units, strict=True)):
         record: dict[str, object] = {"axis": axis, "unit": unit}
@@ -156,7 +158,7 @@ def _share_table(
     return Table(tuple(columns), records, f"{what}s.{key}")
 
 
-def _shown(shares: Shares, names: Sequence[str]) -> list[str]:
+def _select_shares(shares: Shares, names: Sequence[str]) -> list[str]:
     """Shares that are more than rounding: all but the spin of rotors that do not turn."""
     size = np.abs(shares.total).max()
     spins = np.abs(shares.spin).max() > 1e-9 * max(size, 1.0)
@@ -164,7 +166,7 @@ def _shown(shares: Shares, names: Sequence[str]) -> list[str]:
 
 
 def _share_charts(shares: Shares, states: States) -> Iterator[Chart | Bars]:
-    names = _shown(shares, (*CAUSES, "friction"))
+    names = _select_shares(shares, (*CAUSES, "friction"))
     for i, (axis, unit) in enumerate(zip(shares.axes.names, shares.axes.force_units, strict=True)):
         quantity = Axis("force" if unit == "N" else "torque", unit)
         values = {name: getattr(shares, name)[:, i] for name in names}
@@ -175,7 +177,7 @@ def torque_shares(robot: Robot, states: States) -> TorqueShares:
     """Torques of a robot by what causes them, in its joints and in its drives."""
     q, v, a = states.q, states.v, states.a
     total = robot.inverse_dynamics(q, v, a)
-    friction = robot.friction_torque(v, q) + robot.loaded_friction(q, v, a)
+    friction = robot.friction_torque(v, q) + robot.load_dependent_friction(q, v, a)
     joints = split(of_joints(robot, q), v, a, total, friction)
     if len(robot.assembly.drives) != robot.n:
         return TorqueShares(robot, states, joints, None)

@@ -27,10 +27,10 @@ from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers
-from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, named_coordinates
+from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, replace_home_coordinates
 
 MOVING = ("torques", "loads")
 MASS = Unit("kg", above=0)
@@ -101,7 +101,7 @@ def analyse(
     if along is not None and _is_job(along):
         job = Job.load(along)
         equipped = job.robot(found)
-        motion = planned(equipped, job).trajectory
+        motion = plan_motion(equipped, job).trajectory
         found = carried.by(equipped)
         if what == "sag" and push is None and job.description.force:
             outside = acting(job, found, motion.time)
@@ -139,7 +139,7 @@ def _check_elastic(what: str, push: str | None, links: bool) -> None:
 
 
 def _is_job(along: str) -> bool:
-    return along in job_files.shipped() or along.endswith(".toml")
+    return along in job_files.list_shipped() or along.endswith(".toml")
 
 
 def _inputs(along: str | None) -> list[Path]:
@@ -167,7 +167,7 @@ def _posture(robot: at.Robot, text: str) -> Floats:
         values[name] = read_quantity(
             f"--at {name}", word, Unit("m" if name in ("r", "z") else "rad")
         )
-    return from_wrist(robot, named_coordinates(robot, values))
+    return from_wrist(robot, replace_home_coordinates(robot, values))
 
 
 def _assignment(part: str) -> tuple[str, str]:

@@ -144,7 +144,7 @@ def _contents(file: str) -> Result:
     if is_experiment(file):
         return Experiment.load(file)
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
-    if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
+    if file in job_files.list_shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)
         return JobCheck(job)
@@ -218,7 +218,7 @@ def _code() -> Any:
         error.show()
         return _fail(error.format_message(), error.exit_code, is_said=True)
     except Exception as error:  # the one net: whatever it is, it must not look like a verdict
-        return _fail(_unexpected(error), UNEXPECTED)
+        return _fail(_describe_crash(error), UNEXPECTED)
 
 
 def _run() -> Any:
@@ -239,7 +239,7 @@ def _fail(sentence: str, code: int, is_said: bool = False) -> int:
     return code
 
 
-def _unexpected(error: Exception) -> str:
+def _describe_crash(error: Exception) -> str:
     """A sentence on an error that is ours, and where its traceback is."""
     head = f"an unexpected error of armtwin ({type(error).__name__}), not of your input"
     text = "".join(traceback.format_exception(error))

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 import armtwin as at
-from armtwin.app.job_commands import changed_job
+from armtwin.app.job_commands import change_job
 from armtwin.app.options import Changes, JobFile, Output, option, quantity
 from armtwin.app.places import files_of_job, of_job
 from armtwin.app.progress import of, progress_bar
@@ -40,7 +40,7 @@ def correct(
     Exit code 1: out of tolerance even so.
     """
     asked = at.Job.load(job)
-    chosen = changed_job(asked, changes)
+    chosen = change_job(asked, changes)
     source = of_job("correct", asked, chosen, "nonlinear")
     run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS])
     with progress_bar("simulation") as progress:

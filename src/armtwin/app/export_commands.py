@@ -11,8 +11,8 @@ import typer
 from armtwin import ArmtwinError, Robot
 from armtwin.app.options import Carried, FileOutput, RobotFile, command_of, flag, quantity
 from armtwin.app.showing import describe
+from armtwin.files.atomic import check_file
 from armtwin.files.names import safe_name
-from armtwin.files.whole import check_file
 from armtwin.notebook.sections import Report
 from armtwin.report.folder import refuse_inputs
 

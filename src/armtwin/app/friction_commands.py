@@ -101,7 +101,7 @@ def curves(
             measured = of_logs(prior, read_logs(files, columns), torque)
         found = at.fit_friction(prior, measured, gravity=weight, law=law)
     changed = found.robot if found.curves.unit == "N m" else None
-    run.finish(found, robot=changed, passed=_all_told(found.table))
+    run.finish(found, robot=changed, passed=_all_identified(found.table))
 
 
 @command_of(friction)
@@ -131,7 +131,7 @@ def shapes(
             cutoff=cutoff,
             progress=of(progress, "shapes"),
         )
-    run.finish(found, robot=found.robot, passed=_all_told(found.table))
+    run.finish(found, robot=found.robot, passed=_all_identified(found.table))
 
 
 @command_of(friction)
@@ -187,7 +187,7 @@ def presliding(
     run.finish(found, passed=not found.refused)
 
 
-def _all_told(numbers: Sequence[Any]) -> bool:
+def _all_identified(numbers: Sequence[Any]) -> bool:
     return all(number.told for number in numbers)
 
 

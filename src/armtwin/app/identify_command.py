@@ -33,7 +33,7 @@ from armtwin.maths.units import whole_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from armtwin.identification.rigid_body.recipe_file import Written
+    from armtwin.identification.rigid_body.recipe_file import RecipeFile
 
 RECIPE = "recipe.toml"
 
@@ -92,7 +92,7 @@ def identify(
         "trust": trust or None,
     }
     beside = {"torque": torque, "cutoff": cutoff, **vars(carried)}
-    chosen = _chosen(recipe_file, beside, options)
+    chosen = _read_choices(recipe_file, beside, options)
     prior = _prior(robot, chosen, gravity, mounting)
     models = against or []
     inputs = inputs_of(robot, [*logs, validate], columns) + models
@@ -103,17 +103,20 @@ def identify(
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
         others = _models(models, chosen)
-        found = _identified(prior, read, chosen, of(progress, "fit"))
+        found = _run_identification(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     from armtwin.identification.rigid_body.recipe_file import recipe_text
 
-    recipe = recipe_text(_used(at.Robot.load(robot), prior, found))
+    recipe = recipe_text(_describe_choices(at.Robot.load(robot), prior, found))
     run.finish(result, {RECIPE: recipe}, robot=found.robot, passed=not result.failed)
 
 
-def _identified(
-    prior: at.Robot, logs: list[at.Log], chosen: Written, progress: Callable[[float], None] | None
+def _run_identification(
+    prior: at.Robot,
+    logs: list[at.Log],
+    chosen: RecipeFile,
+    progress: Callable[[float], None] | None,
 ) -> at.Estimate:
     """The estimate, by the motion that the recipe says."""
     options: dict[str, Any] = {"torque": chosen.torque, "cutoff": chosen.cutoff}
@@ -122,21 +125,21 @@ def _identified(
     return at.identify(prior, logs, recipe=chosen.recipe, progress=progress, **options)
 
 
-def _chosen(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> Written:
+def _read_choices(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> RecipeFile:
     """The choices of a recipe file, with those that options give in their place."""
-    from armtwin.identification.rigid_body.recipe_file import Written, read_recipe
+    from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe
 
-    found = Written(at.Recipe()) if file is None else read_recipe(file)
-    recipe = replace(found.recipe, **_given(options))
-    return replace(found, recipe=recipe, **_given(beside))
+    found = RecipeFile(at.Recipe()) if file is None else read_recipe(file)
+    recipe = replace(found.recipe, **_drop_unset(options))
+    return replace(found, recipe=recipe, **_drop_unset(beside))
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _drop_unset(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given."""
     return {key: value for key, value in options.items() if value is not None}
 
 
-def _prior(robot: str, chosen: Written, gravity: str | None, mounting: str | None) -> at.Robot:
+def _prior(robot: str, chosen: RecipeFile, gravity: str | None, mounting: str | None) -> at.Robot:
     """The robot as it was when logged: what it carried, and how it is mounted."""
     prior = Carried(chosen.tool, chosen.payload).by(robot)
     if chosen.gravity is not None:
@@ -144,20 +147,20 @@ def _prior(robot: str, chosen: Written, gravity: str | None, mounting: str | Non
     return on_base(prior, gravity, mounting, "identify")
 
 
-def _models(paths: list[Path], chosen: Written) -> dict[str, at.Robot]:
+def _models(paths: list[Path], chosen: RecipeFile) -> dict[str, at.Robot]:
     """Other models of the same arm, carrying the same."""
     carried = Carried(chosen.tool, chosen.payload)
     return {path.as_posix(): carried.by(path) for path in paths}
 
 
-def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
+def _describe_choices(file: at.Robot, prior: at.Robot, found: at.Estimate) -> RecipeFile:
     """What must be said to identify the same again from the same robot file."""
-    from armtwin.identification.rigid_body.recipe_file import Written
+    from armtwin.identification.rigid_body.recipe_file import RecipeFile
 
     cutoffs = {how.cutoff for how in found.cleaning}
     what = prior.description
     is_given = what.gravity != file.description.gravity
-    return Written(
+    return RecipeFile(
         found.recipe,
         torque=found.torque_source,
         # logs of other rates may need others, which are chosen again

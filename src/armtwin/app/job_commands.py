@@ -41,7 +41,7 @@ from armtwin.files.disk import Content
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
-from armtwin.prediction.predict import planned
+from armtwin.prediction.predict import plan_motion
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
@@ -55,7 +55,7 @@ def demo(json: Json = False) -> None:
     job = Job.load(DEFAULT_JOB)
     source = of_job("predict", job, job, "nonlinear")
     run = folder_run(source, Output(None, json, force=True), files_of_job(job), [LOG])
-    _deliver(_answered(job, "nonlinear", banded=True), run, passed=True)
+    _deliver(_answer(job, "nonlinear", banded=True), run, passed=True)
     if not json:
         say("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
 
@@ -88,10 +88,10 @@ def predict(
     asked = [Job.load(name) for name in job or [DEFAULT_JOB]]
     robot, speed = changes.robot, changes.speed
     robots = [None] if robot is None else words_of_list("--robot", robot)
-    speeds = [None] if speed is None else listed_speeds(speed)
+    speeds = [None] if speed is None else parse_speeds(speed)
     chosen = []
     for one, name, value in product(asked, robots, speeds):
-        chosen.append(changed_job(one, replace(changes, robot=name, speed=value)))
+        chosen.append(change_job(one, replace(changes, robot=name, speed=value)))
     if len(chosen) > 1:
         if advise or loads:
             option = "--advise" if advise else "--loads"
@@ -103,7 +103,7 @@ def predict(
     source = of_job("predict", asked[0], chosen[0], method)
     writes = [LOG, ADVISED] if advise else [LOG]
     run = folder_run(source, output, files_of_job(chosen[0]), writes)
-    answer = _answered(chosen[0], method, banded=not nominal, advise=advise)
+    answer = _answer(chosen[0], method, banded=not nominal, advise=advise)
     if loads:
         answer = replace(answer, loads=_loads(chosen[0]))
     _deliver(answer, run, passed=answer.holds)
@@ -116,7 +116,7 @@ def _predict_several(jobs: list[Job], method: HowSimulated, nominal: bool, run: 
     run.finish(runs, passed=runs.hold)
 
 
-def listed_speeds(text: str) -> list[str]:
+def parse_speeds(text: str) -> list[str]:
     """The speeds of a text as "100,200,300 mm/s": one without a unit has that of the next.
 
     Two numbers that may be one with a decimal comma, as "1,5 m/s", are refused.
@@ -164,7 +164,7 @@ def compare(
         if payload is not None:
             raise ArmtwinError("--payload is for a robot; a job says it in its file")
         asked = Job.load(job)
-        chosen = changed_job(asked, changes)
+        chosen = change_job(asked, changes)
         source = of_job("compare", asked, chosen, method)
         inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
         run = folder_run(source, output, inputs, [LOG, COMPARED])
@@ -197,7 +197,7 @@ def _compare_reference(
         comparison = at.compare(robot, log, model=model, method=method, progress=progress)
     contents: dict[str, Content] = {
         LOG: partial(put_csv, comparison.run.log.recording),
-        COMPARED: _compared(comparison.time, comparison.channels),
+        COMPARED: _comparison_csv(comparison.time, comparison.channels),
     }
     run.finish(comparison, contents)
 
@@ -212,7 +212,7 @@ def jobs(name: ShippedName = None, json: Json = False) -> None:
         describe(JobCheck(Job.load(name)), json)
 
 
-def changed_job(job: Job, changes: Changes) -> Job:
+def change_job(job: Job, changes: Changes) -> Job:
     """A job with what the command line changes."""
     if changes.robot is not None or changes.tool is not None:
         job = _with_robot(job, changes.robot, changes.tool)
@@ -242,7 +242,7 @@ def _with_robot(job: Job, robot: str | None, tool: str | None) -> Job:
     return changed
 
 
-def _answered(
+def _answer(
     job: Job,
     method: HowSimulated,
     *,
@@ -269,7 +269,7 @@ def _loads(job: Job) -> BearingLoads:
     from armtwin.analysis.states import along
 
     robot = job.robot()
-    return bearing_loads(robot, along(robot, planned(robot, job).trajectory))
+    return bearing_loads(robot, along(robot, plan_motion(robot, job).trajectory))
 
 
 def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
@@ -277,7 +277,7 @@ def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
     contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log.recording)}
     if answer.comparison is not None:
         comparison = answer.comparison
-        contents[COMPARED] = _compared(comparison.time, comparison.channels)
+        contents[COMPARED] = _comparison_csv(comparison.time, comparison.channels)
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
         folder = run.place.path(ADVISED).parent
@@ -285,7 +285,7 @@ def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
     run.finish(answer, contents, passed=passed)
 
 
-def _compared(time: Floats, channels: dict[str, Floats]) -> str:
+def _comparison_csv(time: Floats, channels: dict[str, Floats]) -> str:
     """Measured and predicted series side by side, as CSV."""
     names = ["time"]
     columns = [time]

@@ -22,7 +22,7 @@ BARE = "+-.0123456789eE"  # characters of a number without a unit
 # how the text of an option is read
 
 
-def given_path(text: str) -> Path:
+def output_path(text: str) -> Path:
     """The path that --out gives."""
     if not text.strip():
         raise ArmtwinError("--out must name a file or folder, got nothing")
@@ -148,7 +148,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        parser=given_path,
+        parser=output_path,
         metavar="PATH",
         help="Folder for the results, by default in armtwin_out; of a command that writes a robot, "
         "its file (.toml).",
@@ -158,7 +158,7 @@ OutFile = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        parser=given_path,
+        parser=output_path,
         metavar="PATH",
         help="File to write; by default one in this folder, named after the robot.",
     ),
@@ -241,13 +241,13 @@ def command_of(group: typer.Typer, name: str | None = None) -> Callable[[Command
 
     def add(command: Command) -> Command:
         line = (command.__doc__ or "").partition("\n")[0]
-        group.command(name, short_help=line)(_ungrouped(command))
+        group.command(name, short_help=line)(_ungroup_options(command))
         return command
 
     return add
 
 
-def _ungrouped(command: Command) -> Command:
+def _ungroup_options(command: Command) -> Command:
     """The command as the command line has it: each group of options one by one."""
     groups: dict[str, Any] = {}
     parameters = []

@@ -59,7 +59,7 @@ def payload(
             "a difference needs a log without the payload: give it by --without, or hold the arm "
             "as its file has it, --held"
         )
-    believed = None if expected is None else _believed(prior, expected)
+    believed = None if expected is None else _mount_expected(prior, expected)
     run = robot_run("payload", prior, output, inputs_of(robot, [with_it, without], columns))
     with progress_bar("logs") as progress:
         first = None if without is None or held else at.Log.read(without, columns)
@@ -78,7 +78,7 @@ def payload(
     run.finish(found, robot=found.robot, passed=told)
 
 
-def _believed(robot: at.Robot, name: str) -> at.Robot:
+def _mount_expected(robot: at.Robot, name: str) -> at.Robot:
     """The robot with a tool or payload of its file on it."""
     description = robot.description
     if name in description.payload:

@@ -87,15 +87,15 @@ class Source:
         return {"command": self.command, "file": self._file_from(folder), "options": options}
 
     def _file_from(self, folder: Path) -> str:
-        return _shipped_name(self.file) or seen_from(folder, self.file)
+        return _name_if_shipped(self.file) or seen_from(folder, self.file)
 
 
-def _shipped_name(file: str) -> str:
+def _name_if_shipped(file: str) -> str:
     """The name of a file that comes with the package; "" for any other."""
     known = (
-        *job_files.shipped().values(),
-        *robot_files.shipped().values(),
-        *experiment.shipped().values(),
+        *job_files.list_shipped().values(),
+        *robot_files.list_shipped().values(),
+        *experiment.list_shipped().values(),
     )
     return Path(file).stem if Path(file) in known else ""
 
@@ -104,7 +104,7 @@ def _from_folder(value: Any, folder: Path) -> Any:
     """The value of an option; a file as seen from a folder, or by its shipped name."""
     if not isinstance(value, str) or not Path(value).is_file():
         return value
-    return _shipped_name(value) or seen_from(folder, value)
+    return _name_if_shipped(value) or seen_from(folder, value)
 
 
 def words_of(options: dict[str, Any]) -> tuple[str, ...]:
@@ -176,9 +176,9 @@ def of_log(robot: Robot, log: Path, servo: str | None, method: str) -> Source:
 
 def is_job(name: str) -> bool:
     """Whether a name on the command line is a job's, shipped or a file; else it is a robot's."""
-    if name in job_files.shipped():
+    if name in job_files.list_shipped():
         return True
-    if name in robot_files.shipped() or name.endswith(ROBOT_ENDINGS):
+    if name in robot_files.list_shipped() or name.endswith(ROBOT_ENDINGS):
         return False
     # a name that is neither is told so as a job
     return not name.endswith(".toml") or not set(read_tables(Path(name))) & ROBOT_KEYS
@@ -186,7 +186,7 @@ def is_job(name: str) -> bool:
 
 def is_experiment(name: str) -> bool:
     """Whether a name on the command line is an experiment's, shipped or a file."""
-    if name in experiment.shipped():
+    if name in experiment.list_shipped():
         return True
     if not name.endswith(".toml") or not Path(name).is_file():
         return False

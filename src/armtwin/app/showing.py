@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import typer
 from rich.console import Console
 
-from armtwin.app.streams import spelled
+from armtwin.app.streams import spell
 from armtwin.files.disk import Content
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
@@ -37,7 +37,7 @@ def report_of(shown: Shown) -> Report:
 
 def show(shown: Shown) -> None:
     """Print a report."""
-    console().print(to_terminal(report_of(shown), spelled))
+    console().print(to_terminal(report_of(shown), spell))
 
 
 def say(sentence: str) -> None:

@@ -51,7 +51,7 @@ def in_ascii(character: str) -> str:
     return plain if plain.isascii() else "?"
 
 
-def spelled(text: str) -> str:
+def spell(text: str) -> str:
     """A text as the terminal can show it: no control characters, in its letters."""
     shown = printable(text)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"

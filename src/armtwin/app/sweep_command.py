@@ -132,11 +132,11 @@ def _deliver(found: SweepResult, run: CommandRun, *, csv: bool, parquet: bool) -
         contents[CSV] = found.csv()
     if parquet:
         contents[PARQUET] = found.parquet()
-    reports = _made(found, run.place.path(RESULT).parent)
+    reports = _list_run_reports(found, run.place.path(RESULT).parent)
     run.finish(replace(found, reports=reports), contents)
 
 
-def _made(found: SweepResult, folder: Path) -> dict[int, str]:
+def _list_run_reports(found: SweepResult, folder: Path) -> dict[int, str]:
     """Reports of single runs that were made, by the run's number, as seen from the sweep's."""
     made = {}
     for path in folder.glob(f"run_*/{REPORT}"):

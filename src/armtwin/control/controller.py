@@ -23,8 +23,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.control.filters import coefficients, filtered, integrating, settle, steady_gain
-from armtwin.drives.sensors import quantised
+from armtwin.control.filters import (
+    apply_filter,
+    coefficients,
+    integrator_coefficients,
+    settle,
+    steady_gain,
+)
+from armtwin.drives.sensors import quantise
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose, larger, smaller, whole
@@ -173,7 +179,7 @@ def controller(servo: Servo, drives: int) -> Controller:
     gains[:, ERROR_LIMIT] = getattr(servo, "following_error_limit", None) or np.inf
     filters = np.stack([coefficients(spec, rate, drives) for spec in found.filters], axis=1)
     if found.reset is not None:
-        filters[:, OUT] = integrating(np.array(found.reset), 1 / rate)
+        filters[:, OUT] = integrator_coefficients(np.array(found.reset), 1 / rate)
     _whole(position_rate, setpoint_rate, "position_rate", "setpoint_rate")
     return Controller(
         gains=gains,
@@ -289,7 +295,7 @@ def initial(
     return state, memory
 
 
-def fed_forward_acceleration(c: Controller) -> Floats:
+def acceleration_feedforward(c: Controller) -> Floats:
     """Torque per reference acceleration that drives get in advance, (drives,) [N m s²/rad]."""
     return np.asarray(c.gains[:, KAFC] + c.gains[:, KAFV])
 
@@ -400,11 +406,11 @@ def velocity_loop(
     step: float,
 ) -> float:
     """Velocity loop of drive m: returns its current [A], limited and quantised."""
-    command = filtered(c, memory, m, IN, state[m, COMMAND])
-    feedback = filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
-    forward = filtered(c, memory, m, FORWARD, state[m, FF])
-    u = filtered(c, memory, m, OUT, command - feedback) + forward
+    command = apply_filter(c, memory, m, IN, state[m, COMMAND])
+    feedback = apply_filter(c, memory, m, FEEDBACK, g[m, KV] * v)
+    forward = apply_filter(c, memory, m, FORWARD, state[m, FF])
+    u = apply_filter(c, memory, m, OUT, command - feedback) + forward
     i = u * (1.0 / per_current)
     limited = smaller(larger(i, -limit), limit)
     state[m, SATURATED] = sign(i - limited)
-    return quantised(limited, step)
+    return quantise(limited, step)

@@ -78,7 +78,7 @@ def _of_kind(kind: str | None, frequency: float, damping: float, rate: float) ->
     return b0, 2 * b0, b0, a1, a2
 
 
-def integrating(reset: Floats, tick: float) -> Floats:
+def integrator_coefficients(reset: Floats, tick: float) -> Floats:
     """Coefficients of y = x + reset ∫x, summed over ticks, for each drive, (drives, 5)."""
     c = np.tile(PASS, (len(reset), 1))
     acts = reset > 0
@@ -108,7 +108,7 @@ def five(c: Any, m: int, which: int) -> tuple[float, float, float, float, float]
 
 
 @inlined
-def filtered(c: Any, s: Any, m: int, which: int, x: float) -> float:
+def apply_filter(c: Any, s: Any, m: int, which: int, x: float) -> float:
     """Output of a filter of motor m for input x; c (motors, filters, 5), s (motors, filters, 2).
 
     Written without branches: an array that is last used inside one is counted in and out in every

@@ -157,7 +157,7 @@ class Cylinders(NamedTuple):
     spool: Any
 
 
-def packed(
+def pack_circuits(
     circuits: Sequence[Circuit],
     rows: Sequence[int],
     drives: Sequence[int],
@@ -269,7 +269,9 @@ def cylinder(
 
 
 @inlined
-def pressed(compliance: float, leakage: float, F: float, Q: float, w: float, h: float) -> float:
+def advance_force(
+    compliance: float, leakage: float, F: float, Q: float, w: float, h: float
+) -> float:
     """Force of the cylinder after a step h with the speed w half way."""
     soft = compliance + 0.5 * h * leakage
     return F + h * (Q - w - leakage * F) / soft

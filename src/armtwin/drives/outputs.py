@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armtwin.drives.sensors import recalled
+from armtwin.drives.sensors import read_delayed
 from armtwin.maths.compiled import exactly
 
 
@@ -38,4 +38,4 @@ def give_late(delay: Any, past: Any, head: int, current: Any) -> None:
     for m in range(delay.shape[0]):
         past[m, 0, head] = current[m]
         if delay[m] > 0.0:
-            current[m] = recalled(past, m, 0, head, delay[m])
+            current[m] = read_delayed(past, m, 0, head, delay[m])

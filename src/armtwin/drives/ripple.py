@@ -63,7 +63,7 @@ class Ripples(NamedTuple):
 
 
 @compiled
-def uneven(
+def apply_ripple(
     weights: Any,
     place: Any,
     count: Any,

@@ -37,7 +37,7 @@ class Sensors(NamedTuple):
 
 
 @inlined
-def quantised(x: float, step: float) -> float:
+def quantise(x: float, step: float) -> float:
     """x in whole steps; a step of 0 changes nothing."""
     smooth = step == 0.0
     steps = x * (1.0 / choose(smooth, 1.0, step))
@@ -46,7 +46,7 @@ def quantised(x: float, step: float) -> float:
 
 
 @exactly
-def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
+def read_delayed(past: Any, m: int, what: int, head: int, ticks: float) -> float:
     """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
     length = past.shape[2]
     full = int(ticks)
@@ -63,6 +63,6 @@ def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> No
         past[m, POSITION, head] = position[m]
         past[m, SPEED, head] = speed[m]
         if delay[m, POSITION] > 0.0:
-            position[m] = recalled(past, m, POSITION, head, delay[m, POSITION])
+            position[m] = read_delayed(past, m, POSITION, head, delay[m, POSITION])
         if delay[m, SPEED] > 0.0:
-            speed[m] = recalled(past, m, SPEED, head, delay[m, SPEED])
+            speed[m] = read_delayed(past, m, SPEED, head, delay[m, SPEED])

@@ -100,7 +100,7 @@ def damper(damping: float) -> Spring:
     return Spring(0.0, damping)
 
 
-def packed_springs(rows: Sequence[int], parts: Sequence[Spring]) -> Springs:
+def pack_springs(rows: Sequence[int], parts: Sequence[Spring]) -> Springs:
     """Springs along rows, slack at zero, without numerical damping yet.
 
     Their numbers may be symbols of a tape.
@@ -125,13 +125,13 @@ def numerical_damping(stiffness: Floats, mobility: Floats, step: float) -> Float
 
 
 @inlined
-def beyond(x: float, gap: float) -> float:
+def twist_beyond_backlash(x: float, gap: float) -> float:
     """Twist beyond the gap."""
     return choose(x > gap, x - gap, choose(x < -gap, x + gap, 0.0))
 
 
 @inlined
-def bent(y: float, stiffness: float, soft: float, knee: float) -> tuple[float, float]:
+def deflection_torque(y: float, stiffness: float, soft: float, knee: float) -> tuple[float, float]:
     """Torque of a spring bent by y, and its slope with y."""
     size = abs(y)
     over = larger(size - knee, 0.0)
@@ -139,14 +139,14 @@ def bent(y: float, stiffness: float, soft: float, knee: float) -> tuple[float, f
     return choose(y < 0.0, -torque, torque), choose(size > knee, stiffness, soft)
 
 
-def bent_energy(y: Floats, stiffness: Floats, soft: Floats, knee: Floats) -> Floats:
+def deflection_energy(y: Floats, stiffness: Floats, soft: Floats, knee: Floats) -> Floats:
     """Energy of springs bent by y [J]."""
     over = np.maximum(np.abs(y) - knee, 0.0)
     under = np.abs(y) - over
     return np.asarray(0.5 * soft * under**2 + soft * knee * over + 0.5 * stiffness * over**2)
 
 
-def bent_by(torque: Floats, stiffness: Floats, soft: Floats, knee: Floats) -> Floats:
+def deflection_from_torque(torque: Floats, stiffness: Floats, soft: Floats, knee: Floats) -> Floats:
     """How far a torque bends springs [rad]."""
     size = np.abs(torque)
     under = np.minimum(size / soft, knee)
@@ -166,8 +166,8 @@ def spring(
     h: float,
 ) -> tuple[float, float]:
     """Torque of a spring over a step h from twist x at speed w, and its slope with w."""
-    ahead = beyond(x + (0.5 + numerical) * h * w, gap)
-    held, rise = bent(ahead, stiffness, soft, knee)
+    ahead = twist_beyond_backlash(x + (0.5 + numerical) * h * w, gap)
+    held, rise = deflection_torque(ahead, stiffness, soft, knee)
     torque = held + damping * w
     slope = damping + 0.5 * h * rise * (1.0 + 3.0 * numerical)
     apart = both(gap > 0.0, torque * ahead <= 0.0)

@@ -29,12 +29,12 @@ from armtwin.elements.jets import (
     inner,
     length_jet,
     plus,
+    rotate_jet,
     share,
-    turned_jet,
 )
-from armtwin.elements.rotations import Four, four, put_four, put_three, turn_slope, turned
+from armtwin.elements.rotations import Four, four, put_four, put_three, rotate_by_triad, turn_slope
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, dot, scaled
+from armtwin.maths.vectors import Vector, add, dot, scale_vector
 
 Ends = tuple[int, int, int, int]
 Six = tuple[Jet, Jet, Jet, Jet, Jet, Jet]
@@ -43,10 +43,10 @@ Six = tuple[Jet, Jet, Jet, Jet, Jet, Jet]
 @inlined
 def _put_torsion(D: Any, row: int, half: float, p: Four, q: Four, ny: Vector, nz: Vector) -> Any:
     """Store the slopes of e2; return it."""
-    yp = turned(p, ny)
-    zp = turned(p, nz)
-    yq = turned(q, ny)
-    zq = turned(q, nz)
+    yp = rotate_by_triad(p, ny)
+    zp = rotate_by_triad(p, nz)
+    yq = rotate_by_triad(q, ny)
+    zq = rotate_by_triad(q, nz)
     less_p = share(-1.0, turn_slope(p, ny, zq))
     less_q = share(-1.0, turn_slope(q, nz, yp))
     put_three(D, row, 0, 0.0, zp)
@@ -66,10 +66,10 @@ def _put_bending(
     |c|/|d| and how much of the stretch c leaves out.
     """
     c, along, scale, far = chord
-    side = turned(turn, n)
+    side = rotate_by_triad(turn, n)
     slope = turn_slope(turn, n, c)
     left_out = -far * dot(along, side)
-    across = add(side, scaled(left_out, along))
+    across = add(side, scale_vector(left_out, along))
     put_three(D, row, 0, -sign * scale, across)
     put_three(D, row, 7, sign * scale, across)
     put_four(D, row, columns[0], sign, slope)
@@ -97,9 +97,9 @@ def measure_beam(
     d = difference(x, at[0], at[2])
     p, q = four(x, at[1]), four(x, at[3])
     now = np.sqrt(dot(d, d))
-    along = scaled(1.0 / now, d)
+    along = scale_vector(1.0 / now, d)
     scale = far * length / now + (1 - far)
-    chord = (scaled(scale, d), along, scale, far)
+    chord = (scale_vector(scale, d), along, scale, far)
     e[row] = now - length
     put_three(D, row, 0, -1.0, along)
     put_three(D, row, 7, 1.0, along)
@@ -122,10 +122,10 @@ def _chord_jet(d: Vector, by_u: Vector, by_w: Vector, now: Jet, length: float, f
     s_u, s_w = second * now[1], second * now[2]
     both = second * now[3] + third * now[1] * now[2]
     return (
-        scaled(first, d),
-        add(scaled(first, by_u), scaled(s_u, d)),
-        add(scaled(first, by_w), scaled(s_w, d)),
-        add(scaled(both, d), add(scaled(s_u, by_w), scaled(s_w, by_u))),
+        scale_vector(first, d),
+        add(scale_vector(first, by_u), scale_vector(s_u, d)),
+        add(scale_vector(first, by_w), scale_vector(s_w, d)),
+        add(scale_vector(both, d), add(scale_vector(s_u, by_w), scale_vector(s_w, by_u))),
     )
 
 
@@ -139,10 +139,10 @@ def beam_jets(
     by_w = difference(w, at[0], at[2])
     now = length_jet(d, by_u, by_w)
     c: VectorJet = _chord_jet(d, by_u, by_w, now, length, far)
-    yp = turned_jet(x, u, w, at[1], ny)
-    zp = turned_jet(x, u, w, at[1], nz)
-    yq = turned_jet(x, u, w, at[3], ny)
-    zq = turned_jet(x, u, w, at[3], nz)
+    yp = rotate_jet(x, u, w, at[1], ny)
+    zp = rotate_jet(x, u, w, at[1], nz)
+    yq = rotate_jet(x, u, w, at[3], ny)
+    zq = rotate_jet(x, u, w, at[3], nz)
     half = 0.5 * length
     one_way = share(half, inner(zp, yq))
     other_way = share(-half, inner(yp, zq))

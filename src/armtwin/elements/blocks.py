@@ -49,7 +49,7 @@ class Blocks(NamedTuple):
     outside: Any
 
 
-def ordered(pattern: NDArray[np.bool_]) -> list[list[tuple[int, int]]] | None:
+def order_blocks(pattern: NDArray[np.bool_]) -> list[list[tuple[int, int]]] | None:
     """Blocks of (row, column) pairs of a square pattern, each after those it depends on.
 
     None where no matching pairs every row with a column.
@@ -218,7 +218,7 @@ def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
 
 
 @inlined
-def _exchanged(x: Any, one: int, other: int) -> None:
+def _swap_values(x: Any, one: int, other: int) -> None:
     """Exchange two values."""
     kept = x[one]
     x[one] = x[other]
@@ -249,7 +249,7 @@ def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None
                 value -= D[row[i], outside[m, 0]] * x[outside[m, 1]]
             x[column[i]] = value
         for i in range(n):
-            _exchanged(x, column[first + i], column[first + pivot[first + i]])
+            _swap_values(x, column[first + i], column[first + pivot[first + i]])
         for i in range(n):
             here = place[b] + i * n
             value = x[column[first + i]]
@@ -293,7 +293,7 @@ def solve_transposed(blocks: Blocks, D: Any, LU: Any, pivot: Any, g: Any, s: Any
                 value -= LU[at + k * n + i] * s[row[first + k]]
             s[row[first + i]] = value
         for i in range(n - 1, -1, -1):
-            _exchanged(s, row[first + i], row[first + pivot[first + i]])
+            _swap_values(s, row[first + i], row[first + pivot[first + i]])
         for i in range(first, first + n):
             for m in range(blocks.outside_start[i], blocks.outside_start[i + 1]):
                 g[outside[m, 1]] -= D[row[i], outside[m, 0]] * s[row[i]]

@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.elements.beam import Ends, Six, beam_jets, measure_beam
 from armtwin.elements.hinge import Axes, curve_hinge, measure_hinge
-from armtwin.elements.jets import Jet, angle_of, chained, difference, length_jet, plus, share, times
+from armtwin.elements.jets import Jet, angle_of, chain, difference, length_jet, plus, share, times
 from armtwin.elements.rotations import four, put_four, put_three
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
@@ -71,7 +71,7 @@ def ratios(length: float, e2: Any, at_p: Any, at_q: Any) -> tuple[Ratio, Ratio, 
 def _end_factor(area: float, ratio: Ratio, z: Jet, y: Jet, spread: Jet) -> Jet:
     """What the two bendings of one end are multiplied by."""
     square = plus(times(z, z), times(y, y))
-    return times(chained(ratio, share(area, square)), spread)
+    return times(chain(ratio, share(area, square)), spread)
 
 
 @inlined
@@ -79,7 +79,7 @@ def better(length: float, e: Six, angles: tuple[Ratio, Ratio, Ratio]) -> Six:
     """The better strains of six small deformations."""
     e1, e2, e3, e4, e5, e6 = e
     area = 1.0 / (length * length)
-    twist = times(e2, chained(angles[0], share(area, times(e2, e2))))
+    twist = times(e2, chain(angles[0], share(area, times(e2, e2))))
     grown = share(area / 12.0, times(twist, twist))
     spread = (1.0 + grown[0], grown[1], grown[2], grown[3])
     at_p = _end_factor(area, angles[1], e3, e5, spread)

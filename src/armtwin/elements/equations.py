@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.elements import dynamics, transfer
-from armtwin.elements.linearisation import Linear, linearised, stresses
+from armtwin.elements.linearisation import Linear, linearise_motion, stresses
 from armtwin.elements.placed import Placed
 from armtwin.elements.rank import NEARLY_NONE, rank_problem
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import empty_state
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked, stacked
+from armtwin.maths.batch import Floats, check_array, stack_tables
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def place(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Pl
 
 def _coordinates(structure: Structure, name: str, value: ArrayLike) -> Floats:
     what = f"one value for each of the {structure.n} degrees of freedom"
-    found = checked(name, value, (structure.n,), what)
+    found = check_array(name, value, (structure.n,), what)
     if found.ndim != 1:
         raise ArmtwinError(f"{name} must have shape ({structure.n},), got {found.shape}")
     return np.ascontiguousarray(found)
@@ -87,8 +87,8 @@ def inverse_dynamics(
     what = f"one value for each of the {structure.n} degrees of freedom"
     states = []
     for name, value in (("q", q), ("v", v), ("a", a)):
-        states.append(np.atleast_2d(checked(name, value, (structure.n,), what)))
-    _, (q, v, a) = stacked(*states)
+        states.append(np.atleast_2d(check_array(name, value, (structure.n,), what)))
+    _, (q, v, a) = stack_tables(*states)
     x = (structure.reference if start is None else start).copy()
     m = len(q)
     tau = np.empty((m, structure.n))
@@ -135,7 +135,7 @@ def linearise(
     """Linear equations of motion about a state; v and a are zero where they are not given."""
     rate = np.zeros(structure.n) if v is None else _coordinates(structure, "v", v)
     gain = np.zeros(structure.n) if a is None else _coordinates(structure, "a", a)
-    return linearised(place(structure, q, start), rate, gain)
+    return linearise_motion(place(structure, q, start), rate, gain)
 
 
 @dataclass(frozen=True)

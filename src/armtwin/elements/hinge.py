@@ -25,7 +25,7 @@ import numpy as np
 from armtwin.elements.jets import Jet, angle_of, plus, times
 from armtwin.elements.rotations import Four, four, put_four, vector_part
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, cross, dot, scaled
+from armtwin.maths.vectors import Vector, add, cross, dot, scale_vector
 
 TURNS_ALIKE = 4 * np.pi  # twists that differ by it cannot be told apart
 Axes = tuple[Vector, Vector, Vector]
@@ -36,7 +36,7 @@ def _relative(p: Four, q: Four, n: Axes) -> Four:
     """r of two triads, or of a triad and a change of the other: it is bilinear."""
     s = vector_part(p)
     t = vector_part(q)
-    straight = add(scaled(p[0], t), scaled(-q[0], s))
+    straight = add(scale_vector(p[0], t), scale_vector(-q[0], s))
     turn = add(straight, cross(t, s))
     first = p[0] * q[0] + dot(s, t)
     return first, dot(n[0], turn), dot(n[1], turn), dot(n[2], turn)
@@ -47,14 +47,14 @@ def _put_slopes(D: Any, row: int, p: Four, q: Four, n: Axes, c: Four) -> None:
     """Store the slopes with both triads of what has the slopes c with r."""
     s = vector_part(p)
     t = vector_part(q)
-    across = add(scaled(c[2], n[1]), scaled(c[3], n[2]))
-    cv = add(scaled(c[1], n[0]), across)
-    turn_p = add(scaled(-q[0], cv), cross(cv, t))
-    turn_q = add(scaled(p[0], cv), cross(s, cv))
-    x, y, z = add(scaled(c[0], t), turn_p)
+    across = add(scale_vector(c[2], n[1]), scale_vector(c[3], n[2]))
+    cv = add(scale_vector(c[1], n[0]), across)
+    turn_p = add(scale_vector(-q[0], cv), cross(cv, t))
+    turn_q = add(scale_vector(p[0], cv), cross(s, cv))
+    x, y, z = add(scale_vector(c[0], t), turn_p)
     first = c[0] * q[0] + dot(cv, t)
     put_four(D, row, 0, 1.0, (first, x, y, z))
-    x, y, z = add(scaled(c[0], s), turn_q)
+    x, y, z = add(scale_vector(c[0], s), turn_q)
     first = c[0] * p[0] - dot(cv, s)
     put_four(D, row, 4, 1.0, (first, x, y, z))
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements.rotations import four, three, turned, turned_by
+from armtwin.elements.rotations import four, rotate_bilinear, rotate_by_triad, three
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, dot, scaled
+from armtwin.maths.vectors import Vector, add, dot, scale_vector
 
 Jet = tuple[Any, Any, Any, Any]
 VectorJet = tuple[Vector, Vector, Vector, Vector]
@@ -42,7 +42,7 @@ def share(s: Any, a: Jet) -> Jet:
 
 
 @inlined
-def chained(f: tuple[Any, Any, Any], a: Jet) -> Jet:
+def chain(f: tuple[Any, Any, Any], a: Jet) -> Jet:
     """A function of a jet, from its value, slope and curvature there."""
     value, slope, curvature = f
     _, by_u, by_w, both = a
@@ -63,21 +63,21 @@ def inner(a: VectorJet, b: VectorJet) -> Jet:
 
 
 @inlined
-def turned_jet(x: Any, u: Any, w: Any, at: int, n: Vector) -> VectorJet:
+def rotate_jet(x: Any, u: Any, w: Any, at: int, n: Vector) -> VectorJet:
     """R n of the triad that starts at a place of x."""
     turn = four(x, at)
     by_u = four(u, at)
     by_w = four(w, at)
-    along_u = scaled(2.0, turned_by(turn, by_u, n))
-    along_w = scaled(2.0, turned_by(turn, by_w, n))
-    both = scaled(2.0, turned_by(by_u, by_w, n))
-    return turned(turn, n), along_u, along_w, both
+    along_u = scale_vector(2.0, rotate_bilinear(turn, by_u, n))
+    along_w = scale_vector(2.0, rotate_bilinear(turn, by_w, n))
+    both = scale_vector(2.0, rotate_bilinear(by_u, by_w, n))
+    return rotate_by_triad(turn, n), along_u, along_w, both
 
 
 @inlined
 def difference(x: Any, p: int, q: int) -> Vector:
     """x_q - x_p of two points."""
-    return add(three(x, q), scaled(-1.0, three(x, p)))
+    return add(three(x, q), scale_vector(-1.0, three(x, p)))
 
 
 @inlined

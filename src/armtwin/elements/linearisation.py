@@ -80,7 +80,7 @@ def stresses(placed: Placed, vx: Floats, ax: Floats) -> tuple[Floats, Floats]:
     return placed.DF.T @ g, sigma
 
 
-def linearised(placed: Placed, v: Floats, a: Floats) -> Linear:
+def linearise_motion(placed: Placed, v: Floats, a: Floats) -> Linear:
     """Linear equations about a motion (v, a) at a place."""
     structure, DF, DE, D = placed.structure, placed.DF, placed.DE, placed.D
     vx, ax = placed.motion(v, a)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.elements.masses import Masses, add_beam, add_body
-from armtwin.elements.rotations import add_four, add_three, four, moment_force, turned_back
+from armtwin.elements.rotations import add_four, add_three, four, moment_force, rotate_back_by_triad
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, scaled, vector
+from armtwin.maths.vectors import Vector, scale_vector, vector
 
 FORCE, OWN_MOMENT, BASE_MOMENT = range(3)
 
@@ -77,7 +77,7 @@ def add_load(kind: int, T: Vector, at: int, x: Any, g: Any) -> None:
         add_four(g, at, moment_force(four(x, at), T))
     else:
         turn = four(x, at)
-        add_four(g, at, moment_force(turn, turned_back(turn, T)))
+        add_four(g, at, moment_force(turn, rotate_back_by_triad(turn, T)))
 
 
 @inlined
@@ -93,5 +93,5 @@ def add_forces(
         at = (beams[i, 0], beams[i, 1], beams[i, 2], beams[i, 3])
         add_beam(masses, i, at, x, vx, ax, fall, g)
     for i in range(len(loads.kind)):
-        T = scaled(-share, vector(loads.value, i))
+        T = scale_vector(-share, vector(loads.value, i))
         add_load(loads.kind[i], T, loads.at[i], x, g)

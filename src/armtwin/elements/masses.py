@@ -27,14 +27,14 @@ from armtwin.elements.rotations import (
     body_rate,
     four,
     moment_force,
+    rotate_back_by_triad,
+    rotate_bilinear,
+    rotate_by_triad,
     three,
     turn_slope,
-    turned,
-    turned_back,
-    turned_by,
 )
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, cross, dot, inertia_times, scaled
+from armtwin.maths.vectors import Vector, add, cross, dot, inertia_times, scale_vector
 
 
 class Masses(NamedTuple):
@@ -65,7 +65,7 @@ def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vecto
     J = (ten[i, 4], ten[i, 5], ten[i, 6], ten[i, 7], ten[i, 8], ten[i, 9])
     swept = cross(om, cross(om, h))
     turned_force = add(cross(al, h), swept)
-    force = add(scaled(ten[i, 0], ac), turned_force)
+    force = add(scale_vector(ten[i, 0], ac), turned_force)
     gyroscopic = cross(om, inertia_times(J, om))
     of_point = add(gyroscopic, cross(h, ac))
     torque = add(inertia_times(J, al), of_point)
@@ -79,20 +79,20 @@ def add_body(
     """Add the force of body i, its point and triad at places of x."""
     point, triad = at
     turn = four(x, triad)
-    pushed = add(three(ax, point), scaled(-1.0, fall))
+    pushed = add(three(ax, point), scale_vector(-1.0, fall))
     om = body_rate(turn, four(vx, triad))
     al = body_rate(turn, four(ax, triad))
-    force, torque = _wrench(masses.inertia, i, om, al, turned_back(turn, pushed))
-    add_three(g, point, turned(turn, force))
+    force, torque = _wrench(masses.inertia, i, om, al, rotate_back_by_triad(turn, pushed))
+    add_three(g, point, rotate_by_triad(turn, force))
     add_four(g, triad, moment_force(turn, torque))
 
 
 @inlined
-def _mixed(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vector:
+def _combine_rows(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vector:
     """Weighted sum of the four rows of a cubic."""
     a, b, c, d = weights
-    at_p = add(scaled(a, y[0]), scaled(b, y[1]))
-    at_q = add(scaled(c, y[2]), scaled(d, y[3]))
+    at_p = add(scale_vector(a, y[0]), scale_vector(b, y[1]))
+    at_q = add(scale_vector(c, y[2]), scale_vector(d, y[3]))
     return add(at_p, at_q)
 
 
@@ -101,9 +101,9 @@ def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
     """Second rate of R n."""
     turn = four(x, triad)
     rate = four(vx, triad)
-    gained = turned_by(turn, four(ax, triad), n)
-    swept = turned_by(rate, rate, n)
-    return scaled(2.0, add(gained, swept))
+    gained = rotate_bilinear(turn, four(ax, triad), n)
+    swept = rotate_bilinear(rate, rate, n)
+    return scale_vector(2.0, add(gained, swept))
 
 
 @inlined
@@ -115,21 +115,21 @@ def add_beam(
     length, mass = masses.bulk[i, 0], masses.bulk[i, 0] * masses.bulk[i, 1]
     y = (
         three(ax, at[0]),
-        scaled(length, _tangent_gain(x, vx, ax, at[1], n)),
+        scale_vector(length, _tangent_gain(x, vx, ax, at[1], n)),
         three(ax, at[2]),
-        scaled(length, _tangent_gain(x, vx, ax, at[3], n)),
+        scale_vector(length, _tangent_gain(x, vx, ax, at[3], n)),
     )
     # Hermite's cubics: integrals of the products of the four shape functions, times 420, and of
     # each function, times 12
     share, weight = mass / 420.0, mass / 12.0
-    at_p = scaled(share, _mixed(y, (156.0, 22.0, 54.0, -13.0)))
-    turn_p = scaled(share, _mixed(y, (22.0, 4.0, 13.0, -3.0)))
-    at_q = scaled(share, _mixed(y, (54.0, 13.0, 156.0, -22.0)))
-    turn_q = scaled(share, _mixed(y, (-13.0, -3.0, -22.0, 4.0)))
-    add_three(g, at[0], add(at_p, scaled(-6.0 * weight, fall)))
-    add_three(g, at[2], add(at_q, scaled(-6.0 * weight, fall)))
-    moved_p = scaled(length, add(turn_p, scaled(-weight, fall)))
-    moved_q = scaled(length, add(turn_q, scaled(weight, fall)))
+    at_p = scale_vector(share, _combine_rows(y, (156.0, 22.0, 54.0, -13.0)))
+    turn_p = scale_vector(share, _combine_rows(y, (22.0, 4.0, 13.0, -3.0)))
+    at_q = scale_vector(share, _combine_rows(y, (54.0, 13.0, 156.0, -22.0)))
+    turn_q = scale_vector(share, _combine_rows(y, (-13.0, -3.0, -22.0, 4.0)))
+    add_three(g, at[0], add(at_p, scale_vector(-6.0 * weight, fall)))
+    add_three(g, at[2], add(at_q, scale_vector(-6.0 * weight, fall)))
+    moved_p = scale_vector(length, add(turn_p, scale_vector(-weight, fall)))
+    moved_q = scale_vector(length, add(turn_q, scale_vector(weight, fall)))
     add_four(g, at[1], turn_slope(four(x, at[1]), n, moved_p))
     add_four(g, at[3], turn_slope(four(x, at[3]), n, moved_q))
     _add_spin(masses.bulk[i, 2] * length / 6.0, n, at, x, vx, ax, g)
@@ -147,10 +147,10 @@ def _add_spin(share: float, n: Vector, at: Ends, x: Any, vx: Any, ax: Any, g: An
     gain_p = dot(n, body_rate(p, four(ax, at[1])))
     gain_q = dot(n, body_rate(q, four(ax, at[3])))
     twice = 2.0 * share
-    gained_p = scaled(share * (2.0 * gain_p + gain_q), n)
-    gained_q = scaled(share * (2.0 * gain_q + gain_p), n)
-    spun_p = scaled(twice * (2.0 * spin_p + spin_q), n)
-    spun_q = scaled(twice * (2.0 * spin_q + spin_p), n)
+    gained_p = scale_vector(share * (2.0 * gain_p + gain_q), n)
+    gained_q = scale_vector(share * (2.0 * gain_q + gain_p), n)
+    spun_p = scale_vector(twice * (2.0 * spin_p + spin_q), n)
+    spun_q = scale_vector(twice * (2.0 * spin_q + spin_p), n)
     add_four(g, at[1], moment_force(p, gained_p))
     add_four(g, at[3], moment_force(q, gained_q))
     add_four(g, at[1], moment_force(rate_p, spun_p))

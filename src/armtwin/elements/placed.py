@@ -94,14 +94,14 @@ class Placed:
         """de/dq, (rows, n)."""
         return self.D @ self.DF
 
-    def _stepped(self, w: Floats) -> Any:
+    def _add_complex_step(self, w: Floats) -> Any:
         """x with an imaginary step along k directions, (nx, k)."""
         return self.x[:, None] + 1j * STEP * w
 
     def slope_change(self, w: Floats) -> Floats:
         """Changes of the slopes along k directions w (nx, k), by local columns, (rows, 14, k)."""
         elements = tables_of(self.structure).geometry.elements
-        _, local = together.slopes(elements, self._stepped(w))
+        _, local = together.slopes(elements, self._add_complex_step(w))
         return np.asarray(local.imag / STEP)
 
     def along(self, slopes: Floats, u: Floats) -> Floats:
@@ -125,7 +125,7 @@ class Placed:
         """Changes of D_xx[u, u] along k directions w (nx, k), (rows, k)."""
         elements = tables_of(self.structure).geometry.elements
         twice = np.repeat(u[:, None], w.shape[1], axis=1)
-        c = together.curvatures(elements, self._stepped(w), twice, twice)
+        c = together.curvatures(elements, self._add_complex_step(w), twice, twice)
         return np.asarray(c.imag / STEP)
 
     def forces(self, vx: Floats, ax: Floats, masses: Masses | None = None) -> Floats:

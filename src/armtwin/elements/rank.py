@@ -21,7 +21,7 @@ NONE = 1e-9  # of the largest singular value: what is below it is zero
 NEARLY_NONE = 1e-5  # the same where a pivot of the solution vanished
 
 
-def prescribed_slopes(structure: Structure, x: Floats) -> Floats:
+def constraint_jacobian(structure: Structure, x: Floats) -> Floats:
     """J at coordinates x, dense, (prescribed rows, calculated coordinates)."""
     columns, width = packing.columns(structure)
     elements = packing.pack_elements(structure, columns, width)
@@ -40,7 +40,7 @@ def _null_spaces(J: Floats, none: float = NONE) -> tuple[Floats, Floats]:
     return U[:, rank:].T, Vt[rank:]
 
 
-def _picked(basis: Floats, candidates: Integers) -> Integers:
+def _pick_columns(basis: Floats, candidates: Integers) -> Integers:
     """As many columns as the basis has rows, by pivoting among the candidates."""
     from scipy.linalg import qr
 
@@ -58,7 +58,7 @@ def rank_problem(structure: Structure, x: Floats, none: float = NONE) -> str:
         x: Coordinates, (nx,).
         none: Share of the largest singular value that counts as zero.
     """
-    J = prescribed_slopes(structure, x)
+    J = constraint_jacobian(structure, x)
     left, right = _null_spaces(J, none)
     count = f"{J.shape[0]} prescribed deformations on {J.shape[1]} calculated coordinates"
     if not len(left) and not len(right):
@@ -90,7 +90,7 @@ def _times(count: int) -> str:
 def _free_motions(structure: Structure, right: Floats) -> list[str]:
     """Names of the coordinates that nothing holds."""
     everything = np.arange(right.shape[1])
-    columns = structure.calculated_columns[_picked(right, everything)]
+    columns = structure.calculated_columns[_pick_columns(right, everything)]
     return sorted(structure.column_names[i] for i in columns)
 
 
@@ -101,17 +101,17 @@ def redundant_rows(structure: Structure, left: Floats) -> list[int]:
     for i, row in enumerate(structure.prescribed_rows):
         if row >= lambdas and structure.row_modes[row] == "held":
             candidates.append(i)
-    picked = _picked(left, np.array(candidates, dtype=np.int64))
+    picked = _pick_columns(left, np.array(candidates, dtype=np.int64))
     return sorted(int(row) for row in structure.prescribed_rows[picked])
 
 
-def released(structure: Structure) -> Structure:
+def release_redundant(structure: Structure) -> Structure:
     """The structure with as many held modes released as are too many.
 
     A plane four-bar of spatial hinges and beams is held three times too often; the released modes
     stay at zero all the same, and the stresses in them are not determined.
     """
-    left, _ = _null_spaces(prescribed_slopes(structure, structure.reference))
+    left, _ = _null_spaces(constraint_jacobian(structure, structure.reference))
     if not len(left):
         return structure
     names = tuple(structure.row_names[i] for i in redundant_rows(structure, left))
@@ -126,13 +126,13 @@ def _with_released(element: Element, names: tuple[str, ...]) -> Element:
         loose = f"{element.name}.elongation" in names
         return replace(element, mode="calculated") if loose else element
     if isinstance(element, Hinge):
-        twist, y, z = _loosened(element.name, HINGE_MODES, element.modes, names)
+        twist, y, z = _release_modes(element.name, HINGE_MODES, element.modes, names)
         return replace(element, modes=(twist, y, z))
-    a, b, c, d, e, f = _loosened(element.name, BEAM_MODES, element.modes, names)
+    a, b, c, d, e, f = _release_modes(element.name, BEAM_MODES, element.modes, names)
     return replace(element, modes=(a, b, c, d, e, f))
 
 
-def _loosened(
+def _release_modes(
     owner: str, kinds: tuple[str, ...], modes: tuple[Mode, ...], names: tuple[str, ...]
 ) -> list[Mode]:
     """Modes of an element, those that are named calculated."""

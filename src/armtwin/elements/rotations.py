@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, cross, dot, scaled
+from armtwin.maths.vectors import Vector, add, cross, dot, scale_vector
 
 Four = tuple[Any, Any, Any, Any]
 
@@ -38,31 +38,31 @@ def vector_part(turn: Four) -> Vector:
 
 
 @inlined
-def turned_by(a: Four, b: Four, n: Vector) -> Vector:
+def rotate_bilinear(a: Four, b: Four, n: Vector) -> Vector:
     """B(a, b) n: half of what R n changes by when a changes by b."""
     s = vector_part(a)
     t = vector_part(b)
     product = a[0] * b[0] - dot(s, t)
-    mixed = add(scaled(dot(t, n), s), scaled(dot(s, n), t))
-    lever = add(scaled(a[0], t), scaled(b[0], s))
+    mixed = add(scale_vector(dot(t, n), s), scale_vector(dot(s, n), t))
+    lever = add(scale_vector(a[0], t), scale_vector(b[0], s))
     rest = add(mixed, cross(lever, n))
-    return add(scaled(product, n), rest)
+    return add(scale_vector(product, n), rest)
 
 
 @inlined
-def turned(turn: Four, n: Vector) -> Vector:
+def rotate_by_triad(turn: Four, n: Vector) -> Vector:
     """R n."""
     k = vector_part(turn)
     square = turn[0] * turn[0] - dot(k, k)
-    along = scaled(2.0 * dot(k, n), k)
-    across = scaled(2.0 * turn[0], cross(k, n))
-    return add(scaled(square, n), add(along, across))
+    along = scale_vector(2.0 * dot(k, n), k)
+    across = scale_vector(2.0 * turn[0], cross(k, n))
+    return add(scale_vector(square, n), add(along, across))
 
 
 @inlined
-def turned_back(turn: Four, n: Vector) -> Vector:
+def rotate_back_by_triad(turn: Four, n: Vector) -> Vector:
     """R' n."""
-    return turned((turn[0], -turn[1], -turn[2], -turn[3]), n)
+    return rotate_by_triad((turn[0], -turn[1], -turn[2], -turn[3]), n)
 
 
 @inlined
@@ -72,8 +72,8 @@ def turn_slope(turn: Four, n: Vector, c: Vector) -> Four:
     across = cross(n, c)
     straight = dot(n, c)
     first = turn[0] * straight + dot(k, across)
-    mixed = add(scaled(dot(k, c), n), scaled(dot(k, n), c))
-    turning = add(scaled(turn[0], across), scaled(-straight, k))
+    mixed = add(scale_vector(dot(k, c), n), scale_vector(dot(k, n), c))
+    turning = add(scale_vector(turn[0], across), scale_vector(-straight, k))
     x, y, z = add(mixed, turning)
     return 2.0 * first, 2.0 * x, 2.0 * y, 2.0 * z
 
@@ -83,15 +83,15 @@ def body_rate(turn: Four, rate: Four) -> Vector:
     """2 G dl/dt: ω' from the rates of a triad, α' from their rates."""
     k = vector_part(turn)
     s = vector_part(rate)
-    turning = add(scaled(turn[0], s), scaled(-rate[0], k))
-    return scaled(2.0, add(turning, cross(s, k)))
+    turning = add(scale_vector(turn[0], s), scale_vector(-rate[0], k))
+    return scale_vector(2.0, add(turning, cross(s, k)))
 
 
 @inlined
 def moment_force(turn: Four, T: Vector) -> Four:
     """2 G' T': the force on a triad of a moment about body axes."""
     k = vector_part(turn)
-    x, y, z = add(scaled(turn[0], T), cross(k, T))
+    x, y, z = add(scale_vector(turn[0], T), cross(k, T))
     return -2.0 * dot(k, T), 2.0 * x, 2.0 * y, 2.0 * z
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.elements.blocks import Integers
 from armtwin.elements.equations import place
-from armtwin.elements.linearisation import Linear, linearised
+from armtwin.elements.linearisation import Linear, linearise_motion
 from armtwin.elements.parts import PointForce
 from armtwin.elements.placed import Placed
 from armtwin.elements.structure import Structure
@@ -101,19 +101,19 @@ def equilibrium(
         share = step / steps
         loaded = structure if share == 1 else with_load(structure, share)
         here = Placed(loaded, place_now.x)
-        now, place_now, linear, count = _settled(here, now, share * rate, moves)
+        now, place_now, linear, count = _solve_equilibrium(here, now, share * rate, moves)
         taken += count
     return Equilibrium(now, place_now, linear, taken)
 
 
-def _settled(
+def _solve_equilibrium(
     here: Placed, q: Floats, v: Floats, moves: Integers
 ) -> tuple[Floats, Placed, Linear, int]:
     """Newton's method on the forces of what moves."""
     structure, none = here.structure, np.zeros(here.structure.n)
     scale = tables_of(structure).geometry.freedom.stride
     for iteration in range(1, MOST_ITERATIONS + 1):
-        linear = linearised(here, v, none)
+        linear = linearise_motion(here, v, none)
         step = np.zeros(structure.n)
         stiffness = linear.stiffness[np.ix_(moves, moves)]
         try:
@@ -124,16 +124,16 @@ def _settled(
             ) from None
         length = np.abs(step / scale).max()
         step /= max(1.0, length)  # an element must not turn over in one go
-        q, here = _stepped(here, q, step)
+        q, here = _take_step(here, q, step)
         if length < SMALL:
-            return q, here, linearised(here, v, none), iteration
+            return q, here, linearise_motion(here, v, none), iteration
     raise ArmtwinError(
         f"no equilibrium was found in {MOST_ITERATIONS} steps; the last one was {length:.2g} of "
         "the largest allowed. Put the load on in more steps"
     )
 
 
-def _stepped(here: Placed, q: Floats, step: Floats) -> tuple[Floats, Placed]:
+def _take_step(here: Placed, q: Floats, step: Floats) -> tuple[Floats, Placed]:
     """A step, halved until the structure can take it."""
     for _ in range(MOST_HALVINGS):
         try:
@@ -150,7 +150,7 @@ def buckling_load(
     from scipy.linalg import eig
 
     now = np.zeros(structure.n) if q is None else np.array(q, dtype=np.float64)
-    linear = linearised(place(structure, now), np.zeros(structure.n), np.zeros(structure.n))
+    linear = linearise_motion(place(structure, now), np.zeros(structure.n), np.zeros(structure.n))
     moves = movable(structure, still)
     cut = np.ix_(moves, moves)
     shares = eig(-(linear.G + linear.N)[cut], linear.K[cut], right=False)

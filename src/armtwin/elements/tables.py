@@ -16,18 +16,18 @@ from armtwin.errors import ArmtwinError
 def tables_of(structure: Structure) -> Tables:
     """Everything packed; a structure that is not determined is refused by a sentence."""
     if "tables" not in structure.kept:
-        structure.kept["tables"] = _packed(structure)
+        structure.kept["tables"] = _pack_tables(structure)
     tables: Tables = structure.kept["tables"]
     return tables
 
 
-def _packed(structure: Structure) -> Tables:
+def _pack_tables(structure: Structure) -> Tables:
     columns, width = packing.columns(structure)
     pattern = packing.pattern(structure, columns, width)
     rows, unknowns = structure.prescribed_rows, structure.calculated_columns
     order = None
     if len(rows) == len(unknowns):
-        order = blocks.ordered(_dense(pattern[rows], columns[rows], unknowns))
+        order = blocks.order_blocks(_dense(pattern[rows], columns[rows], unknowns))
     if order is None:
         raise ArmtwinError(rank_problem(structure, structure.reference))
     pairs = []

@@ -25,7 +25,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.model_code import interface_file, model_code, source_files
 from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.files.whole import write_file
+from armtwin.files.atomic import write_file
 from armtwin.maths.units import BASE, parse_unit
 from armtwin.notebook.sections import Facts, Report, Section, Text
 from armtwin.report.result import Result
@@ -229,7 +229,7 @@ def binary_place(identifier: str, version: int) -> str:
     return f"binaries/{folder}/{identifier}{ENDINGS[system]}"
 
 
-def compiled_binary(command: list[str], sources: Mapping[str, str], main: str) -> bytes:
+def compile_binary(command: list[str], sources: Mapping[str, str], main: str) -> bytes:
     """The shared library of sources.
 
     Args:
@@ -306,10 +306,10 @@ def write_unit(
     command = None if sources_only else c_compiler()
     if command is not None:
         binary = binary_place(unit.identifier, version)
-        members[binary] = compiled_binary(command, sources, interface_file(version))
+        members[binary] = compile_binary(command, sources, interface_file(version))
 
     def put(file: IO[bytes]) -> None:
-        file.write(_packed(members))
+        file.write(_pack(members))
 
     write_file(path, put)
     kinds = ["co-simulation"]
@@ -326,7 +326,7 @@ def _guid(unit: ExchangeUnit, version: int) -> str:
     return f"{{{word[:8]}-{word[8:12]}-{word[12:16]}-{word[16:20]}-{word[20:32]}}}"
 
 
-def _packed(members: dict[str, bytes]) -> bytes:
+def _pack(members: dict[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():

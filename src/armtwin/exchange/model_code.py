@@ -33,7 +33,7 @@ def model_code(unit: ExchangeUnit, guid: str) -> str:
     parts = [
         f"/* {_comment(unit.title)} Written by armtwin from its tape; do not edit. */\n",
         PRELUDE,
-        "\n".join(_defined(unit, guid)) + "\n",
+        "\n".join(_define(unit, guid)) + "\n",
         c_table("number_start", unit.start()),
         *_variable_tables(unit),
     ]
@@ -48,7 +48,7 @@ def _comment(text: str) -> str:
     return text.replace("*/", "* /").encode("ascii", "replace").decode()
 
 
-def _defined(unit: ExchangeUnit, guid: str) -> Iterator[str]:
+def _define(unit: ExchangeUnit, guid: str) -> Iterator[str]:
     kept = unit.memory.sizes[-1]
     yield f'#define GUID "{guid}"'
     yield f"#define N_NUMBERS {unit.memory.sizes[0]}"

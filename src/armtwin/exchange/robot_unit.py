@@ -17,7 +17,7 @@ from armtwin.control.controller import (
 )
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import SETTLING, STILL
 from armtwin.robot.robot import Robot
@@ -45,8 +45,8 @@ def robot_unit(
     """
     model = Model() if model is None else model
     _check_robot(robot, model)
-    q = middle(robot) if posture is None else checked("posture", posture, (robot.n,), "joints")
-    run = _held(robot, model, q)
+    q = middle(robot) if posture is None else check_array("posture", posture, (robot.n,), "joints")
+    run = _prepare_hold(robot, model, q)
     _check_servo(robot, run)
     traced = TracedRobot(run)
     stages, memory = traced.traced()
@@ -92,7 +92,7 @@ def middle(robot: Robot) -> Floats:
     return found
 
 
-def _held(robot: Robot, model: Model, q: Floats) -> PreparedRun:
+def _prepare_hold(robot: Robot, model: Model, q: Floats) -> PreparedRun:
     """A run prepared to hold a posture."""
     c = controller_of(robot, model)
     still = np.zeros((2, robot.n))
@@ -112,7 +112,7 @@ def _check_robot(robot: Robot, model: Model) -> None:
     elif model.ripple:
         what = "ripple of gears"
     if what:
-        raise _refused(robot, what)
+        raise _make_refusal(robot, what)
 
 
 def _check_servo(robot: Robot, run: PreparedRun) -> None:
@@ -128,10 +128,10 @@ def _check_servo(robot: Robot, run: PreparedRun) -> None:
     elif np.any(c.shaping[:, [BY_SPEED, BY_ACCELERATION, BY_SIGN, BY_TORQUE]]):
         what = "a servo that shapes its reference by what comes after it"
     if what:
-        raise _refused(robot, what)
+        raise _make_refusal(robot, what)
 
 
-def _refused(robot: Robot, what: str) -> ArmtwinError:
+def _make_refusal(robot: Robot, what: str) -> ArmtwinError:
     return ArmtwinError(
         f"robot '{robot.name}': cannot be exported in closed loop; a unit does not have {what}"
     )

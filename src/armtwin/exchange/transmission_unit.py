@@ -14,7 +14,7 @@ from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import (
     Bench,
     bench_of,
-    checked_bench,
+    check_bench,
     friction_of,
     longest_step,
     mass_of,
@@ -39,7 +39,7 @@ WORDS = {
     "clamp_stiffness": ("N m/rad", "Stiffness of the clamp of the joint", 0.0),
     "clamp_damping": ("N m s/rad", "Damping of the clamp of the joint", 0.0),
 }
-TOLD = {
+OUTPUTS = {
     "motor_angle": ("rad", "Angle of the motor"),
     "motor_speed": ("rad/s", "Speed of the motor"),
     "drive_angle": ("rad", "Angle of the motor over the gear ratio"),
@@ -82,7 +82,7 @@ def joint_bench(
     bench = replace(bench, friction_model=friction)
     if inertia is not None:
         bench = replace(bench, joint="loaded", inertia=inertia)
-    return checked_bench(bench)
+    return check_bench(bench)
 
 
 def transmission_unit(
@@ -103,7 +103,7 @@ def transmission_unit(
             vibration's period.
         of: What its numbers are of, in words.
     """
-    checked_bench(bench)
+    check_bench(bench)
     if bench.stiffness is None:
         raise ArmtwinError("bench: a unit for exchange needs an elastic gear: give its stiffness")
     traced = TracedBench(bench, driven)
@@ -153,7 +153,7 @@ def _variables(traced: TracedBench, servo: Floats, step: float) -> Iterator[Vari
         yield Variable("servo_kd", "parameter", ("servo", (1,)), "N m s/rad", words, servo[1], 0.0)
     words = "Longest step of the integration in co-simulation"
     yield Variable("step", "parameter", ("step", ()), "s", words, step, 0.0)
-    for name, (unit, words) in TOLD.items():
+    for name, (unit, words) in OUTPUTS.items():
         yield Variable(name, "output", (name, ()), unit, words)
     if not traced.switches:
         yield from _states(traced)

@@ -47,7 +47,9 @@ def beside(path: Path) -> Path:
 def covariance_content(found: Covariance, text: str) -> Content:
     """What the covariance file holds beside a file of this text; one that is none is refused."""
     try:
-        _checked({"format": FORMAT, "names": np.array(found.names), "covariance": found.values})
+        _check_covariance(
+            {"format": FORMAT, "names": np.array(found.names), "covariance": found.values}
+        )
     except ValueError as error:
         raise ArmtwinError(f"the covariance of the parameters cannot be written: {error}") from None
 
@@ -70,7 +72,7 @@ def read_covariance(path: Path) -> tuple[Covariance | None, str]:
         return None, f"{place.name} is not there, so that the standard deviations stand alone"
     try:
         held = _arrays(place)
-        found = _checked(held)
+        found = _check_covariance(held)
     except ArmtwinError as error:
         return None, f"{error}; the standard deviations stand alone"
     except DAMAGED:
@@ -97,7 +99,7 @@ def _arrays(path: Path) -> dict[str, Any]:
         return {key: arrays[key] for key in ("format", "sha256", "names", "covariance")}
 
 
-def _checked(held: dict[str, Any]) -> Covariance:
+def _check_covariance(held: dict[str, Any]) -> Covariance:
     """The covariance, if it can be one; else a ValueError."""
     names = tuple(map(str, held["names"].tolist()))
     values = np.asarray(held["covariance"], dtype=np.float64)

@@ -15,7 +15,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import fill, plain_name, sync
-from armtwin.files.locks import locked
+from armtwin.files.locks import lock_folder
 
 JOURNAL = "journal"
 
@@ -71,7 +71,7 @@ def roll_forward(stage: Path, plan: dict[str, Any]) -> None:
         target = stage.parent
         if plan["into"] != ".":
             target = target / plain_name(plan["into"])
-            locks.enter_context(locked(target))
+            locks.enter_context(lock_folder(target))
         for name in map(plain_name, plan["names"]):
             if os.path.lexists(stage / "new" / name):
                 os.replace(stage / "new" / name, target / name)

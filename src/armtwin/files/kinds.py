@@ -45,7 +45,7 @@ def check_tables(tables: dict[str, Any], wanted: Kind, origin: str) -> None:
         return
     other = next((kind for kind, keys in KEYS.items() if keys & set(tables)), None)
     if other is not None:
-        raise _refused(origin, other, wanted)
+        raise _refusal(origin, other, wanted)
 
 
 def check_name(name_or_path: str | Path, wanted: Kind) -> None:
@@ -54,17 +54,17 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
     if path.suffix == ".toml" and wanted == "log":
         sentence = f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"
         raise FileError(str(path), [sentence])
-    other = SUFFIXES.get(path.suffix) or _shipped(str(name_or_path))
+    other = SUFFIXES.get(path.suffix) or _kind_of_shipped(str(name_or_path))
     if other is not None and other != wanted:
-        raise _refused(str(name_or_path), other, wanted)
+        raise _refusal(str(name_or_path), other, wanted)
 
 
-def _refused(origin: str, other: Kind, wanted: Kind) -> FileError:
+def _refusal(origin: str, other: Kind, wanted: Kind) -> FileError:
     article = "an" if other == "experiment" else "a"
     return FileError(origin, [f"is {article} {other}, where {WANTED[wanted]} is wanted"])
 
 
-def _shipped(name: str) -> Kind | None:
+def _kind_of_shipped(name: str) -> Kind | None:
     """The kind of a name that comes with the package, None where there is none such."""
     package = Path(str(resources.files("armtwin")))
     shelves: dict[str, Kind] = {

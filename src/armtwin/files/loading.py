@@ -10,12 +10,12 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.kinds import Kind, check_name, check_tables
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 
 
-def shipped_files(package: str, folder: str) -> dict[str, Path]:
+def list_shipped_files(package: str, folder: str) -> dict[str, Path]:
     """Files of a folder that comes with a package, by name."""
     found = Path(str(resources.files(package) / folder)).glob("*.toml")
     return {path.stem: path for path in sorted(found)}
@@ -48,7 +48,7 @@ def load_description(
 
 def read_description(tables: Tables, schema: Schema, origin: str) -> Any:
     """Description of the tables of a file."""
-    tables = checked_format(tables, origin, schema.kind.format_number)
+    tables = check_format(tables, origin, schema.kind.format_number)
     try:
         return schema.read(tables, origin)
     except FileError:

@@ -27,9 +27,9 @@ class Lock:
 
 
 @contextmanager
-def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
+def lock_folder(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Within it no other process or thread is; where a file system has no locks, nobody waits."""
-    lock = _waited_for(folder, patience)
+    lock = _wait_for_lock(folder, patience)
     try:
         yield
     finally:
@@ -37,7 +37,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
             release(lock)
 
 
-def _waited_for(folder: Path, patience: float) -> Lock | None:
+def _wait_for_lock(folder: Path, patience: float) -> Lock | None:
     end = time.monotonic() + patience
     while True:
         try:

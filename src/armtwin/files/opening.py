@@ -62,7 +62,7 @@ UNIT = Kind("a unit (.fmu)", 512 * MB)
 BAG_METADATA = Kind("metadata of a bag", MB // 8)
 
 
-def opened(path: Path, kind: Kind) -> BinaryIO:
+def open_plain_file(path: Path, kind: Kind) -> BinaryIO:
     """A plain file opened for reading; what is none, or holds too much, is refused."""
     try:
         _check(path, os.stat(path), kind)
@@ -94,7 +94,7 @@ def _check(path: Path, found: os.stat_result, kind: Kind) -> None:
 
 def read_bytes(path: Path, kind: Kind) -> bytes:
     """All that a file holds."""
-    with opened(path, kind) as file:
+    with open_plain_file(path, kind) as file:
         try:
             # a file that grows is read as it was when it was opened; one of the system's says that
             # it has no size
@@ -115,10 +115,10 @@ def read_text(path: Path, kind: Kind) -> str:
         raise FileError(str(path), ["is not a text file in UTF-8"]) from None
 
 
-def unpacked(path: Path, kind: Kind) -> bytearray:
+def unpack_gzip(path: Path, kind: Kind) -> bytearray:
     """All that a gzip file holds, unpacked piece by piece up to what its kind may hold."""
     data = bytearray()
-    with opened(path, kind) as file:
+    with open_plain_file(path, kind) as file:
         honest = max(PACKED_SHARE * os.fstat(file.fileno()).st_size, SMALL)
         try:
             with gzip.GzipFile(fileobj=file) as packed:

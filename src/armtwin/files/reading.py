@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import FileError, shortened
+from armtwin.errors import FileError, shorten
 from armtwin.files.opening import TOML, Kind, read_text
 from armtwin.files.shape import Tables, items_of
 
@@ -56,7 +56,7 @@ def _depth(tables: Tables) -> int:
 def _endless_integer(value: Any, path: str = "") -> str | None:
     """Key path of the first integer that no machine number holds."""
     for key, item in items_of(value):
-        place = f"{path}.{shortened(key, 60)}".lstrip(".")
+        place = f"{path}.{shorten(key, 60)}".lstrip(".")
         if isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
             return place
         found = _endless_integer(item, place)
@@ -65,7 +65,7 @@ def _endless_integer(value: Any, path: str = "") -> str | None:
     return None
 
 
-def checked_format(tables: Tables, origin: str, wanted: int) -> Tables:
+def check_format(tables: Tables, origin: str, wanted: int) -> Tables:
     """The tables without their format number, if it is the wanted one."""
     rest = dict(tables)
     found = rest.pop("format", None)

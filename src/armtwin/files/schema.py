@@ -99,21 +99,21 @@ def _with_default(schema: CoreSchema, f: Field[Any]) -> CoreSchema:
     return schema
 
 
-def nested(value: Any, kind: Any) -> Any:
+def nest_groups(value: Any, kind: Any) -> Any:
     """A value of a file of a type, with every group below it in a table of its own."""
     if isinstance(value, list):
         item = item_type(kind, tuple)
-        return [nested(entry, item) for entry in value]
+        return [nest_groups(entry, item) for entry in value]
     if not isinstance(value, dict):
         return value
     group = group_of(kind, value)
     if group is not None:
-        return _nested_group(value, group)
+        return _nest_group(value, group)
     item = item_type(kind, dict)
-    return {key: nested(entry, item) for key, entry in value.items()}
+    return {key: nest_groups(entry, item) for key, entry in value.items()}
 
 
-def _nested_group(table: Tables, group: Any) -> Tables:
+def _nest_group(table: Tables, group: Any) -> Tables:
     result = dict(table)
     for f in fields(group):
         if f.metadata.get("flat"):
@@ -124,7 +124,7 @@ def _nested_group(table: Tables, group: Any) -> Tables:
         if "kind_from" in f.metadata:
             _put_kind(result, group, f)
         if f.name in result:
-            result[f.name] = nested(result[f.name], types_of(group)[f.name])
+            result[f.name] = nest_groups(result[f.name], types_of(group)[f.name])
     return result
 
 
@@ -188,7 +188,7 @@ class Schema:
         from pydantic_core import ValidationError
 
         try:
-            return validator(self.kind).validate_python(nested(tables, self.kind))
+            return validator(self.kind).validate_python(nest_groups(tables, self.kind))
         except ValidationError as error:
             shown = error.errors(include_url=False)[:MOST_PROBLEMS]
             problems = dict.fromkeys(_sentence(item, tables, self) for item in shown)

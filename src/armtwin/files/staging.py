@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from armtwin.files.journal import JOURNAL, roll_forward
-from armtwin.files.locks import Lock, grab, locked, release
+from armtwin.files.locks import Lock, grab, lock_folder, release
 
 MARK = ".armtwin."
 ABANDONED = 3600.0  # seconds after which nobody writes into a stage that cannot be locked
@@ -43,12 +43,12 @@ def parents_of(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def staged(place: Path) -> Iterator[Path]:
+def stage_folder(place: Path) -> Iterator[Path]:
     """A hidden folder of our own in a place, held while we live; gone afterwards."""
-    with locked(place):
+    with lock_folder(place):
         _sweep(place)
         stage = Path(tempfile.mkdtemp(prefix=MARK, dir=place))
-        hold = _held(stage)
+        hold = _hold_stage(stage)
     try:
         (stage / "new").mkdir()
         yield stage
@@ -59,7 +59,7 @@ def staged(place: Path) -> Iterator[Path]:
             release(hold)
 
 
-def _held(stage: Path) -> Lock | None:
+def _hold_stage(stage: Path) -> Lock | None:
     """The lock that says that a stage is in use; without locks nothing is swept either."""
     try:
         return grab(stage)
@@ -71,7 +71,7 @@ def recover(folder: Path) -> None:
     """Finish what killed runs have committed in a folder or beside it; sweep away the rest."""
     for place in (folder.parent, folder):
         if place.is_dir():
-            with locked(place):
+            with lock_folder(place):
                 _sweep(place)
 
 

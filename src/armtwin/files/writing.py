@@ -45,13 +45,15 @@ def _table(group: Any) -> Tables:
         elif _is_default(f, value):
             continue
         elif "differing_from" in f.metadata:
-            table[f.name] = _differing(value, getattr(group, f.metadata["differing_from"]))
+            table[f.name] = _table_of_differences(
+                value, getattr(group, f.metadata["differing_from"])
+            )
         else:
             table[f.name] = _entry(group, f.name)
     return {**kind, **table}
 
 
-def _differing(group: Any, other: Any) -> Tables:
+def _table_of_differences(group: Any, other: Any) -> Tables:
     """Keys of one group that differ from those of another; all that it has, if of another kind."""
     if type(group) is not type(other):
         return _table(group)
@@ -194,7 +196,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     if isinstance(value, dict):
         entries = [f"{_key(key)} = {_inline(item)}" for key, item in value.items()]
         return "{ " + ", ".join(entries) + " }"
@@ -213,8 +215,8 @@ def _inline_list(values: list[Any]) -> str:
 
 
 def _key(key: str) -> str:
-    return key if BARE_KEY.fullmatch(key) else _quoted(key)
+    return key if BARE_KEY.fullmatch(key) else _quote(key)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -118,7 +118,7 @@ class LogResponse(Result):
 def _verdict(result: LogResponse) -> Text:
     """The least bandwidth, or how far the responses are known."""
     records = result.table
-    what = f"{result.given} to {result.answer} of {cards.counted(len(records), 'joint')}"
+    what = f"{result.given} to {result.answer} of {cards.format_count(len(records), 'joint')}"
     known = [record for record in records if record["known_to_hz"] is not None]
     if not known:
         return Text(f"{what}: no frequency has a coherence of {KNOWN:g}.", "bad")

@@ -26,7 +26,7 @@ MM = 1e3
 POINTS = 400  # of a stretch that are drawn
 
 
-def allowed(tolerance: Tolerance) -> str:
+def describe_tolerance(tolerance: Tolerance) -> str:
     """A tolerance in words."""
     lateral, vertical = MM * tolerance.lateral, MM * tolerance.vertical
     if lateral == vertical:
@@ -34,7 +34,7 @@ def allowed(tolerance: Tolerance) -> str:
     return f"±{lateral:g} mm lateral, ±{vertical:g} mm vertical"
 
 
-def mounted(description: JobDescription) -> str:
+def describe_equipment(description: JobDescription) -> str:
     """The robot with what it carries."""
     names = [name for name in (description.tool, description.payload) if name]
     robot = Path(description.robot).name

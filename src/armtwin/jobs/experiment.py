@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.loading import check_description, load_description, shipped_files
+from armtwin.files.loading import check_description, list_shipped_files, load_description
 from armtwin.files.overrides import with_values
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
@@ -30,16 +30,16 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.overrides import overridden
-from armtwin.simulation.bench import Bench, bench_of, checked_bench
+from armtwin.robot.schema.overrides import apply_overrides
+from armtwin.simulation.bench import Bench, bench_of, check_bench
 
 SCHEMA = Schema(ExperimentDescription, "experiment file")
 BENCH = Schema(Bench, "bench")
 
 
-def shipped() -> dict[str, Path]:
+def list_shipped() -> dict[str, Path]:
     """Names and files of the experiments that come with the package."""
-    return shipped_files("armtwin.jobs", "experiments")
+    return list_shipped_files("armtwin.jobs", "experiments")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +63,7 @@ class Experiment(Result):
     @staticmethod
     def load(name_or_path: str | Path) -> Experiment:
         """A shipped experiment by name, or one of a file."""
-        return Experiment(*load_description(name_or_path, "experiment", SCHEMA, shipped()))
+        return Experiment(*load_description(name_or_path, "experiment", SCHEMA, list_shipped()))
 
     def __repr__(self) -> str:
         d = self.description
@@ -108,10 +108,10 @@ class Experiment(Result):
         if isinstance(setup, BenchSetup):
             return robot
         if setup.override:
-            changed = overridden(robot.description, setup.override, self.place)
+            changed = apply_overrides(robot.description, setup.override, self.place)
             # refuses what cannot exist by a name that says where it comes from
             made = Robot(changed, f"{self.place}: robot '{robot.name}' with its overrides")
-            robot = made.said_to_be(robot.origin)
+            robot = made.with_origin(robot.origin)
         if setup.tool:
             robot = robot.with_tool(setup.tool)
         return robot.with_payload(setup.payload) if setup.payload else robot
@@ -162,7 +162,7 @@ class Experiment(Result):
         base = {} if robot is None else group_table(bench_of(robot, setup.axis))
         bench: Bench = BENCH.read({**base, **setup.bench}, f"{self.place}: setup.bench")
         try:
-            return checked_bench(bench)
+            return check_bench(bench)
         except ArmtwinError as error:
             raise self.refused(f"setup.{error}") from None
 

@@ -67,7 +67,7 @@ class ExperimentRun(Result):
     answer: Answer | None = None
 
     def __repr__(self) -> str:
-        samples = cards.counted(len(self.log.time), "sample")
+        samples = cards.format_count(len(self.log.time), "sample")
         return cards.line("ExperimentRun", repr(self.experiment.description.name), samples)
 
     @property
@@ -127,7 +127,7 @@ class ExperimentRun(Result):
     def sections(self) -> Report:
         """What was driven, what came, what was read off it."""
         d = self.experiment.description
-        shown, series = _shown(self)
+        shown, series = _show_responses(self)
         sections = [Section("", _head(self)), *shown]
         verdict = list(_verdict(self))
         if self.clamping is not None:
@@ -146,7 +146,7 @@ class ExperimentRun(Result):
         )
 
 
-def _shown(run: ExperimentRun) -> tuple[list[Section], dict[str, Floats]]:
+def _show_responses(run: ExperimentRun) -> tuple[list[Section], dict[str, Floats]]:
     """Sections on the responses, and the series that they draw."""
     if run.answer is not None:
         return what_sensors_show(run.answer)

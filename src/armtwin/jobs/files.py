@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.loading import read_description, shipped_files
+from armtwin.files.loading import list_shipped_files, read_description
 from armtwin.files.reading import read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import NAME_KEYS, Tables
@@ -164,9 +164,9 @@ def _last_word(key: str) -> str:
 SCHEMA = Schema(JobDescription, "job file")
 
 
-def shipped() -> dict[str, Path]:
+def list_shipped() -> dict[str, Path]:
     """Names and files of the jobs that come with the package."""
-    return shipped_files("armtwin.jobs", "library")
+    return list_shipped_files("armtwin.jobs", "library")
 
 
 def to_text(description: JobDescription) -> str:

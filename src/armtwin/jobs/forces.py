@@ -45,7 +45,7 @@ class Acting:
         wrench = None if self.wrench is None else self.wrench[some]
         return Acting(torque, wrench)
 
-    def stilled(self) -> Acting:
+    def make_zero(self) -> Acting:
         """Torques and forces of zero where there are some: the same kernel runs without them."""
         torque = None if self.torque is None else np.zeros_like(self.torque)
         wrench = None if self.wrench is None else np.zeros_like(self.wrench)
@@ -111,7 +111,7 @@ def _values(job: Job, place: str, force: Force, time: Floats) -> Floats:
         table = np.array(force.along)
         nodes, forces = table[:, 0], table[:, 1:]
         _check_reach(job.where, f"{place}.along", nodes, job.seam)
-        return _interpolated(job.seam.command(time).s, nodes, _six(forces))
+        return _interpolate(job.seam.command(time).s, nodes, _six(forces))
     constant = np.zeros(6)
     if force.value is not None:
         constant[:3] = force.value
@@ -124,7 +124,7 @@ def _six(forces: Floats) -> Floats:
     return np.concatenate([forces, np.zeros((len(forces), 6 - forces.shape[1]))], axis=1)
 
 
-def _interpolated(x: Floats, nodes: Floats, values: Floats) -> Floats:
+def _interpolate(x: Floats, nodes: Floats, values: Floats) -> Floats:
     return np.stack([np.interp(x, nodes, column) for column in values.T], axis=1)
 
 
@@ -147,10 +147,10 @@ def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
     if over_time:
         _check_rising(sheet, given, "time")
         _check_duration(path, place, given, job.seam)
-        return _interpolated(time, given, values)
+        return _interpolate(time, given, values)
     _check_rising(sheet, given, "place")
     _check_reach(str(path), place, given, job.seam)
-    return _interpolated(job.seam.command(time).s, given, values)
+    return _interpolate(job.seam.command(time).s, given, values)
 
 
 def _check_rising(sheet: Sheet, nodes: Floats, name: str) -> None:

@@ -29,7 +29,7 @@ from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.motion.path import KINK, turns_of
-from armtwin.robot.files import shipped
+from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Orientation, Pose
 
@@ -144,7 +144,7 @@ def describe_seam(
     if isinstance(tolerance, tuple) and len(tolerance) == 2:
         lateral, vertical = tolerance
     radius = None if blend is None else read_quantity("blend", Radius, blend)
-    library = {str(path): name for name, path in shipped().items()}
+    library = {str(path): name for name, path in list_shipped().items()}
     start, *others = orientations
     is_fixed = all(orientation == start for orientation in others)
     return JobDescription(

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.atomic import write_file
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.loading import check_description, load_description
-from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
@@ -38,7 +38,7 @@ from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.robot.schema.provenance import missing
 
 RECENT_OVERRIDES = 8  # robots with overrides that are cached
@@ -66,7 +66,7 @@ class Job(Result):
     @staticmethod
     def load(name_or_path: str | Path) -> Job:
         """A shipped job by its name, or a job file."""
-        return Job(*load_description(name_or_path, "job", files.SCHEMA, files.shipped()))
+        return Job(*load_description(name_or_path, "job", files.SCHEMA, files.list_shipped()))
 
     @staticmethod
     def line(
@@ -146,7 +146,11 @@ class Job(Result):
         d = self.description
         speed = f"{1e3 * d.speed:g} mm/s"
         return cards.line(
-            "Job", repr(d.name), display.mounted(d), speed, display.allowed(d.tolerance)
+            "Job",
+            repr(d.name),
+            display.describe_equipment(d),
+            speed,
+            display.describe_tolerance(d.tolerance),
         )
 
     def sections(self) -> Report:
@@ -222,7 +226,7 @@ class Job(Result):
         given = self.bare_robot() if robot is None else robot
         latest: tuple[Robot, Robot] | None = self.__dict__.get("_latest")
         if latest is None or latest[0] is not given:
-            latest = given, self._equipped(given)
+            latest = given, self._equip(given)
             self.__dict__["_latest"] = latest  # variants of a run ask for it again and again
         return latest[1]
 
@@ -237,11 +241,11 @@ class Job(Result):
         except ArmtwinError as error:
             raise ArmtwinError(f"{self.where}: {error}") from None
 
-    def _equipped(self, robot: Robot) -> Robot:
+    def _equip(self, robot: Robot) -> Robot:
         """A robot with the job's overrides, tool and payload, if the job's posture fits it."""
         d = self.description
         if d.override:
-            robot = _overridden(robot, d.override, self.where)
+            robot = _apply_overrides(robot, d.override, self.where)
         if isinstance(d.posture, tuple) and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
             raise FileError(
@@ -347,7 +351,7 @@ class Job(Result):
         """How the tool is turned along a path, base frame; R_WP turns the workpiece's."""
         rule = self.description.orientation
         if rule.mode == "given":
-            return self._given(path, R_WP)
+            return self._read_orientations(path, R_WP)
         if rule.tool is None:
             raise ArmtwinError(
                 f"orientation.tool is missing: how the tool is turned (mode {rule.mode})"
@@ -357,7 +361,7 @@ class Job(Result):
             return Fixed(R_WP @ R)
         return Following(R, R_WP[:, 2])
 
-    def _given(self, path: Curve, R_WP: Floats) -> Given:
+    def _read_orientations(self, path: Curve, R_WP: Floats) -> Given:
         """Orientations at the points where the job gives them."""
         marks: list[float] = []
         turned: list[Floats] = []
@@ -441,15 +445,15 @@ class Job(Result):
 _recent: deque[tuple[Robot, dict[str, Any], Robot]] = deque(maxlen=RECENT_OVERRIDES)
 
 
-def _overridden(robot: Robot, override: dict[str, Any], where: str) -> Robot:
+def _apply_overrides(robot: Robot, override: dict[str, Any], where: str) -> Robot:
     """The robot with overrides; variants of a job share it."""
     for of, values, known in tuple(_recent):
         if of is robot and values == override:
             return known
-    changed = overridden(robot.description, override, where)
+    changed = apply_overrides(robot.description, override, where)
     # refuses what cannot exist by a name that says where it comes from
     made = Robot(changed, f"{where}: robot '{robot.name}' with its overrides")
-    made = made.said_to_be(robot.origin)
+    made = made.with_origin(robot.origin)
     _recent.append((robot, override, made))
     return made
 

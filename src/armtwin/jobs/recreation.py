@@ -20,8 +20,8 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.clamping_steps import (
     ANGLE,
     TORQUE,
-    measured_curve,
-    thinned,
+    build_measured_curve,
+    thin_curve,
 )
 from armtwin.identification.clamping.hysteresis import CENTRE, OFFSET, Turns, turns_of
 from armtwin.identification.clamping.result import Clamping
@@ -32,7 +32,7 @@ from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.simulation.bench import Bench, BenchFriction, simulate_bench
 
-SWING = 10.0  # samples in a period of the motor on its spring
+SAMPLES_PER_PERIOD = 10.0  # samples in a period of the motor on its spring
 RELATIVE_DAMPING = 0.1  # of each damper
 TITLE = "The curve recreated"
 TURNING = 0.1  # share of the whole turn at each end that is a turning region
@@ -66,10 +66,10 @@ class Recreation(Result):
     def sections(self) -> Report:
         """The sections of the clamping, and the simulated curve over the measured one."""
         shown = self.clamping.sections()
-        return replace(shown, sections=(*shown.sections, Section(TITLE, _recreated(self))))
+        return replace(shown, sections=(*shown.sections, Section(TITLE, _show_recreation(self))))
 
 
-def _recreated(result: Recreation) -> Iterator[Block]:
+def _show_recreation(result: Recreation) -> Iterator[Block]:
     yield Text(
         "The identified transmission on a bench under the logged torques at the logged times; "
         "simulated minus measured motor angle, rms:"
@@ -84,8 +84,8 @@ def _recreated(result: Recreation) -> Iterator[Block]:
     yield Data("recreated.between_rms_rad", between)
     yield Data("recreated.turning_rms_rad", turning)
     record, compared = result.clamping.record, result.compared
-    simulated = thinned("simulated", result.q[compared], record.tau[compared], 1)
-    layers = (measured_curve(record), simulated)
+    simulated = thin_curve("simulated", result.q[compared], record.tau[compared], 1)
+    layers = (build_measured_curve(record), simulated)
     yield Chart("Simulated over measured", ANGLE, TORQUE, layers)
 
 
@@ -104,7 +104,7 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
     found, record = result.best, result.record
     if found.stiffness is None or found.friction is None:
         raise ArmtwinError("a clamping curve cannot be recreated without a stiffness")
-    inverse_omega = SWING * float(np.median(np.diff(record.time))) / (2 * np.pi)
+    inverse_omega = SAMPLES_PER_PERIOD * float(np.median(np.diff(record.time))) / (2 * np.pi)
     K = found.stiffness
     damping = 2 * RELATIVE_DAMPING * K * inverse_omega
     friction = BenchFriction("motor", law or Coulomb(found.friction))
@@ -120,7 +120,7 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
     run = simulate_bench(bench, record.time, record.tau - offset)
     q = run.log.q_m[:, 0] + centre
     turns = turns_of(record.q, record.tau, list(result.half_cycles))
-    return _compared(result, q, turns)
+    return _compare_angles(result, q, turns)
 
 
 def _zero(result: Clamping) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def _zero(result: Clamping) -> tuple[float, float]:
     return float(theta[CENTRE]), float(theta[OFFSET])
 
 
-def _compared(result: Clamping, q: Floats, turns: Turns) -> Recreation:
+def _compare_angles(result: Clamping, q: Floats, turns: Turns) -> Recreation:
     measured = result.record.q
     turn = result.record.turn
     compared = np.zeros(len(q), dtype=bool)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.exchange.foreign import ForeignUnit
+from armtwin.exchange.external_fmu import ForeignUnit
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
 from armtwin.jobs.experiment import Experiment
@@ -28,7 +28,7 @@ from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import simulate_bench
-from armtwin.simulation.clamped_tool import held_at_tool
+from armtwin.simulation.clamped_tool import clamp_at_tool
 from armtwin.simulation.closed_loop import setpoint_rate, simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
@@ -38,7 +38,7 @@ from armtwin.simulation.setpoints import (
     Unit,
     coordinate_names,
     coordinates_of,
-    held_motion,
+    hold_motion,
     home_of,
     hydraulic_model,
 )
@@ -75,7 +75,7 @@ def answer_of(
         model = _model(robot, setup.model, experiment.place)
         time = experiment.times(setpoint_rate(robot, model))
         values = _values(experiment, setup, robot, model, time)
-        motion = held_motion(robot, model, setup.coordinates, values)
+        motion = hold_motion(robot, model, setup.coordinates, values)
         rate = experiment.description.rate
         return motion_response(
             robot, model, setup.coordinates, motion, log_rate=rate, progress=progress
@@ -205,7 +205,7 @@ def _run_robot(
         driven.append((joint, drive.unit))
     change = None
     if setup.clamp is not None:
-        change = held_at_tool(robot, setup.model, q[0], setup.clamp)
+        change = clamp_at_tool(robot, setup.model, q[0], setup.clamp)
     motion = Trajectory.sampled(rate, q, v, a)
     with _partner(experiment, robot, setup.foreign) as partner:
         run = simulate(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, shortened
+from armtwin.errors import ArmtwinError, FileError, shorten
 from armtwin.files.opening import POINTS, read_text
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
@@ -57,7 +57,7 @@ class Sheet:
             if not name.isidentifier() or (bracket and not end) or more.strip():
                 continue
             if name in found:
-                raise self.error(0, f"column {shortened(name, 40)} is there twice")
+                raise self.error(0, f"column {shorten(name, 40)} is there twice")
             found[name] = place, unit.strip()
         return found
 
@@ -66,7 +66,7 @@ class Sheet:
         columns = []
         for name, unit in wanted.items():
             if name not in self.named:
-                raise self.error(0, f"column {name} is missing{_held(self)}")
+                raise self.error(0, f"column {name} is missing{_describe_header(self)}")
             place, written = self.named[name]
             columns.append(SheetColumn(name, place, unit, written))
         return columns
@@ -116,14 +116,14 @@ def _delimiter(lines: list[str]) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def _held(sheet: Sheet) -> str:
+def _describe_header(sheet: Sheet) -> str:
     """What the header holds; of a file that is no table of numbers nothing is repeated."""
     words = " ".join(sheet.words[1]).split()
     if not any(_is_number(word) for word in words):
         return "; the file does not seem to be a table of numbers"
     one_column = len(sheet.header) == 1
     hint = "; values must be separated by commas or semicolons" if one_column else ""
-    return f", got {shortened(', '.join(sheet.header), 80)}{hint}"
+    return f", got {shorten(', '.join(sheet.header), 80)}{hint}"
 
 
 def _is_number(word: str, decimal: str = ".") -> bool:
@@ -190,7 +190,7 @@ def _as_written(sheet: Sheet, column: SheetColumn, decimal: str) -> Floats:
         hint = f"; {SEMICOLONS}"
     if decimal == "," and "." in word:
         hint = "; the other numbers of the file have decimal commas"
-    got = shortened(word.strip(), 40)
+    got = shorten(word.strip(), 40)
     raise sheet.error(1 + wrong, f"{column.name} must be a number, got '{got}'{hint}")
 
 

@@ -22,7 +22,7 @@ def robots() -> Catalog:
         Column("inverse", "inverse kin."),
         Column("missing", "missing"),
     )
-    records = [_in_one_line(Robot.load(name)) for name in robot_files.shipped()]
+    records = [_in_one_line(Robot.load(name)) for name in robot_files.list_shipped()]
     hint = "Show one: armtwin robots NAME. Sources of its numbers: armtwin check NAME."
     return Catalog("Shipped robots", Table(columns, records, "robots"), hint)
 
@@ -48,7 +48,7 @@ def jobs() -> Catalog:
         Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
     )
     records = []
-    for name in job_files.shipped():
+    for name in job_files.list_shipped():
         d = Job.load(name).description
         records.append({"name": d.name, "robot": d.robot, "title": d.title, "speed_m_s": d.speed})
     hint = "Show one: armtwin jobs NAME. Run one: armtwin predict NAME."
@@ -64,7 +64,7 @@ def experiments() -> Catalog:
         Column("duration_s", "lasts", Number(1.0, "s", digits=4)),
     )
     records = []
-    for name in experiment.shipped():
+    for name in experiment.list_shipped():
         d = Experiment.load(name).description
         record = {"name": d.name, "robot": d.setup.robot, "title": d.title}
         records.append({**record, "duration_s": d.duration})

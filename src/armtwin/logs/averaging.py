@@ -18,7 +18,7 @@ SAME_MOTION = 0.05  # of a joint's range by which repeated runs may differ
 SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may differ
 
 
-def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
+def select_periods(log: Log, period: float, first: int, count: int) -> Log:
     """Some whole periods of a log, from period `first` on, 0 being the first."""
     time = log.time
     start = time[0] + first * period
@@ -34,7 +34,7 @@ def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
     return replace(log, time=time[inside], channels=channels)
 
 
-def averaged(logs: Sequence[Log]) -> Log:
+def average_runs(logs: Sequence[Log]) -> Log:
     """The mean of runs that repeat one motion at the same times, of the channels that all have."""
     first = logs[0]
     for number, log in enumerate(logs[1:], 2):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from armtwin.errors import FileError
-from armtwin.files.opening import BAG, BAG_METADATA, CHUNK, MB, opened, read_text
+from armtwin.files.opening import BAG, BAG_METADATA, CHUNK, MB, open_plain_file, read_text
 
 LARGEST_CHUNK = 256 * MB
 DEEPEST_YAML = 20
@@ -56,7 +56,7 @@ def check_bag(path: Path) -> None:
 
 
 def _check_file(path: Path) -> None:
-    with opened(path, BAG) as file:
+    with open_plain_file(path, BAG) as file:
         if path.suffix == ".db3":
             _check_database(path)
             return
@@ -65,10 +65,10 @@ def _check_file(path: Path) -> None:
             for chunk in chunks:
                 _check_chunk(path, chunk)
         except (struct.error, ValueError, LookupError, OSError, EOFError):
-            raise damaged(path, "a record is cut off") from None
+            raise damage_error(path, "a record is cut off") from None
 
 
-def damaged(path: Path, why: str) -> FileError:
+def damage_error(path: Path, why: str) -> FileError:
     """The error for a bag that cannot be read."""
     return FileError(str(path), [f"is no bag that can be read ({why:.120})"])
 
@@ -78,14 +78,14 @@ def _rest(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size - file.tell()
 
 
-def _taken(file: BinaryIO, size: int) -> bytes:
+def _take_bytes(file: BinaryIO, size: int) -> bytes:
     """As many bytes as a record says, if there are so many."""
     if size > _rest(file):
         raise EOFError
     return file.read(size)
 
 
-def _passed(file: BinaryIO, size: int) -> None:
+def _skip_bytes(file: BinaryIO, size: int) -> None:
     if size > _rest(file):
         raise EOFError
     file.seek(size, os.SEEK_CUR)
@@ -96,13 +96,13 @@ def _bag_chunks(file: BinaryIO) -> Iterator[Packed]:
     if file.read(len(BAG_MAGIC)) != BAG_MAGIC:
         return
     while _rest(file):
-        header = _bag_header(_taken(file, struct.unpack("<I", _taken(file, 4))[0]))
-        size = struct.unpack("<I", _taken(file, 4))[0]
+        header = _bag_header(_take_bytes(file, struct.unpack("<I", _take_bytes(file, 4))[0]))
+        size = struct.unpack("<I", _take_bytes(file, 4))[0]
         if header.get(b"op") == bytes([CHUNK_OF_BAG]) and header[b"compression"] != b"none":
             how = header[b"compression"].decode()
-            yield Packed(how, _taken(file, size), struct.unpack("<I", header[b"size"])[0])
+            yield Packed(how, _take_bytes(file, size), struct.unpack("<I", header[b"size"])[0])
         else:
-            _passed(file, size)
+            _skip_bytes(file, size)
 
 
 def _bag_header(data: bytes) -> dict[bytes, bytes]:
@@ -121,17 +121,17 @@ def _mcap_chunks(path: Path, file: BinaryIO) -> Iterator[Packed]:
     if file.read(len(MCAP_MAGIC)) != MCAP_MAGIC:
         return
     while _rest(file) > len(MCAP_MAGIC):
-        kind, size = struct.unpack("<BQ", _taken(file, 9))
+        kind, size = struct.unpack("<BQ", _take_bytes(file, 9))
         if kind == CHANNEL_OF_MCAP:
-            check_yaml(path, _taken(file, size).decode("utf-8", errors="replace"))
+            check_yaml(path, _take_bytes(file, size).decode("utf-8", errors="replace"))
         elif kind == CHUNK_OF_MCAP:
-            record = _taken(file, size)
+            record = _take_bytes(file, size)
             unpacked, _, letters = struct.unpack_from("<QII", record, 16)
             how = record[32 : 32 + letters].decode()
             if how:
                 yield Packed(how, record[32 + letters + 8 :], unpacked)
         else:
-            _passed(file, size)
+            _skip_bytes(file, size)
 
 
 def _check_chunk(path: Path, chunk: Packed) -> None:
@@ -141,7 +141,7 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
         raise FileError(str(path), [f"{contract}, got {chunk.size // MB}"])
     makers = _unpackers()
     if chunk.how not in makers:
-        raise damaged(path, f"chunks are packed by '{chunk.how}'")
+        raise damage_error(path, f"chunks are packed by '{chunk.how}'")
     unpacker, failures = makers[chunk.how]
     tool = unpacker()
     data = chunk.data
@@ -152,9 +152,9 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
             data = b""
             total += len(piece)
             if total > chunk.size or (not piece and tool.needs_input):
-                raise damaged(path, "a chunk does not unpack to the size it says")
+                raise damage_error(path, "a chunk does not unpack to the size it says")
     except failures:
-        raise damaged(path, "a chunk cannot be unpacked") from None
+        raise damage_error(path, "a chunk cannot be unpacked") from None
 
 
 def zstd_library() -> Any:
@@ -185,14 +185,14 @@ def _check_database(path: Path) -> None:
             names = []
             for kind, name, sql in connection.execute(ENTRIES).fetchall():
                 if not _is_plain(kind, name, sql):
-                    raise damaged(path, f"its database holds '{name}', which no recording has")
+                    raise damage_error(path, f"its database holds '{name}', which no recording has")
                 names.append(name)
             if "topics" in names:
                 _check_topics(path, connection)
         finally:
             connection.close()
     except (sqlite3.Error, ValueError, OverflowError) as error:
-        raise damaged(path, str(error)) from None
+        raise damage_error(path, str(error)) from None
 
 
 def _check_topics(path: Path, connection: sqlite3.Connection) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import FileError, did_you_mean, shortened
-from armtwin.logs.bag_bounds import SUFFIXES, check_bag, damaged, zstd_library
+from armtwin.errors import FileError, did_you_mean, shorten
+from armtwin.logs.bag_bounds import SUFFIXES, check_bag, damage_error, zstd_library
 from armtwin.logs.columns import Columns
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
@@ -53,7 +53,7 @@ def read_bag(path: Path, columns: Columns) -> Recording:
     """Read the joint states of a bag; a bag without them is refused with what it holds."""
     stamps, messages = _messages(path)
     held = list(messages[0].name)
-    ordered = _ordered(columns)
+    ordered = _order_joints(columns)
     names = held if ordered is None else ordered
     _check_names(path, names, held)
     whole = [set(names) <= set(message.name) for message in messages]
@@ -73,7 +73,7 @@ def read_bag(path: Path, columns: Columns) -> Recording:
     return Recording(time - time[0], channels, joint_names=tuple(names) if ordered is None else ())
 
 
-def _ordered(columns: Columns) -> list[str] | None:
+def _order_joints(columns: Columns) -> list[str] | None:
     """The joints in the order that a columns file gives for q; None where it gives none."""
     given = columns.columns.get("q")
     return None if given is None or isinstance(given, str) else list(given)
@@ -86,7 +86,7 @@ def _check_names(path: Path, names: list[str], held: list[str]) -> None:
             sentence = f"joint '{name}' of the columns file is not in the bag"
             raise FileError(str(path), [f"{sentence}. {did_you_mean(name, held)}"])
         if names.count(name) > 1:
-            sentence = f"joint '{shortened(name, 60)}' must be named once in a message"
+            sentence = f"joint '{shorten(name, 60)}' must be named once in a message"
             raise FileError(str(path), [sentence])
 
 
@@ -117,15 +117,15 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
         raise FileError(str(path), [sentence]) from None
     check_bag(path)
     try:
-        stamps, messages = _unpacked(path)
+        stamps, messages = _unpack_messages(path)
     except _errors_of_readers() as error:
-        raise damaged(path, str(error)) from None
+        raise damage_error(path, str(error)) from None
     if len(messages) < 2:
         raise FileError(str(path), [f"holds {len(messages)} joint states; a log needs two"])
     return stamps, messages
 
 
-def _unpacked(path: Path) -> tuple[list[float], list[Any]]:
+def _unpack_messages(path: Path) -> tuple[list[float], list[Any]]:
     """The messages as the reader of bags gives them."""
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore

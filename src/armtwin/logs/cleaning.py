@@ -93,16 +93,16 @@ def choices(
     if period is not None:
         whole = max(1, round(period * rate)) / period
         resampled |= abs(whole / rate - 1) > NEARLY
-        step = _kept_step(whole, cutoff, rows)
+        step = _decimation_step(whole, cutoff, rows)
         return Cleaning(whole, cutoff, step, resampled, "fourier", period)
     averaged = max(1, int(rate / max(MOST_RATE * cutoff, rows)))
     rate = rate / averaged
-    step = _kept_step(rate, cutoff, rows)
+    step = _decimation_step(rate, cutoff, rows)
     margin = int(EDGE * rate / cutoff)
     return Cleaning(rate, cutoff, step, resampled, margin=margin, averaged=averaged)
 
 
-def _kept_step(rate: float, cutoff: float, rows: float) -> int:
+def _decimation_step(rate: float, cutoff: float, rows: float) -> int:
     """Every how many samples of a rate [Hz] one is kept, for a rate of rows or for the cut-off."""
     if rows:
         return max(1, round(rate / rows))
@@ -169,10 +169,10 @@ def _power_of_motion(v: Floats, frequency: NDArray[np.floating], rate: float) ->
 def clean(log: Log, how: Cleaning) -> Log:
     """The log on an even grid: q filtered, v and a from it, others through the same filter."""
     even = {name: on_grid(log.time, values, how) for name, values in log.channels.items()}
-    return replace(cleaned(log.time, even, how), events=log.events)
+    return replace(clean_channels(log.time, even, how), events=log.events)
 
 
-def cleaned(stamps: Floats, raw: dict[str, Floats], how: Cleaning) -> Log:
+def clean_channels(stamps: Floats, raw: dict[str, Floats], how: Cleaning) -> Log:
     """The same from channels on the even grid, and the time stamps (m,) of their log."""
     time = _grid(stamps, how)
     if how.differentiation == "fourier":
@@ -283,7 +283,7 @@ def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:
     return np.asarray(np.fft.irfft(derivative, len(values), axis=0))
 
 
-def filtered(values: Floats, how: Cleaning, *, overwrite: bool = False) -> Floats:
+def filter_values(values: Floats, how: Cleaning, *, overwrite: bool = False) -> Floats:
     """Values (m, k) on the even grid through the filter that `clean` uses.
 
     Their memory may be used for the result where they are to be overwritten.

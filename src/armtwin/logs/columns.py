@@ -19,7 +19,7 @@ from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.fields import Flag
 from armtwin.files.kinds import check_tables
 from armtwin.files.opening import COLUMNS
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
@@ -191,7 +191,7 @@ def columns_for(path: Path, given: Path | None) -> Columns:
         return Columns()
     tables = read_tables(found, COLUMNS)
     check_tables(tables, "columns file", str(found))
-    tables = checked_format(tables, str(found), COLUMNS_FORMAT)
+    tables = check_format(tables, str(found), COLUMNS_FORMAT)
     columns: Columns = Schema(Columns, "columns file").read(tables, str(found))
     if columns.problem():
         raise FileError(str(found), [columns.problem()])

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, shortened
-from armtwin.files.opening import LOG, read_bytes, unpacked
+from armtwin.errors import ArmtwinError, FileError, shorten
+from armtwin.files.opening import LOG, read_bytes, unpack_gzip
 from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_files import EVENT, JOINTS
@@ -81,7 +81,7 @@ class _Sheet:
 
 def read_csv(path: Path, columns: Columns) -> Recording:
     """Read a log; a file that is no log is refused with the line."""
-    data = unpacked(path, LOG) if path.suffix == ".gz" else read_bytes(path, LOG)
+    data = unpack_gzip(path, LOG) if path.suffix == ".gz" else read_bytes(path, LOG)
     sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
     start, after = _head(sheet)
     words = [word.strip().strip('"') for word in sheet.words(start, after)]
@@ -126,7 +126,7 @@ def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> list[str
         raise sheet.error(where, str(error)) from None
     if "time" not in header:
         hint = _hint(sheet.data[start:after].decode("utf-8"), columns.separator)
-        got = shortened(", ".join(words[:8]), 80)
+        got = shorten(", ".join(words[:8]), 80)
         raise sheet.error(where, f"a log needs a column '{columns.time}', got {got}{hint}")
     return header
 
@@ -205,7 +205,7 @@ class _Otherwise:
             last = self.sheet.line(begin)
         where = f"line {first}" if last == first else f"lines {first} to {last}"
         value = f"value {column + 1} ({self.header[column]})"
-        got = f"'{shortened(plain, 40)}'{hint}"
+        got = f"'{shorten(plain, 40)}'{hint}"
         return self.sheet.error(where, f"{value} must be a finite number, got {got}")
 
 
@@ -272,7 +272,7 @@ def _hint(line: str, separator: str | None) -> str:
 
 def _places(path: Path, header: list[str]) -> dict[str, list[int]]:
     """For each channel the columns of its joints, which are numbered from 1 without a gap."""
-    found = _numbered(path, header)
+    found = _number_columns(path, header)
     if not found:
         known = f"{', '.join(CHANNELS)}, numbered from 1"
         raise FileError(str(path), [f"no column is a known channel; known: {known}"])
@@ -281,13 +281,13 @@ def _places(path: Path, header: list[str]) -> dict[str, list[int]]:
         joints = sorted(columns)
         if joints != list(range(1, len(joints) + 1)):
             contract = "must be numbered 1, 2, .. without a gap"
-            sentence = f"columns of '{name}' {contract}, got {shortened(str(joints), 80)}"
+            sentence = f"columns of '{name}' {contract}, got {shorten(str(joints), 80)}"
             raise FileError(str(path), [sentence])
         places[name] = [columns[joint] for joint in joints]
     return places
 
 
-def _numbered(path: Path, header: list[str]) -> dict[str, dict[int, int]]:
+def _number_columns(path: Path, header: list[str]) -> dict[str, dict[int, int]]:
     """For each channel the column of each number that a word of the header gives it."""
     found: dict[str, dict[int, int]] = {}
     for column, word in enumerate(header):

@@ -12,8 +12,8 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.channels import channel_label
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
-from armtwin.notebook.cards import counted
-from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.cards import format_count
+from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
 from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
 from armtwin.report.figures import Panel, draw_panels
@@ -25,7 +25,7 @@ USUAL = ("q", "v", "tau")  # drawn where nothing is chosen
 NAMED = 5  # channels that a line names
 
 
-def named(channels: Mapping[str, Floats]) -> str:
+def list_names(channels: Mapping[str, Floats]) -> str:
     """The first names of channels."""
     names = list(channels)
     more = ["…"] if len(names) > NAMED else []
@@ -48,16 +48,16 @@ def describe_log(log: Recording, origin: str) -> Report:
 def _rate(time: Floats) -> str:
     steps = np.diff(time)
     if not len(steps):
-        return counted(len(time), "sample")
+        return format_count(len(time), "sample")
     step = float(np.median(steps))
     uneven = Number(1e3).text(float(np.abs(steps - step).max()))
     return f"about {1 / step:.6g} Hz, steps uneven by at most {uneven} ms"
 
 
 def _blocks(log: Recording) -> Iterator[Block]:
-    from armtwin.logs.plausibility import doubts
+    from armtwin.logs.plausibility import plausibility_problems
 
-    for sentence in doubts(log):
+    for sentence in plausibility_problems(log):
         yield Text(sentence, "bad")
     columns = (
         Column("channel", "channel"),
@@ -104,7 +104,7 @@ def draw_channels(
         if name not in channels:
             hint = did_you_mean(name, channels)
             raise ArmtwinError(f"the log has no channel '{name}'. {hint}")
-        panels.append(Panel(channel_label(name), numbered(name, channels[name])))
+        panels.append(Panel(channel_label(name), number_columns(name, channels[name])))
     return draw_panels(time, "time [s]", panels, axes)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
-from armtwin.files.whole import check_file, write_file
 from armtwin.logs import display
 from armtwin.logs.bag_files import is_bag, read_bag
 from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
@@ -24,7 +24,7 @@ from armtwin.logs.npz_files import put_npz, read_npz
 from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.dataframes import dataframe, numbered
+from armtwin.notebook.dataframes import dataframe, number_columns
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
 
@@ -61,12 +61,12 @@ class Log(Result):
         **channels: ArrayLike,
     ) -> Log:
         """A log from arrays, checked for names and shapes."""
-        stamps = _checked_time(time)
+        stamps = _check_time(time)
         arrays = {}
         for name, values in channels.items():
-            arrays[name] = _checked_channel(name, values, len(stamps))
+            arrays[name] = _check_channel(name, values, len(stamps))
         _check_steps(stamps)
-        return Log(stamps, arrays, events, joint_names=_checked_names(joint_names))
+        return Log(stamps, arrays, events, joint_names=_check_names(joint_names))
 
     def __getattr__(self, name: str) -> Floats:
         channels = self.__dict__.get("channels", {})
@@ -86,9 +86,9 @@ class Log(Result):
         return name in self.channels
 
     def __repr__(self) -> str:
-        samples = cards.counted(len(self.time), "sample")
+        samples = cards.format_count(len(self.time), "sample")
         length = np.ptp(self.time) if len(self.time) else 0.0
-        return cards.line("Log", samples, f"{length:.4g} s", display.named(self.channels))
+        return cards.line("Log", samples, f"{length:.4g} s", display.list_names(self.channels))
 
     def sections(self) -> Report:
         """Channels, rate and events, and what in it cannot be."""
@@ -111,7 +111,7 @@ class Log(Result):
         """
         columns: dict[str, Floats] = {}
         for channel in [name] if name else self.channels:
-            columns |= numbered(channel, getattr(self, channel))
+            columns |= number_columns(channel, getattr(self, channel))
         return dataframe(("time", self.time), columns)
 
     @staticmethod
@@ -179,7 +179,7 @@ def _reader(file: Path) -> Callable[[Path, Columns], Recording]:
     return read_bag if is_bag(file) else read_csv
 
 
-def _checked_time(time: ArrayLike) -> Floats:
+def _check_time(time: ArrayLike) -> Floats:
     """Time stamps that are finite and increase, (m,) [s]."""
     stamps = np.asarray(time, dtype=np.float64)
     if stamps.ndim != 1 or not np.isfinite(stamps).all():
@@ -197,7 +197,7 @@ def _checked_time(time: ArrayLike) -> Floats:
     return stamps
 
 
-def _checked_channel(name: str, values: ArrayLike, samples: int) -> Floats:
+def _check_channel(name: str, values: ArrayLike, samples: int) -> Floats:
     """A channel of a known name with finite numbers, (m, n)."""
     if channel_kind(name) is None:
         raise ArmtwinError(f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}")
@@ -226,7 +226,7 @@ def _check_steps(stamps: Floats) -> None:
         raise ArmtwinError(f"time of a log {contract}, got {step:g}")
 
 
-def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
+def _check_names(names: Iterable[str]) -> tuple[str, ...]:
     """Names of joints that differ."""
     given = tuple(names)
     for k, name in enumerate(given):

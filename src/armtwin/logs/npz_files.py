@@ -17,8 +17,8 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import FileError, shortened
-from armtwin.files.opening import LOG, opened
+from armtwin.errors import FileError, shorten
+from armtwin.files.opening import LOG, open_plain_file
 from armtwin.logs.channels import CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
 from armtwin.logs.recording import Event, Recording
@@ -57,7 +57,7 @@ def put_npz(log: Recording, file: BinaryIO) -> None:
 
 def read_npz(path: Path, columns: Columns) -> Recording:
     """Read a log; a file that is no log is refused with the array."""
-    with opened(path, LOG) as file, warnings.catch_warnings():
+    with open_plain_file(path, LOG) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy's, on headers written by old versions of Python
         try:
             with zipfile.ZipFile(file) as archive:
@@ -80,7 +80,7 @@ def _time(archive: _Archive, columns: Columns) -> Floats:
     """Times that increase, at least one, (m,) [s]."""
     names, path = archive.names, archive.path
     if columns.time not in names:
-        got = shortened(", ".join(names), 80) or "none"
+        got = shorten(", ".join(names), 80) or "none"
         raise FileError(str(path), [f"needs an array '{columns.time}', got {got}"])
     time = _seconds(path, columns, archive.array(columns.time))
     if not len(time):
@@ -103,7 +103,7 @@ def _channels(archive: _Archive, columns: Columns) -> dict[str, Floats]:
         given = columns.columns.get(name, name)
         key = given if isinstance(given, str) else name
         if key in archive.names:
-            channels[name] = _checked(archive.path, key, archive.array(key), 2)
+            channels[name] = _check_array(archive.path, key, archive.array(key), 2)
     return channels
 
 
@@ -142,7 +142,7 @@ class _Archive:
 
     def error(self, name: str, sentence: str) -> FileError:
         """An error in an array."""
-        return FileError(str(self.path), [f"array '{shortened(name, 60)}' {sentence}"])
+        return FileError(str(self.path), [f"array '{shorten(name, 60)}' {sentence}"])
 
 
 def _head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -160,14 +160,14 @@ def _seconds(path: Path, columns: Columns, given: NDArray[Any]) -> Floats:
     if given.dtype.kind == "M" and given.size:
         given = given - given.flat[0]
     if given.dtype.kind != "m":
-        return _checked(path, columns.time, given, 1) * columns.factor("time")
+        return _check_array(path, columns.time, given, 1) * columns.factor("time")
     if np.datetime_data(given.dtype)[0] == "generic":
         sentence = f"array '{columns.time}' must say its unit, as timedelta64[ms]"
         raise FileError(str(path), [sentence])
-    return _checked(path, columns.time, given / np.timedelta64(1, "s"), 1)
+    return _check_array(path, columns.time, given / np.timedelta64(1, "s"), 1)
 
 
-def _checked(path: Path, name: str, values: NDArray[Any], dimensions: int) -> Floats:
+def _check_array(path: Path, name: str, values: NDArray[Any], dimensions: int) -> Floats:
     """Real numbers of that many dimensions, none too large."""
     is_real = np.issubdtype(values.dtype, np.number) and not np.iscomplexobj(values)
     if values.ndim != dimensions or not is_real:

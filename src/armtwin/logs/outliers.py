@@ -24,7 +24,7 @@ def without_outliers(channels: Mapping[str, Floats]) -> tuple[dict[str, Floats],
         wild = _wild(values)
         if wild.any():
             count += int(wild.sum())
-            found[name] = _bridged(values, wild)
+            found[name] = _bridge_samples(values, wild)
     return found, count
 
 
@@ -50,7 +50,7 @@ def _wild(x: Floats) -> Flags:
     return wild
 
 
-def _bridged(x: Floats, wild: Flags) -> Floats:
+def _bridge_samples(x: Floats, wild: Flags) -> Floats:
     """The values with wild samples interpolated between the others."""
     result = x.copy()
     k = np.arange(len(x))

@@ -96,12 +96,12 @@ def check_motion(log: Sampled, channel: str, pace: Pace) -> None:
         channel: Its joint positions: "q", "q_ref", "q_link".
         pace: How fast the joints can be.
     """
-    doubt = _doubt(log, channel, pace)
+    doubt = _plausibility_problem(log, channel, pace)
     if doubt:
         raise ArmtwinError(doubt)
 
 
-def doubts(log: Sampled) -> Iterator[str]:
+def plausibility_problems(log: Sampled) -> Iterator[str]:
     """What cannot be in a log, as far as it can be told without a robot, one sentence each."""
     channel = next((name for name in ("q", "q_link", "q_ref") if name in log.channels), None)
     if channel is None or not len(log.time):
@@ -114,15 +114,15 @@ def doubts(log: Sampled) -> Iterator[str]:
         remedy = f'If so, say unit.{channel} = "deg" in a columns file.'
         yield f"Angles look like degrees: {name} reaches {most:.4g} rad. {remedy}"
         log = Recording(log.time, {channel: np.radians(q)})
-    doubt = _doubt(log, channel, Pace.of_any(q.shape[1]))
+    doubt = _plausibility_problem(log, channel, Pace.of_any(q.shape[1]))
     if doubt:
         yield f"{doubt[0].upper()}{doubt[1:]}."
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _doubt(log: Sampled, channel: str, pace: Pace) -> str:
+def _plausibility_problem(log: Sampled, channel: str, pace: Pace) -> str:
     """A sentence about what cannot be in a log, "" where all can; no number is too large for it."""
-    return _wrapped(log.time, log.channels[channel], pace) or _time(log, channel, pace)
+    return _describe_wraps(log.time, log.channels[channel], pace) or _time(log, channel, pace)
 
 
 def other_pace(time: Floats, q: Floats, v_ref: Floats) -> str:
@@ -143,10 +143,10 @@ def other_pace(time: Floats, q: Floats, v_ref: Floats) -> str:
     joints_differ = factors.max() > SAME * factors.min()
     if joints_differ or 1 / SAME < factor < SAME:
         return ""
-    return f"; time looks {stretched(factor)}, or the run was made at another speed"
+    return f"; time looks {describe_time_factor(factor)}, or the run was made at another speed"
 
 
-def _wrapped(time: Floats, q: Floats, pace: Pace) -> str:
+def _describe_wraps(time: Floats, q: Floats, pace: Pace) -> str:
     """A sentence about angles that jump by whole turns, "" where none does."""
     step = np.diff(q[:, pace.turns], axis=0)
     if not len(step):
@@ -251,7 +251,8 @@ def _beside_logged_speeds(log: Sampled, channel: str, moved: Flags) -> str:
     if size < SAME or np.isclose(size, OTHER_UNITS, rtol=NEAR_UNIT).any():
         return ""
     return (
-        f"time looks {stretched(factor)}: the logged speeds {speeds} are {factor:.3g} times those "
+        f"time looks {describe_time_factor(factor)}: "
+        f"the logged speeds {speeds} are {factor:.3g} times those "
         f"of the positions {channel} in it; correct the time column, or say the unit of {speeds} "
         "in a columns file"
     )
@@ -272,6 +273,6 @@ def _stretch(time: Floats, q: Floats, v: Floats) -> float | None:
     return product / float(x @ x)
 
 
-def stretched(factor: float) -> str:
+def describe_time_factor(factor: float) -> str:
     """A factor of time in words."""
     return f"stretched by {factor:.3g}" if factor > 1 else f"compressed by {1 / factor:.3g}"

@@ -45,14 +45,14 @@ def needs_gains(robot: Robot, channel: str) -> bool:
     return bool(missing) or not robot.description.motor
 
 
-def tells_torque(robot: Robot, log: Log) -> bool:
+def has_joint_torque(robot: Robot, log: Log) -> bool:
     """Whether a log has joint torques: its own, or currents of motors with torque constants."""
     if not any(name in log for name in CHANNELS):
         return False
     return not needs_gains(robot, torque_channel(log))
 
 
-def logged_torque(robot: Robot, log: Log, channel: str) -> Floats:
+def torque_or_current(robot: Robot, log: Log, channel: str) -> Floats:
     """Joint torques (m, n) [N m], or currents [A] where their gains are not known."""
     if not needs_gains(robot, channel):
         return joint_torque(robot, log, channel)[0]

@@ -51,7 +51,7 @@ def gradient(outputs: Sequence[Symbol], weights: Sequence[Any], inputs: Sequence
     return found
 
 
-def pulled_back(formula: Formula, output: str) -> Formula:
+def pull_back(formula: Formula, output: str) -> Formula:
     """The formula of dS/dx for each input x of a formula, S a weighted sum of one of its outputs.
 
     It takes the inputs of the formula and then the weights, of the output's shape; its outputs are

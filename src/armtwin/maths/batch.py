@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 LEAST_PER_THREAD = 3000
 
 
-def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
+def check_array(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
     """A finite float64 array whose last dimensions are `shape`, or an error with what was given."""
     try:
         if np.iscomplexobj(value):
@@ -48,7 +48,7 @@ def read_only(array: Floats) -> Floats:
     return array
 
 
-def stacked(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
+def stack_tables(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
     """Common leading shape of vectors (..., n), and each of them as one table (m, n)."""
     try:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))

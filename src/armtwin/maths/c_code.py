@@ -14,7 +14,7 @@ from typing import Any
 from armtwin.maths.batch import Floats
 from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, TapeStretch, blocks, fused_products
+from armtwin.maths.stretches import Side, TapeStretch, blocks, find_fused_products
 
 DOUBLE, INTEGER, TRUTH = "double", "int64_t", "int"
 FUNCTIONS = {
@@ -118,7 +118,7 @@ class _Writer:
     def __init__(self, stretch: TapeStretch, memory: Memory) -> None:
         self.stretch, self.memory, self.tape = stretch, memory, stretch.tape
         self.blocks = blocks(stretch)
-        self.fused = fused_products(stretch)
+        self.fused = find_fused_products(stretch)
         self.taken_in = set(self.fused.values())
         self.kinds: dict[int, str] = {}
 

@@ -119,7 +119,7 @@ class _SealedFile(IndexDataCacheFile):
         super().save(key, (key, data))
 
     def _load_index(self) -> Any:
-        stamp_and_names = self._opened(self._index_path)
+        stamp_and_names = self._open_sealed(self._index_path)
         if stamp_and_names is None or stamp_and_names[0] != self._source_stamp:
             return {}
         return stamp_and_names[1]
@@ -128,7 +128,7 @@ class _SealedFile(IndexDataCacheFile):
         self._write_sealed(self._index_path, (self._source_stamp, overloads))
 
     def _load_data(self, name: str) -> Any:
-        return self._opened(self._data_path(name))
+        return self._open_sealed(self._data_path(name))
 
     def _save_data(self, name: str, data: Any) -> None:
         self._write_sealed(self._data_path(name), data)
@@ -138,7 +138,7 @@ class _SealedFile(IndexDataCacheFile):
         with self._open_for_write(path) as file:
             file.write(_seal(data) + data)
 
-    def _opened(self, path: str) -> Any:
+    def _open_sealed(self, path: str) -> Any:
         """What a file holds; None if it is not there or its seal is broken."""
         try:
             content = Path(path).read_bytes()

@@ -139,7 +139,7 @@ def _leading_zeros(w: Any) -> int:
 
 
 @compiled
-def _rounded(w: Any, q: int) -> float:
+def _round_to_double(w: Any, q: int) -> float:
     """The double nearest to w 10^q, w above 0; NaN where 128 bits do not tell it."""
     zeros = _leading_zeros(w)
     upper, lower = _times_power(w << np.uint64(zeros), q)
@@ -168,7 +168,7 @@ def _value(w: Any, power: int) -> float:
         x = float(np.int64(w))
         return x * _TENS[power] if power >= 0 else x / _TENS[-power]
     if LOWEST <= power <= HIGHEST:
-        return _rounded(w, power)
+        return _round_to_double(w, power)
     return np.nan
 
 

@@ -77,7 +77,7 @@ class FrequencyResponse:
             self.frequency, rest, self.coherence, self.std / size, self.windows
         )
 
-    def steadied(self) -> FrequencyResponse:
+    def with_smooth_deviations(self) -> FrequencyResponse:
         """The response with deviations and coherence that are means over neighbouring frequencies.
 
         Those of one frequency rest on few windows and go with its own error: weights made of them

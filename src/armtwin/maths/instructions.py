@@ -17,14 +17,14 @@ from armtwin.maths.lanes import (
     Wide,
     any_lane,
     exponential,
-    fused,
+    multiply_add,
     of_angles,
     power,
-    transposed,
+    transpose,
     vector,
 )
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, TapeStretch, blocks, fused_products
+from armtwin.maths.stretches import Side, TapeStretch, blocks, find_fused_products
 
 TRUTH = ir.IntType(1)
 FUNCTIONS = {
@@ -60,7 +60,7 @@ class Emitter:
                 ir.VectorType(kind, lanes) for kind in (DOUBLE, INTEGER, TRUTH)
             )
         self.blocks = blocks(stretch)
-        self.fused = fused_products(stretch)
+        self.fused = find_fused_products(stretch)
         self.taken_in = set(self.fused.values())
         self.values: dict[int, Any] = {}
 
@@ -102,7 +102,7 @@ class Emitter:
 
     def _store_block(self, memory: int, first: int, columns: list[Any]) -> None:
         """Store as many neighbours as there are lanes, given for all rows, row by row."""
-        for lane, row in enumerate(transposed(self.builder, columns)):
+        for lane, row in enumerate(transpose(self.builder, columns)):
             pointer = self._at(memory, first, lane)
             pointer = self.builder.bitcast(pointer, self.double.as_pointer())
             self.builder.store(row, pointer, align=8)
@@ -190,15 +190,15 @@ class Emitter:
         values = [self._double(self._value(angle)) for angle in angles]
         together = Wide(self.builder, vector(self.builder, values))
         for name in ("sine", "cosine"):
-            found = of_angles(name, together, self._called)
+            found = of_angles(name, together, self._call_function)
             for lane, angle in enumerate(angles):
                 for number in functions[angle]:
                     if self.tape.operations[number].name == name:
                         value = self.builder.extract_element(found, INTEGER(lane))
                         self.values[number] = value
 
-    def _called(self, name: str, values: list[Any]) -> Any:
-        return self.builder.call(self._declared(name, values), values)
+    def _call_function(self, name: str, values: list[Any]) -> Any:
+        return self.builder.call(self._declare(name, values), values)
 
     def _branches(self, number: int) -> bool:
         return (number, True) in self.blocks or (number, False) in self.blocks
@@ -209,14 +209,14 @@ class Emitter:
         truth = self._truth(self._value(condition))
         taken = partial(self._side, (number, True), yes)
         left = partial(self._side, (number, False), no)
-        return self._branched(truth, taken, left)
+        return self._write_branches(truth, taken, left)
 
     def _side(self, side: Side, number: int) -> Any:
         """The value of a side of a choice, with the operations that only it needs."""
         self._do(side)
         return self._double(self._value(number))
 
-    def _branched(self, condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+    def _write_branches(self, condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
         """The value that one of two branches writes."""
         ends = []
         with self.builder.if_else(condition) as branches:
@@ -271,7 +271,7 @@ class Emitter:
             term = self.builder.fneg(term)
         elif name == "subtract":
             a = self.builder.fneg(a)
-        return fused(self.builder, a, b, term)
+        return multiply_add(self.builder, a, b, term)
 
     def _load(self, table: str, place: list[Any]) -> Any:
         """An element of a table at a computed place, in each lane at its own."""
@@ -371,16 +371,16 @@ class Emitter:
             return exponential(values[0]).value
         if name == "power":
             return self._power(*values)
-        return of_angles(name, values[0], self._called)
+        return of_angles(name, values[0], self._call_function)
 
     def _one_by_one(self, name: str, values: list[Any]) -> Any:
         """A function of the library, lane by lane."""
         if not isinstance(values[0].type, ir.VectorType):
-            return self._called(name, values)
+            return self._call_function(name, values)
         found = ir.Constant(values[0].type, ir.Undefined)
         for lane in range(LANES):
             of = [self.builder.extract_element(x, INTEGER(lane)) for x in values]
-            value = self._called(name, of)
+            value = self._call_function(name, of)
             found = self.builder.insert_element(found, value, INTEGER(lane))
         return found
 
@@ -402,9 +402,9 @@ class Emitter:
         """An instruction of LLVM, on a double or on lanes."""
         wide = isinstance(values[0].type, ir.VectorType)
         suffix = f"v{self.lanes}f64" if wide else "f64"
-        return self._called(f"{name}.{suffix}", values)
+        return self._call_function(f"{name}.{suffix}", values)
 
-    def _declared(self, name: str, values: list[Any]) -> Any:
+    def _declare(self, name: str, values: list[Any]) -> Any:
         module = self.builder.module
         if name not in module.globals:
             kind = ir.FunctionType(values[0].type, [x.type for x in values])

@@ -93,7 +93,7 @@ LOGARITHM = (
 )
 
 
-def transposed(builder: Any, rows: Sequence[Any]) -> list[Any]:
+def transpose(builder: Any, rows: Sequence[Any]) -> list[Any]:
     """Columns of four by four values in lanes."""
 
     def picked(a: Any, b: Any, *places: int) -> Any:
@@ -119,7 +119,7 @@ def vector(builder: Any, values: Sequence[Any]) -> Any:
     return found
 
 
-def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """a b + c of doubles or of lanes, rounded once where the processor can.
 
     Where it cannot, product and sum are rounded: in one lane as in several.
@@ -161,7 +161,7 @@ class Wide:
 
     def times_plus(self, factor: Any, term: Any) -> Wide:
         """These times a factor plus a term, in one operation."""
-        return self._new(fused(self.builder, self.value, self._of(factor), self._of(term)))
+        return self._new(multiply_add(self.builder, self.value, self._of(factor), self._of(term)))
 
     def __neg__(self) -> Wide:
         return self._new(self.builder.fneg(self.value))

@@ -59,7 +59,7 @@ def lines_of(table: Floats) -> bytes | None:
 
 
 @inlined
-def _scaled(row: Any, c: Any) -> Any:
+def _scale_bits(row: Any, c: Any) -> Any:
     """The first 64 bits of c 10^p; the last of them is 1 if anything was cut off."""
     carry, _ = wide_product(_TENS[row, 1], c)
     upper, lower = wide_product(_TENS[row, 0], c)
@@ -80,9 +80,9 @@ def _shortest(fraction: Any, biased: Any) -> Any:
     k = (q * 1262611 - 524031 * np.int64(nearer)) >> 22
     shift = np.uint64(q + ((-k * 1741647) >> 19) + 1)
     row, c = -k - LOWEST, c << _TWO
-    low = _scaled(row, (c - _TWO + nearer) << shift) + odd
-    here = _scaled(row, c << shift)
-    high = _scaled(row, (c + _TWO) << shift) - odd
+    low = _scale_bits(row, (c - _TWO + nearer) << shift) + odd
+    here = _scale_bits(row, c << shift)
+    high = _scale_bits(row, (c + _TWO) << shift) - odd
     w = here >> _TWO
     short = w // _TEN
     down, up = low <= _FORTY * short, _FORTY * short + _FORTY <= high

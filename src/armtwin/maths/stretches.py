@@ -172,7 +172,7 @@ def _cost(tape: Tape, numbers: Iterable[int]) -> int:
     return sum(0 if name in FREE else COSTS.get(name, 1) for name in names)
 
 
-def fused_products(stretch: TapeStretch) -> dict[int, int]:
+def find_fused_products(stretch: TapeStretch) -> dict[int, int]:
     """For each sum or difference that takes in a product, that product: a b + c in one operation.
 
     It is one that nothing else needs, the later one of two. The tape alone decides, so that every
@@ -201,7 +201,7 @@ def blocks(stretch: TapeStretch) -> dict[Side | None, list[int]]:
     return found
 
 
-def evaluated(stretch: TapeStretch, memory: dict[str, Any]) -> None:
+def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
     """Do a stretch in plain Python, with arrays by name: what tests compare other writers to."""
     from armtwin.maths.tape import COMPUTED
 

@@ -30,7 +30,7 @@ def add(x: Vector, y: Vector) -> Vector:
 
 
 @inlined
-def scaled(s: Any, x: Vector) -> Vector:
+def scale_vector(s: Any, x: Vector) -> Vector:
     """s x."""
     return s * x[0], s * x[1], s * x[2]
 
@@ -52,7 +52,7 @@ def cross(x: Vector, y: Vector) -> Vector:
 
 
 @inlined
-def turned(R: Any, i: int, x: Vector) -> Vector:
+def rotate(R: Any, i: int, x: Vector) -> Vector:
     """R_i x for a stack of matrices (n, 3, 3): from frame i to its parent."""
     return (
         dot((R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]), x),
@@ -62,7 +62,7 @@ def turned(R: Any, i: int, x: Vector) -> Vector:
 
 
 @inlined
-def turned_back(R: Any, i: int, x: Vector) -> Vector:
+def rotate_back(R: Any, i: int, x: Vector) -> Vector:
     """R_iᵀ x for a stack of matrices (n, 3, 3): from the parent to frame i."""
     return (
         dot((R[i, 0, 0], R[i, 1, 0], R[i, 2, 0]), x),

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import dot, turned, vector
+from armtwin.maths.vectors import dot, rotate, vector
 
 Ten = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
 
@@ -41,20 +41,20 @@ def ten(table: Any, i: int) -> Ten:
 
 
 @inlined
-def moved(R: Any, P: Any, i: int, b: Ten) -> Ten:
+def transform_body(R: Any, P: Any, i: int, b: Ten) -> Ten:
     """The body b of frame i, seen in the parent frame at x' = R_i x + P_i.
 
     h' = R h + m p,   J' = R J Rᵀ + (2 p·Rh + m p·p) 1 - p (Rh)ᵀ - (Rh) pᵀ - m p pᵀ
     """
     m, hx, hy, hz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz = b
     p = vector(P, i)
-    g = turned(R, i, (hx, hy, hz))
+    g = rotate(R, i, (hx, hy, hz))
     px, py, pz = p
     gx, gy, gz = g
     # columns of R J
-    ux, uy, uz = turned(R, i, (Jxx, Jxy, Jxz))
-    vx, vy, vz = turned(R, i, (Jxy, Jyy, Jyz))
-    wx, wy, wz = turned(R, i, (Jxz, Jyz, Jzz))
+    ux, uy, uz = rotate(R, i, (Jxx, Jxy, Jxz))
+    vx, vy, vz = rotate(R, i, (Jxy, Jyy, Jyz))
+    wx, wy, wz = rotate(R, i, (Jxz, Jyz, Jzz))
     # a row of R J times a row of R gives a component of R J Rᵀ
     x = (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2])
     y = (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2])
@@ -83,12 +83,12 @@ def moved(R: Any, P: Any, i: int, b: Ten) -> Ten:
 @compiled
 def _move(R: Any, P: Any, body: Any, found: Any) -> None:
     """Write ten parameters of a body, (1, 10), seen from its parent."""
-    up = moved(R, P, 0, ten(body, 0))
+    up = transform_body(R, P, 0, ten(body, 0))
     for k in range(10):
         found[k] = up[k]
 
 
-def moved_to_parent(X: Floats, body: ArrayLike) -> Floats:
+def transform_to_parent(X: Floats, body: ArrayLike) -> Floats:
     """Ten parameters of a body given in a frame at pose X (4, 4), in the frame X is given in."""
     R = np.ascontiguousarray(X[None, :3, :3])
     P = np.ascontiguousarray(X[None, :3, 3])

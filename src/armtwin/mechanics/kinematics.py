@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.compiled import compiled
-from armtwin.maths.vectors import add, cross, dot, turned, vector
+from armtwin.maths.vectors import add, cross, dot, rotate, vector
 from armtwin.mechanics.arm import place
 
 
@@ -15,7 +15,7 @@ from armtwin.mechanics.arm import place
 def to_base(parent: Any, R: Any, P: Any, body: int, x: Any) -> Any:
     """Point x of a body's frame, in the base frame."""
     while body >= 0:
-        x = add(turned(R, body, x), vector(P, body))
+        x = add(rotate(R, body, x), vector(P, body))
         body = parent[body]
     return x
 
@@ -24,7 +24,7 @@ def to_base(parent: Any, R: Any, P: Any, body: int, x: Any) -> Any:
 def axis_to_base(parent: Any, R: Any, body: int, x: Any) -> Any:
     """Direction x of a body's frame, in the base frame."""
     while body >= 0:
-        x = turned(R, body, x)
+        x = rotate(R, body, x)
         body = parent[body]
     return x
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import add, cross, dot, inertia_times, put, scaled, turned, vector
+from armtwin.maths.vectors import add, cross, dot, inertia_times, put, rotate, scale_vector, vector
 from armtwin.mechanics.arm import place
-from armtwin.mechanics.inertia import moved, ten
+from armtwin.mechanics.inertia import ten, transform_body
 from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather
 from armtwin.mechanics.rotors import add_spin_mass, spin
 
@@ -36,13 +36,13 @@ def composite(
     for i in range(n - 1, -1, -1):
         b = ten(Ic, i)
         if parent[i] >= 0:
-            up = moved(R, P, i, b)
+            up = transform_body(R, P, i, b)
             for k in range(10):
                 Ic[parent[i], k] += up[k]
         z = vector(axis, i)
         h = (b[1], b[2], b[3])
         if slides[i] == 1:
-            force = scaled(b[0], z)
+            force = scale_vector(b[0], z)
             torque = cross(h, z)
         else:
             force = cross(z, h)
@@ -53,8 +53,8 @@ def composite(
             k = parent[j]
             if k < 0:
                 break
-            force = turned(R, j, force)
-            torque = add(turned(R, j, torque), cross(vector(P, j), force))
+            force = rotate(R, j, force)
+            torque = add(rotate(R, j, torque), cross(vector(P, j), force))
             j = k
 
 
@@ -164,7 +164,7 @@ def potential_energy(arm: Any, q: Any, U: Any, start: int, stop: int) -> None:
             mass[i] = arm.inertia[i, 0]
         U[row] = 0.0
         for i in range(n - 1, -1, -1):
-            h = add(turned(R, i, vector(first, i)), scaled(mass[i], vector(P, i)))
+            h = add(rotate(R, i, vector(first, i)), scale_vector(mass[i], vector(P, i)))
             k = arm.parent[i]
             if k >= 0:
                 put(first, k, add(vector(first, k), h))

@@ -22,9 +22,9 @@ from armtwin.maths.vectors import (
     dot,
     inertia_times,
     put,
-    scaled,
-    turned,
-    turned_back,
+    rotate,
+    rotate_back,
+    scale_vector,
     vector,
 )
 from armtwin.mechanics.arm import place
@@ -59,16 +59,16 @@ def accelerate(
             p = vector(P, i)
             wp, alp, acp = vector(w, k), vector(al, k), vector(ac, k)
             acp = add(acp, add(cross(alp, p), cross(wp, cross(wp, p))))
-            wp, alp = turned_back(R, i, wp), turned_back(R, i, alp)
-        acp = turned_back(R, i, acp)
-        rate = scaled(v[i], z)
+            wp, alp = rotate_back(R, i, wp), rotate_back(R, i, alp)
+        acp = rotate_back(R, i, acp)
+        rate = scale_vector(v[i], z)
         if slides[i] == 1:
             put(w, i, wp)
             put(al, i, alp)
-            put(ac, i, add(acp, add(scaled(a[i], z), scaled(2.0, cross(wp, rate)))))
+            put(ac, i, add(acp, add(scale_vector(a[i], z), scale_vector(2.0, cross(wp, rate)))))
         else:
             put(w, i, add(wp, rate))
-            put(al, i, add(alp, add(scaled(a[i], z), cross(wp, rate))))
+            put(al, i, add(alp, add(scale_vector(a[i], z), cross(wp, rate))))
             put(ac, i, acp)
 
 
@@ -85,7 +85,7 @@ def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) 
         inertia[i, 8],
         inertia[i, 9],
     )
-    force = add(scaled(inertia[i, 0], acc), add(cross(alpha, h), cross(om, cross(om, h))))
+    force = add(scale_vector(inertia[i, 0], acc), add(cross(alpha, h), cross(om, cross(om, h))))
     torque = add(inertia_times(J, alpha), add(cross(om, inertia_times(J, om)), cross(h, acc)))
     put(f, i, force)
     put(t, i, torque)
@@ -101,8 +101,8 @@ def gather(
         tau[i] += dot(vector(axis, i), force if slides[i] == 1 else torque)
         k = parent[i]
         if k >= 0:
-            force = turned(R, i, force)
-            torque = add(turned(R, i, torque), cross(vector(P, i), force))
+            force = rotate(R, i, force)
+            torque = add(rotate(R, i, torque), cross(vector(P, i), force))
             put(f, k, add(vector(f, k), force))
             put(t, k, add(vector(t, k), torque))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.compiled import compiled
-from armtwin.maths.vectors import dot, scaled
+from armtwin.maths.vectors import dot, scale_vector
 from armtwin.mechanics.kinematics import jacobians, poses
 from armtwin.mechanics.mass import solve_in_place
 
@@ -35,7 +35,7 @@ def _rotation_vector(R: Any) -> tuple[float, float, float]:
         twist = (R[0, best] + (best == 0), R[1, best] + (best == 1), R[2, best] + (best == 2))
         sine = np.sqrt(dot(twist, twist))
     scale = 1.0 if sine < 1e-12 else angle / sine
-    return scaled(scale, twist)
+    return scale_vector(scale, twist)
 
 
 @compiled

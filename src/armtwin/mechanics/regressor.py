@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import add, cross, dot, put, scaled, turned, turned_back, vector
+from armtwin.maths.vectors import add, cross, dot, put, rotate, rotate_back, scale_vector, vector
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.newton_euler import accelerate
 
@@ -70,8 +70,8 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
                 else:
                     about = vector(ang, n * k + j)
                     to = add(vector(lin, n * k + j), cross(about, vector(P, i)))
-                    to = turned_back(R, i, to)
-                    about = turned_back(R, i, about)
+                    to = rotate_back(R, i, to)
+                    about = rotate_back(R, i, about)
                 put(lin, n * i + j, to)
                 put(ang, n * i + j, about)
                 _body_columns(Y, row, j, 10 * i, to, about, om, alpha, acc)
@@ -118,12 +118,12 @@ def rotor_regressor(
                 i = rotors.body[spin_on[e]]
                 z = vector(rotors.axis, spin_on[e])
                 precession = cross(vector(w, i), z)
-                torque = add(scaled(own, z), scaled(rate, precession))
+                torque = add(scale_vector(own, z), scale_vector(rate, precession))
                 own += dot(z, vector(al, i))
                 while i >= 0:
                     if slides[i] == 0:
                         Y[row, i, at + e] += dot(vector(axis, i), torque)
-                    torque = turned(R, i, torque)
+                    torque = rotate(R, i, torque)
                     i = parent[i]
             for j in range(n):
                 Y[row, j, at + e] += gear[e, j] * own

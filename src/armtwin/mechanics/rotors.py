@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.maths.compiled import compiled
-from armtwin.maths.vectors import add, cross, dot, put, scaled, turned, vector
+from armtwin.maths.vectors import add, cross, dot, put, rotate, scale_vector, vector
 
 
 class Rotors(NamedTuple):
@@ -44,7 +44,7 @@ def spin(body: Any, axis: Any, row: Any, v: Any, a: Any, w: Any, al: Any, t: Any
             rate += row[e, j] * v[j]
             change += row[e, j] * a[j]
         z = vector(axis, e)
-        on_carrier = add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))
+        on_carrier = add(scale_vector(change, z), scale_vector(rate, cross(vector(w, i), z)))
         put(t, i, add(vector(t, i), on_carrier))
         own = dot(z, vector(al, i))
         for j in range(row.shape[1]):
@@ -68,5 +68,5 @@ def add_spin_mass(
                 for j in range(row.shape[1]):
                     both = 2.0 if i == j else 1.0
                     M[max(i, j), min(i, j)] += row[e, j] * rate * both
-            z = turned(R, i, z)
+            z = rotate(R, i, z)
             i = parent[i]

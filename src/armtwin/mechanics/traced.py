@@ -22,14 +22,14 @@ def geometry(arm: Arm) -> dict[str, Floats]:
     return {"turn": arm.turn, "offset": arm.offset, "axis": arm.axis, "gravity": arm.gravity}
 
 
-def traced_arm(arm: Arm, of: Arrays) -> Arm:
+def trace_arm(arm: Arm, of: Arrays) -> Arm:
     """The arm with symbols for its numbers."""
     inertia = of.get("inertia")
     symbols = {name: of[name] for name in geometry(arm)}
     return Arm(parent=arm.parent, slides=arm.slides, inertia=inertia, **symbols)
 
 
-def traced_rotors(rotors: Rotors, of: Arrays) -> Rotors:
+def trace_rotors(rotors: Rotors, of: Arrays) -> Rotors:
     """The rotors with symbols for their numbers."""
     return Rotors(of["rotor_inertia"], rotors.body, of["rotor_axis"], of["rotor_row"])
 
@@ -58,7 +58,7 @@ def inverse_dynamics(arm: Arm, rotors: Rotors) -> Formula:
 
     def trace(of: Arrays) -> Arrays:
         tau = np.empty((1, N), dtype=object)
-        bodies, turning = traced_arm(arm, of), traced_rotors(rotors, of)
+        bodies, turning = trace_arm(arm, of), trace_rotors(rotors, of)
         kernel = python_of(newton_euler.inverse_dynamics)
         kernel(bodies, turning, *rows_of_state(of), tau, 0, 1)
         return {"tau": tau[0]}
@@ -77,7 +77,7 @@ def linearisation(arm: Arm, rotors: Rotors) -> Formula:
     def derivatives(of: Arrays, name: str) -> Any:
         """Derivatives of the torques by one of q and v, (N, N)."""
         found = np.empty((N, N), dtype=object)
-        bodies, turning = traced_arm(arm, of), traced_rotors(rotors, of)
+        bodies, turning = trace_arm(arm, of), trace_rotors(rotors, of)
         for k in range(N):
             stepped = of[name].copy()
             stepped[k] = Dual(stepped[k], 1.0)

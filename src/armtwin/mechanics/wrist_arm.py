@@ -116,7 +116,7 @@ def _length_and_angle(x: Floats) -> Floats:
 
 
 @compiled
-def wrapped(x: float) -> float:
+def wrap_angle(x: float) -> float:
     """The angle in (-π, π]."""
     y = x - 2 * np.pi * np.rint(x / (2 * np.pi))  # np.round would import scipy in each process
     return y if y > -np.pi else y + 2 * np.pi
@@ -132,7 +132,7 @@ def _times(A: Any, B: Any, out: Any) -> None:
 
 
 @compiled
-def _turned_rows(M: Any, i: int, j: int, angle: float, out: Any) -> None:
+def _rotate_rows(M: Any, i: int, j: int, angle: float, out: Any) -> None:
     """M turned by an angle in the plane of its rows i and j.
 
     row_i' = c row_i + s row_j,   row_j' = -s row_i + c row_j
@@ -174,9 +174,9 @@ def _solve_wrist(g: Any, E: Any, q: Any, reference: Any, out: Any, found: int) -
         cosine = c * E[1, 1] - s * E[0, 1]
         for j in range(3):
             out[found, j] = q[j]
-        out[found, 3] = wrapped(q4)
-        out[found, 4] = wrapped(bent - g.bend)
-        out[found, 5] = wrapped(np.arctan2(sine, cosine))
+        out[found, 3] = wrap_angle(q4)
+        out[found, 4] = wrap_angle(bent - g.bend)
+        out[found, 5] = wrap_angle(np.arctan2(sine, cosine))
         found += 1
         if straight:
             break
@@ -206,10 +206,10 @@ def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
     _times(g.base.T, V1, V)
     for front in (1.0, -1.0):
         if on_axis:
-            q[0] = wrapped(reference[0] if front > 0 else reference[0] + np.pi)
+            q[0] = wrap_angle(reference[0] if front > 0 else reference[0] + np.pi)
         else:
-            q[0] = wrapped(np.arctan2(y, x) - np.arctan2(g.lateral, front * radius))
-        _turned_rows(V, 0, 1, q[0], V1)
+            q[0] = wrap_angle(np.arctan2(y, x) - np.arctan2(g.lateral, front * radius))
+        _rotate_rows(V, 0, 1, q[0], V1)
         px, pz = front * radius - g.shoulder, z
         D = np.hypot(px, pz)
         # sin and cos of the elbow's angle, times 2 L1 L2; a product keeps the sine near its zeros
@@ -225,9 +225,9 @@ def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
                 q[1] = reference[1]
             else:
                 away = np.arctan2(L2 * np.sin(bent), L1 + L2 * np.cos(bent))
-                q[1] = wrapped(np.arctan2(px, pz) - g.upper[1] - away)
-            q[2] = wrapped(g.sense * (bent + g.upper[1] - g.fore[1]))
-            _turned_rows(V1, 2, 0, q[1] + g.sense * q[2], V2)
+                q[1] = wrap_angle(np.arctan2(px, pz) - g.upper[1] - away)
+            q[2] = wrap_angle(g.sense * (bent + g.upper[1] - g.fore[1]))
+            _rotate_rows(V1, 2, 0, q[1] + g.sense * q[2], V2)
             _times(g.left, V2, E)
             found = _solve_wrist(g, E, q, reference, out, found)
     return found
@@ -246,12 +246,12 @@ def distinct(solutions: Any, turns: Any, kept: Any) -> int:
             gap = 0.0
             for j in range(turns.shape[0]):
                 x = solutions[row, j] - kept[k, j]
-                gap = max(gap, abs(wrapped(x) if turns[j] > 0 else x))
+                gap = max(gap, abs(wrap_angle(x) if turns[j] > 0 else x))
             repeated = repeated or gap < SAME
         if not repeated:
             for j in range(turns.shape[0]):
                 x = solutions[row, j]
-                kept[count, j] = wrapped(x) if turns[j] > 0 else x
+                kept[count, j] = wrap_angle(x) if turns[j] > 0 else x
             count += 1
     return count
 
@@ -275,10 +275,10 @@ def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
         for k in range(found):
             far = 0.0
             for j in range(6):
-                far = max(far, abs(wrapped(out[k, j] - before[j])))
+                far = max(far, abs(wrap_angle(out[k, j] - before[j])))
             if far < least:
                 best, least = k, far
         for j in range(6):
-            before[j] += wrapped(out[best, j] - before[j])
+            before[j] += wrap_angle(out[best, j] - before[j])
             path[row, j] = before[j]
     return missed

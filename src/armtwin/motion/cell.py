@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Direction
@@ -50,7 +50,7 @@ SCHEMA = Schema(CellDescription, "cell file")
 
 def read_cell(path: Path) -> Cell:
     """The cell of a TOML file; what else the file holds is that of a job and not looked at."""
-    tables = checked_format(read_tables(path), str(path), FORMAT)
+    tables = check_format(read_tables(path), str(path), FORMAT)
     if "cell" not in tables:
         raise FileError(str(path), ["[cell] is missing: the floor, planes and boxes"])
     try:
@@ -304,11 +304,11 @@ def _lines(robot: Robot) -> tuple[_Line, ...]:
     found.append(_Line(frames[body], "flange", last, "the flange", last))
     if robot.description.mounted.tool:
         found.append(_Line("flange", "tool", "the flange", "the tool point", last, is_tool=True))
-    fixed = _fixed(robot, found)
+    fixed = _find_fixed_frames(robot, found)
     return tuple(line._replace(fixed=fixed & {line.start, line.end}) for line in found)
 
 
-def _fixed(robot: Robot, lines: Sequence[_Line]) -> frozenset[str]:
+def _find_fixed_frames(robot: Robot, lines: Sequence[_Line]) -> frozenset[str]:
     """The frames whose origins are at one place whatever the joints do, as on the first axis."""
     some = np.random.default_rng(0).uniform(-1.0, 1.0, size=(PROBES, robot.n))
     fixed = []

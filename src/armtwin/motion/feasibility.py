@@ -351,7 +351,7 @@ def _torques(robot: Robot, motion: Instants) -> tuple[Floats, Floats]:
         if len(some):
             joint[some] = robot.inverse_dynamics(q[some], v[some], a[some])
             joint[some] += robot.friction_torque(v[some], q[some])
-            joint[some] += robot.loaded_friction(q[some], v[some], a[some])
+            joint[some] += robot.load_dependent_friction(q[some], v[some], a[some])
             if motors == n:
                 motor[some] = joint[some] @ robot.assembly.motor_inverse
     return joint, motor

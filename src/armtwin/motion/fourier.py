@@ -122,7 +122,7 @@ class FourierSeries:
         shapes = self.harmonics.shapes(times)
         return Shapes(shapes.q @ self.free, shapes.v @ self.free, shapes.a @ self.free)
 
-    def swung(self, share: float) -> FourierSeries:
+    def scale_amplitudes(self, share: float) -> FourierSeries:
         """The same about the same centre with a share of its amplitudes."""
         free = self.free * share
         free[0] = self.centre

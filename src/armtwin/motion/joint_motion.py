@@ -144,14 +144,14 @@ def _rates(
     distance = np.zeros(len(q))
     known = ~np.isnan(q[:, 0])
     J = robot.jacobian(q[known])
-    inverse, distance[known] = inverted(J)
+    inverse, distance[known] = invert_jacobians(J)
     v[known] = np.einsum("mij,mj->mi", inverse, twist[known])
     by_joints = rate_of_twist[known] - jacobian_rate(J, v[known])
     a[known] = np.einsum("mij,mj->mi", inverse, by_joints)
     return v, a, distance
 
 
-def inverted(J: Floats) -> tuple[Floats, Floats]:
+def invert_jacobians(J: Floats) -> tuple[Floats, Floats]:
     """Inverses of Jacobians and the distances to a singularity, 1 / ‖J⁻¹‖.
 
     At a singularity the inverse is that of what is left, and the distance 0.

@@ -152,7 +152,7 @@ def build_path(start: Floats, moves: Sequence[Move]) -> Path:
     done = 0.0
     for i, (move, whole) in enumerate(zip(moves, shapes, strict=True)):
         before, after = corners[i], corners[i + 1]
-        shape = _trimmed(whole, move, before.reach, after.reach)
+        shape = _trim_line(whole, move, before.reach, after.reach)
         end = done + shape.length
         pieces += [shape, *after.pieces]
         stretches.append(Stretch(move.name, done, end, i))
@@ -301,10 +301,10 @@ def _corner(shapes: Sequence[Shape], moves: Sequence[Move], i: int) -> _Corner:
         raise ArmtwinError(f"{segment}: blend must stand between two lin segments")
     if turn > np.radians(SHARPEST):
         raise ArmtwinError(f"{segment}: a corner that turns by {degrees:.1f}° cannot be blended")
-    return blended_corner(here, d1, d2, turn, move.blend)
+    return blend_corner(here, d1, d2, turn, move.blend)
 
 
-def blended_corner(corner: Floats, d1: Floats, d2: Floats, turn: float, radius: float) -> _Corner:
+def blend_corner(corner: Floats, d1: Floats, d2: Floats, turn: float, radius: float) -> _Corner:
     """Clothoid, arc, clothoid from direction d1 to d2; flat corners have no arc.
 
     With the clothoid's end (x, y) at heading φ the arc's centre lies at x_m = x - r sin φ,
@@ -337,7 +337,7 @@ def blended_corner(corner: Floats, d1: Floats, d2: Floats, turn: float, radius: 
     return _Corner((into, arc, out_of), reach)
 
 
-def _trimmed(shape: Shape, move: Move, before: float, after: float) -> Shape:
+def _trim_line(shape: Shape, move: Move, before: float, after: float) -> Shape:
     """A line without what its corners take of it."""
     if not before and not after:
         return shape

@@ -16,7 +16,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import pose
 from armtwin.motion.cell import Cell, stays_clear, upwards
-from armtwin.motion.joint_motion import inverted
+from armtwin.motion.joint_motion import invert_jacobians
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
 
@@ -165,5 +165,5 @@ def _room(robot: Robot, q: Floats) -> float:
     largest_step = np.abs(np.diff(q, axis=0)).max()
     if room < 0 or largest_step > BRANCH:
         return min(room, -1e-3)
-    _, distance = inverted(robot.jacobian(q))
+    _, distance = invert_jacobians(robot.jacobian(q))
     return room * float(distance.min())

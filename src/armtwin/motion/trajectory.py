@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.maths.interpolation import quintic
 from armtwin.notebook import cards
-from armtwin.notebook.dataframes import dataframe, numbered
+from armtwin.notebook.dataframes import dataframe, number_columns
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ class Trajectory:
             raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
         return Trajectory(
             float(rate),
-            checked("q", q, (n,), "joint motion"),
-            checked("v", v, (n,), "joint motion"),
-            checked("a", a, (n,), "joint motion"),
+            check_array("q", q, (n,), "joint motion"),
+            check_array("v", v, (n,), "joint motion"),
+            check_array("a", a, (n,), "joint motion"),
         )
 
     def __repr__(self) -> str:
-        joints = cards.counted(self.q.shape[1], "joint")
-        samples = cards.counted(len(self.q), "sample")
+        joints = cards.format_count(self.q.shape[1], "joint")
+        samples = cards.format_count(len(self.q), "sample")
         return cards.line(
             "Trajectory", joints, samples, f"{self.duration:.4g} s at {self.rate:g} Hz"
         )
@@ -79,15 +79,17 @@ class Trajectory:
             axes: Three of them; new ones where none are given.
         """
         panels = (
-            Panel("q [rad or m]", numbered("q", self.q)),
-            Panel("v [rad/s or m/s]", numbered("v", self.v)),
-            Panel("a [rad/s² or m/s²]", numbered("a", self.a)),
+            Panel("q [rad or m]", number_columns("q", self.q)),
+            Panel("v [rad/s or m/s]", number_columns("v", self.v)),
+            Panel("a [rad/s² or m/s²]", number_columns("a", self.a)),
         )
         return draw_panels(self.time, "time [s]", panels, axes)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Columns q1, ..., v1, ..., a1, ... over time, for pandas."""
-        columns = numbered("q", self.q) | numbered("v", self.v) | numbered("a", self.a)
+        columns = (
+            number_columns("q", self.q) | number_columns("v", self.v) | number_columns("a", self.a)
+        )
         return dataframe(("time", self.time), columns)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TypeGuard
 
-from armtwin.errors import printable, shortened
+from armtwin.errors import printable, shorten
 from armtwin.notebook.sections import Block, Facts, Report, Table
 
 LONGEST = 98  # characters of a line
@@ -20,19 +20,19 @@ def line(kind: str, *parts: str) -> str:
     given = [part for part in parts if part]
     inside = printable(", ".join(given))
     room = LONGEST - len(f"{kind}()")
-    return f"{kind}({shortened(inside, room)})"
+    return f"{kind}({shorten(inside, room)})"
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """How many there are of something, as "1 joint" or "6 joints"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def card(report: Report) -> str:
     """What a notebook shows of a result: title, verdict, and its first facts and table."""
-    parts = [f"<p><b>{_shown(report.title)}</b></p>"]
+    parts = [f"<p><b>{_format_cell(report.title)}</b></p>"]
     for text in report.verdict:
-        parts.append(f"<p>{_shown(text.text)}</p>")
+        parts.append(f"<p>{_format_cell(text.text)}</p>")
     for section in report.sections:
         shown = [_block(section.title, block) for block in section.blocks if _is_filled(block)]
         if shown:
@@ -63,7 +63,7 @@ def table(caption: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()
         rows: The texts of each row.
         heads: Names of the columns, where they need some.
     """
-    parts = [f"<table><caption{LEFT}>{_shown(caption)}</caption>"]
+    parts = [f"<table><caption{LEFT}>{_format_cell(caption)}</caption>"]
     if heads:
         parts.append(_row("th", heads))
     for cells in rows:
@@ -75,10 +75,10 @@ def table(caption: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()
 def _row(tag: str, cells: Sequence[str]) -> str:
     parts = ["<tr>"]
     for cell in cells:
-        parts.append(f"<{tag}{LEFT}>{_shown(cell)}</{tag}>")
+        parts.append(f"<{tag}{LEFT}>{_format_cell(cell)}</{tag}>")
     parts.append("</tr>")
     return "".join(parts)
 
 
-def _shown(text: str) -> str:
-    return escape(shortened(printable(text), LONGEST_CELL))
+def _format_cell(text: str) -> str:
+    return escape(shorten(printable(text), LONGEST_CELL))

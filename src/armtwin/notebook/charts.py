@@ -18,7 +18,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.layers import Layer
-from armtwin.notebook.markup import element, joined, percent, words
+from armtwin.notebook.markup import element, join_markup, percent, words
 from armtwin.notebook.pane import Pane
 from armtwin.notebook.scales import Axis, Scale
 
@@ -90,7 +90,7 @@ class Multiples:
                 y = shared_y
             parts.append(_figure(chart, x, y, "" if same_key else key))
         columns = min(max(self.columns, 1), MOST_COLUMNS)
-        grid = element("div", f"multiples columns-{columns}", joined(parts))
+        grid = element("div", f"multiples columns-{columns}", join_markup(parts))
         above = _heading(self.title, self.caption)
         if same_key:
             above += keys[0]
@@ -138,14 +138,14 @@ class Bars:
             rows.append(self._bar(scale, label, (float(low), float(centre), float(high))))
         rows.append(element("span"))
         axis = drawings.level_axis(scale, BAR_TICKS)
-        rows.append(element("svg", "bar-axis", joined(axis)))
+        rows.append(element("svg", "bar-axis", join_markup(axis)))
         parts = [
             _heading(self.title, self.caption),
             self._key(),
-            element("div", "bars", joined(rows)),
+            element("div", "bars", join_markup(rows)),
             element("p", "axis level", words(self.axis.title(scale))),
         ]
-        return element("figure", "chart", joined(parts))
+        return element("figure", "chart", join_markup(parts))
 
     def _bar(self, scale: Scale, label: str, places: tuple[float, float, float]) -> str:
         """Both cases of a bar; they share its height where they lie on the same side."""
@@ -164,7 +164,7 @@ class Bars:
         if self.limit is not None:
             limit = scale.place(self.limit)
             parts.append(drawings.segment((limit, 0.0), (limit, 1.0), "rule"))
-        return element("svg", "bar", joined(parts), role="img", aria_label=hint)
+        return element("svg", "bar", join_markup(parts), role="img", aria_label=hint)
 
     def _case(
         self, case: str, scale: Scale, ends: tuple[float, float], lane: tuple[int, int]
@@ -218,10 +218,10 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
         paths += layer.lines(pane, number)
         marks += layer.marks(pane, number)
     drawn = [
-        joined(drawings.upright_axis(y, Y_TICKS)),
-        joined(drawings.level_axis(x, X_TICKS)) if chart.x.ticked else "",
+        join_markup(drawings.upright_axis(y, Y_TICKS)),
+        join_markup(drawings.level_axis(x, X_TICKS)) if chart.x.ticked else "",
         drawings.curves(paths),
-        joined(marks),
+        join_markup(marks),
     ]
     parts = [
         _heading(chart.title, chart.caption),
@@ -230,7 +230,7 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
         drawings.pane(drawn, _description(chart)),
         element("p", "axis level", words(chart.x.title(x))),
     ]
-    return element("figure", "chart tall" if chart.tall else "chart", joined(parts))
+    return element("figure", "chart tall" if chart.tall else "chart", join_markup(parts))
 
 
 def _description(chart: Chart) -> str:
@@ -271,7 +271,7 @@ def _key(items: Sequence[tuple[str, str]]) -> str:
         if swatch and label:
             drawn = element("svg", "swatch", swatch)
             parts.append(element("li", inside=drawn + words(label)))
-    return element("ul", "key", joined(parts)) if parts else ""
+    return element("ul", "key", join_markup(parts)) if parts else ""
 
 
 @cache

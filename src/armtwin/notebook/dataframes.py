@@ -37,6 +37,6 @@ def _pandas() -> Any:
     return pandas
 
 
-def numbered(name: str, values: Floats) -> dict[str, Floats]:
+def number_columns(name: str, values: Floats) -> dict[str, Floats]:
     """Columns of an array (m, n) by numbered names, as in a file: q1, q2, ..."""
     return {f"{name}{k}": column for k, column in enumerate(values.T, 1)}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
-from armtwin.notebook.markup import element, joined, percent, words
+from armtwin.notebook.markup import element, join_markup, percent, words
 from armtwin.notebook.scales import Scale
 
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
@@ -35,7 +35,7 @@ LEFT, TOP = 110, 22  # room for the labels of a matrix
 Place = tuple[float, float]
 
 
-def kept(columns: Sequence[Floats], most: int = MOST_SAMPLES) -> NDArray[np.intp]:
+def decimate(columns: Sequence[Floats], most: int = MOST_SAMPLES) -> NDArray[np.intp]:
     """Samples that are drawn: all, or in each of many stretches the extremes of every column.
 
     Args:
@@ -75,7 +75,7 @@ def line_path(x: Floats, y: Floats) -> str:
         parts.append("M" + "L".join(points))
         if len(points) == 1:
             parts.append("h0")  # a dot: a line of no length with a round end
-    return joined(parts)
+    return join_markup(parts)
 
 
 def band_path(x: Floats, low: Floats, high: Floats) -> str:
@@ -87,7 +87,7 @@ def band_path(x: Floats, low: Floats, high: Floats) -> str:
         back = _points(x[piece], high[piece])
         back.reverse()
         parts.append("M" + "L".join(there + back) + "z")
-    return joined(parts)
+    return join_markup(parts)
 
 
 def _pieces(whole: NDArray[np.bool_]) -> Iterator[slice]:
@@ -115,7 +115,7 @@ def curves(paths: Sequence[str]) -> str:
     return element(
         "svg",
         "curves",
-        joined(paths),
+        join_markup(paths),
         viewBox=f"0 0 {CANVAS} {CANVAS}",
         preserveAspectRatio="none",
         width="100%",
@@ -178,7 +178,7 @@ def level_axis(scale: Scale, most: int) -> Iterator[str]:
 def pane(parts: Sequence[str], description: str) -> str:
     """The pane of a chart; labels of its axes stand in the margin that the style leaves around."""
     frame = element("rect", "frame", width="100%", height="100%")
-    return element("svg", "pane", frame + joined(parts), role="img", aria_label=description)
+    return element("svg", "pane", frame + join_markup(parts), role="img", aria_label=description)
 
 
 def matrix(values: Floats, labels: Sequence[str], threshold: float, description: str) -> str:
@@ -204,7 +204,9 @@ def matrix(values: Floats, labels: Sequence[str], threshold: float, description:
     width = LEFT + SIDE * across + 8
     height = TOP + SIDE * down + 8
     box = f"0 0 {width} {height}"
-    return element("svg", "matrix", joined(parts), viewBox=box, role="img", aria_label=description)
+    return element(
+        "svg", "matrix", join_markup(parts), viewBox=box, role="img", aria_label=description
+    )
 
 
 def _rectangle(style: str, corner: Place, size: Place) -> str:

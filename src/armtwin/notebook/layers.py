@@ -58,7 +58,7 @@ class Curve:
     def lines(self, pane: Pane, number: int) -> Iterator[str]:
         """Band and line as paths of the stretched canvas."""
         x, y = self.reach()
-        rows = drawings.kept([*x, *y])
+        rows = drawings.decimate([*x, *y])
         across = pane.x.share(self.x[rows])
         if self.low is not None and self.high is not None:
             low = pane.y.share(self.low[rows])

@@ -30,7 +30,7 @@ def words(text: str) -> str:
     return escape(text)
 
 
-def joined(parts: Iterable[str]) -> str:
+def join_markup(parts: Iterable[str]) -> str:
     """Markup one after another."""
     return "".join(parts)
 

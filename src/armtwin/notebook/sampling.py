@@ -53,6 +53,6 @@ def sample_at(times: Floats, time: float) -> int:
     return int(np.searchsorted(times, time))
 
 
-def packed(values: Floats) -> str:
+def encode_series(values: Floats) -> str:
     """A series as base64 of 32-bit floats, the smallest that keeps what a plot can show."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

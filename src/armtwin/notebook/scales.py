@@ -120,14 +120,14 @@ def scale_over(
     x = np.asarray(values, dtype=np.float64).ravel()
     x = x[np.isfinite(x)]
     if logarithmic:
-        low, high = _padded(np.log10(x[x > 0]), alone=0.5)
+        low, high = _pad_range(np.log10(x[x > 0]), alone=0.5)
         return Scale(10.0**low, 10.0**high, True)
     largest = float(np.abs(x).max(initial=0.0))
-    low, high = _padded(x, alone=0.1 * largest or 1.0)
+    low, high = _pad_range(x, alone=0.1 * largest or 1.0)
     return Scale(low, high)
 
 
-def _padded(x: Floats, alone: float) -> tuple[float, float]:
+def _pad_range(x: Floats, alone: float) -> tuple[float, float]:
     """Ends of an axis over values; a single value has `alone` on both sides."""
     if len(x) == 0:
         return 0.0, 1.0

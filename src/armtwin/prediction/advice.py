@@ -115,7 +115,7 @@ class Advice(Result):
             Column("duration_s", "motion", MOTION),
         )
         yield Table(columns, [option_record(x) for x in self.options], "advice.options")
-        yield from _tried(self)
+        yield from _report_speeds(self)
         yield Text(_effort(self), "soft")
         if self.band is not None and self.band.prediction.job.description.advice.share < 1:
             yield Text(
@@ -191,7 +191,7 @@ def _ratio(record: Record) -> str:
     return FINE_PERCENT.text(ratio) if np.isfinite(ratio) else "cannot be run"
 
 
-def _tried(advice: Advice) -> Iterator[Block]:
+def _report_speeds(advice: Advice) -> Iterator[Block]:
     """The speeds that were tried."""
     words = []
     for speed, ratio in advice.tried:

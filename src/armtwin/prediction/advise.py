@@ -22,7 +22,7 @@ from armtwin.jobs.groups import Advising, Change
 from armtwin.jobs.job import Job
 from armtwin.prediction.advice import Advice, Measuring
 from armtwin.prediction.band.band import LIKELY, Band, assess
-from armtwin.prediction.band.widths import NINE_OF_TEN
+from armtwin.prediction.band.widths import Z_90
 from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.trials import MARGIN, Option, Trials
@@ -85,7 +85,7 @@ def _limit(p: Prediction, band: Band | None, nominal: bool) -> float:
         return p.job.description.advice.share
     if band is None or not math.isfinite(band.spread):
         return 1.0
-    limit = math.exp(-NINE_OF_TEN * band.spread)
+    limit = math.exp(-Z_90 * band.spread)
     ratio = p.verdict.worst_ratio
     if ratio <= limit and not _is_enough(p, band):
         return _narrower(ratio, band)
@@ -132,7 +132,7 @@ class _Search:
             option = self._first(names)
             if option is None:
                 return None
-            proved = self._proved(option)
+            proved = self._verify(option)
             if proved.holds:
                 return proved
             if proved.probability is not None and proved.probability >= LIKELY:
@@ -168,7 +168,7 @@ class _Search:
             return best if sped_up.job in self.refuted else sped_up
         return best
 
-    def _proved(self, option: Option) -> Option:
+    def _verify(self, option: Option) -> Option:
         """An option with the probability by its own variants."""
         if self.nominal:
             return replace(option, holds=True)
@@ -232,11 +232,11 @@ class _Search:
             return ()
         found = []
         for saving in band.savings:
-            limit = math.exp(-NINE_OF_TEN * band.spread * math.sqrt(saving.left))
-            found.append(Measuring(saving.way, limit, self._allowed(limit)))
+            limit = math.exp(-Z_90 * band.spread * math.sqrt(saving.left))
+            found.append(Measuring(saving.way, limit, self._find_allowed(limit)))
         return tuple(found)
 
-    def _allowed(self, limit: float) -> str:
+    def _find_allowed(self, limit: float) -> str:
         """What would hold at 95 % with another limit, by nominal runs: the smallest change."""
         trials = self.trials.within(limit)
         if trials.fits(trials.prediction.job):

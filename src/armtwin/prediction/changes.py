@@ -16,7 +16,7 @@ from armtwin.motion.orientations import Following
 from armtwin.motion.path import Stretch
 from armtwin.robot.schema.groups import Orientation, Pose
 
-ROOM = 0.01  # of steady speed before and after a span that is run slower [m]
+STEADY_LENGTH = 0.01  # of steady speed before and after a span that is run slower [m]
 LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]
 ROUNDING = 1e-6  # of arc lengths [m]
 DECIMALS = 9  # of a coordinate [m], so that it is written in few digits
@@ -30,17 +30,17 @@ def with_radius(job: Job, factor: float) -> Job:
         if segment.blend is not None:
             segment = replace(segment, blend=segment.blend * factor)
         segments.append(segment)
-    return _changed(job, segment=tuple(segments))
+    return _change_job(job, segment=tuple(segments))
 
 
-def shifted(job: Job, dx: float, dy: float) -> Job:
+def shift_workpiece(job: Job, dx: float, dy: float) -> Job:
     """The job with its workpiece shifted in the base frame.
 
     The posture is chosen anew near the old one.
     """
     x, y, z = job.description.workpiece.position
     moved = (round(x + dx, DECIMALS), round(y + dy, DECIMALS), z)
-    return _changed(job, workpiece=replace(job.description.workpiece, position=moved))
+    return _change_job(job, workpiece=replace(job.description.workpiece, position=moved))
 
 
 def other_orientation(job: Job) -> Job | None:
@@ -60,7 +60,7 @@ def other_orientation(job: Job) -> Job | None:
     else:
         travel = Following(np.eye(3), R_WP[:, 2]).at(middle, jet).R[0]
         other = replace(rule, mode="follow", tool=_orientation(travel.T @ turning.R[0], rule.tool))
-    return _changed(job, orientation=other, posture=None)
+    return _change_job(job, orientation=other, posture=None)
 
 
 def _orientation(R: Floats, like: Orientation | None) -> Orientation:
@@ -73,17 +73,17 @@ def _orientation(R: Floats, like: Orientation | None) -> Orientation:
     return Pose.from_matrix(pose(R, (0.0, 0.0, 0.0))).orientation
 
 
-def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[int]]:
+def divide_lines(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[int]]:
     """The job with its lines cut where spans begin and end.
 
     Returns also the numbers of the stretches that hold the spans.
     """
-    wanted = _with_room(spans, job.seam.length)
+    wanted = _with_margin(spans, job.seam.length)
     segments: list[Segment] = []
     for stretch in job.seam.path.stretches:
         if not stretch.corner:
             segments += _cut(job, stretch, wanted)
-    changed = _changed(job, segment=tuple(segments))
+    changed = _change_job(job, segment=tuple(segments))
     slow = []
     for k, stretch in enumerate(changed.seam.path.stretches):
         if any(_overlap(stretch, start, stop) for start, stop in wanted):
@@ -91,12 +91,12 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
     return changed, slow
 
 
-def _with_room(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
+def _with_margin(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
     """Spans with a margin about them, in whole mm, joined where no line fits between two."""
     found: list[tuple[float, float]] = []
     for start, stop in sorted(spans):
-        begin = max(0.0, math.floor(1e3 * (start - ROOM)) / 1e3)
-        end = min(length, math.ceil(1e3 * (stop + ROOM)) / 1e3)
+        begin = max(0.0, math.floor(1e3 * (start - STEADY_LENGTH)) / 1e3)
+        end = min(length, math.ceil(1e3 * (stop + STEADY_LENGTH)) / 1e3)
         if found and begin - found[-1][1] < LEAST_PART:
             begin, before = found.pop()
             end = max(end, before)
@@ -151,7 +151,7 @@ def _on_workpiece(job: Job, place: float) -> tuple[float, float, float]:
     return x, y, z
 
 
-def slowed(job: Job, stretches: Sequence[int], speed: float) -> Job:
+def slow_stretches(job: Job, stretches: Sequence[int], speed: float) -> Job:
     """The job with given stretches at a lower speed."""
     segments = list(job.description.segment)
     for k in stretches:
@@ -167,8 +167,8 @@ def slowed(job: Job, stretches: Sequence[int], speed: float) -> Job:
             # a corner keeps its own speed where only its segment is slowed
             own = job.description.segment[stretch.move].speed or job.description.speed
             segments[stretch.move] = replace(segment, blend_speed=own)
-    return _changed(job, segment=tuple(segments))
+    return _change_job(job, segment=tuple(segments))
 
 
-def _changed(job: Job, **keys: object) -> Job:
+def _change_job(job: Job, **keys: object) -> Job:
     return Job(replace(job.description, **keys), job.origin)  # type: ignore[arg-type]

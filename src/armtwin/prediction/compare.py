@@ -19,7 +19,7 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import joint_torque, tells_torque
+from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats
 from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.compare_reference import compare_reference
@@ -70,7 +70,7 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
         step = (high - low) / (GRID - 1)
         low = max(best - 2 * step, limits[0])
         high = min(best + 2 * step, limits[1])
-    polished = _polished(time, q, wanted_time, wanted, scale, best)
+    polished = _refine_shift(time, q, wanted_time, wanted, scale, best)
     return polished if abs(polished - best) < 0.1 * (end - begin) else best
 
 
@@ -103,7 +103,7 @@ def _cost(
     return float(np.mean((q[near] * scale - points[both]) ** 2))
 
 
-def _polished(
+def _refine_shift(
     time: Floats, q: Floats, wanted_time: Floats, wanted: Floats, scale: Floats, shift: float
 ) -> float:
     """The shift by Gauss-Newton steps: what of the difference looks like a speed."""
@@ -195,7 +195,7 @@ def _compare_job(
     q, side = joint_positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
     check_motion(moved, "q", Pace.of_motion(robot, motion.v))
-    shift = _aligned(prediction, log, q)
+    shift = _align_log(prediction, log, q)
     half = 0.5 * float(np.median(np.diff(log.time)))
     inside = (log.time >= shift - half) & (log.time <= shift + motion.duration + half)
     time = log.time[inside] - shift
@@ -204,12 +204,12 @@ def _compare_job(
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
     series = list(_errors(prediction, side, time, deviation, measured))
     source = ""
-    if tells_torque(robot, log):
+    if has_joint_torque(robot, log):
         torque, source = joint_torque(robot, log)
         series += _torques(prediction, time, torque[inside])
     # a prediction that stops early has nothing to say later
     both = time <= prediction.run.trace_time[-1] + half
-    covered = _covered(job, measured)
+    covered = _compute_coverage(job, measured)
     verdict = verdict_on(job, measured, log.events)
     if covered < COMPLETE:
         verdict = replace(verdict, within=False)
@@ -228,7 +228,7 @@ def _compare_job(
     )
 
 
-def _covered(job: Job, measured: PathError) -> float:
+def _compute_coverage(job: Job, measured: PathError) -> float:
     """Share of the seam on which the process is on that a log holds."""
     close = np.diff(measured.time) <= LARGEST_STEP
     start, stop = measured.s[:-1][close], measured.s[1:][close]
@@ -240,7 +240,7 @@ def _covered(job: Job, measured: PathError) -> float:
     return held / wanted
 
 
-def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
+def _align_log(prediction: Prediction, log: Log, q: Floats) -> float:
     """Time in the log at which the job begins.
 
     By the reference where it is logged, else by the positions.

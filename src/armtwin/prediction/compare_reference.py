@@ -15,10 +15,10 @@ import numpy as np
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import joint_torque, tells_torque
+from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.agreement import Series, agreement
-from armtwin.prediction.logged_reference import LoggedReference, logged_reference
+from armtwin.prediction.logged_reference import LoggedReference, read_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.provenance import DEFAULT_SERVO
@@ -209,7 +209,7 @@ def compare_reference(
     used = usual_model(robot) if model is None else model
     ordered = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, ordered)
-    reference = logged_reference(robot, ordered, q)
+    reference = read_reference(robot, ordered, q)
     if _feeds_the_model(robot, used):
         reference = replace(reference, feedforward=None, source="")
     watch = None if progress is None else lambda share: progress("simulation", share)
@@ -229,7 +229,7 @@ def compare_reference(
     measured = q[done] - offset
     series = [*_errors(robot, reference, time, measured, predicted)]
     source = ""
-    if tells_torque(robot, ordered):
+    if has_joint_torque(robot, ordered):
         torque, source = joint_torque(robot, ordered)
         series += _torques(robot, run, time, torque[done])
     return ReferenceComparison(

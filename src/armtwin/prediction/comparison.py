@@ -89,10 +89,10 @@ class Comparison(Result):
         yield Data("comparison.torque", self.torque_source)
         yield Data("comparison.samples", len(self.time))
         yield Data("comparison.covered_share", self.covered)
-        yield Data("comparison.measured", _measured(self.verdict))
+        yield Data("comparison.measured", _record_verdict(self.verdict))
 
 
-def _measured(verdict: Verdict) -> Record:
+def _record_verdict(verdict: Verdict) -> Record:
     """The verdict on the logged run as plain values."""
     return {
         "verdict": verdict.record,

@@ -26,7 +26,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.correction import Corrected, Correction, Size, run_command
 from armtwin.prediction.parts import UNSEEN, error_parts
 from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.predict import Prediction, checked_limits, load_job_and_robot, predict
+from armtwin.prediction.predict import Prediction, check_limits, load_job_and_robot, predict
 from armtwin.prediction.verdict import process_is_on, verdict_on
 from armtwin.robot.robot import Robot
 
@@ -68,12 +68,12 @@ def correct(
         raise ArmtwinError(f"{job.where}: the run stops before its end, so it cannot be corrected")
     say(1 / (rounds + 3))
     before = size_of(job, p.path_error)
-    first = _deflected(p)
+    first = _remove_deflection(p)
     deflected = None if first is None else first.size
-    start = _commanded(p, np.zeros((len(p.motion.trajectory.q), 2)))
+    start = _run_shifted(p, np.zeros((len(p.motion.trajectory.q), 2)))
     if first is not None and first.size.rms < before.rms:
         start = first
-    best, tried = _learned(p, start, rounds, lambda done: say((1 + done) / (rounds + 3)))
+    best, tried = _learn_shift(p, start, rounds, lambda done: say((1 + done) / (rounds + 3)))
     points = _as_points(p, best.shift, spacing)
     program, turns = _program(p, best.shift, spacing)
     verdict = verdict_on(job, best.error, ())
@@ -92,7 +92,7 @@ def correct(
     )
 
 
-def _learned(
+def _learn_shift(
     p: Prediction, start: Corrected, rounds: int, say: Progress
 ) -> tuple[Corrected, tuple[Size, ...]]:
     """The shift with the smallest error, and the sizes of each round."""
@@ -103,7 +103,7 @@ def _learned(
     gain = GAIN
     for k in range(rounds):
         left = _smooth(p, best.error, knots, lead)
-        new = _commanded(p, best.shift - gain * left)
+        new = _run_shifted(p, best.shift - gain * left)
         say(k + 1.0)
         if new.size.rms < best.size.rms:
             best = new
@@ -141,7 +141,7 @@ def _lead(p: Prediction) -> float:
     return float(np.clip(late, 0.0, LONGEST_LEAD))
 
 
-def _deflected(p: Prediction) -> Corrected | None:
+def _remove_deflection(p: Prediction) -> Corrected | None:
     """The command shifted against sag and deviations of the arm; None where there are none."""
     parts = error_parts(p)
     if parts is None:
@@ -149,17 +149,17 @@ def _deflected(p: Prediction) -> Corrected | None:
     still = []
     for found in (parts.lateral, parts.vertical):
         still.append(sum(found[name] for name in UNSEEN if name in found))
-    shift = -_splined(p, parts.time, np.stack(still, axis=1), _knots(p), 0.0)
-    return _commanded(p, shift)
+    shift = -_fit_spline(p, parts.time, np.stack(still, axis=1), _knots(p), 0.0)
+    return _run_shifted(p, shift)
 
 
 def _smooth(p: Prediction, error: PathError, knots: Floats, lead: float) -> Floats:
     """Error that is left, at the set-points, (m, 2)."""
     values = np.stack([error.lateral, error.vertical], axis=1)
-    return _splined(p, error.time, values, knots, lead)
+    return _fit_spline(p, error.time, values, knots, lead)
 
 
-def _splined(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: float) -> Floats:
+def _fit_spline(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: float) -> Floats:
     """Values over time as a cubic spline, least squares, read ahead of the set-points."""
     from scipy.interpolate import make_lsq_spline
 
@@ -171,15 +171,15 @@ def _splined(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: f
     return np.asarray(spline(ahead), dtype=np.float64)
 
 
-def _commanded(p: Prediction, shift: Floats) -> Corrected:
+def _run_shifted(p: Prediction, shift: Floats) -> Corrected:
     """A shifted command run on the twin."""
-    motion = _shifted(p, shift)
+    motion = _shift_setpoints(p, shift)
     run = run_command(p, p.robot, motion)
     error = path_error(p.job.seam, run.trace_time, run.tool_poses())
     return Corrected(shift, motion, error, size_of(p.job, error))
 
 
-def _shifted(p: Prediction, shift: Floats) -> Trajectory:
+def _shift_setpoints(p: Prediction, shift: Floats) -> Trajectory:
     """Joint set-points that put the tool point beside its seam, (m, 2) lateral and vertical."""
     from scipy.interpolate import CubicSpline
 
@@ -195,7 +195,7 @@ def _shifted(p: Prediction, shift: Floats) -> Trajectory:
         nominal.v + more(time, 1),
         nominal.a + more(time, 2),
     )
-    checked_limits(p.robot, p.job, replace(p.motion, trajectory=trajectory))
+    check_limits(p.robot, p.job, replace(p.motion, trajectory=trajectory))
     return trajectory
 
 
@@ -219,7 +219,7 @@ def _as_points(p: Prediction, shift: Floats, spacing: float) -> Corrected:
 
     places = _places(p, spacing)
     through = CubicSpline(places, _shift_at(p, shift, places))
-    return _commanded(p, np.asarray(through(p.motion.command.s), dtype=np.float64))
+    return _run_shifted(p, np.asarray(through(p.motion.command.s), dtype=np.float64))
 
 
 def _program(p: Prediction, shift: Floats, spacing: float) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.control.controller import (
     Controller,
-    fed_forward_acceleration,
+    acceleration_feedforward,
     speed_surplus,
     with_matched_speed,
 )
@@ -95,7 +95,7 @@ class TimeWindow:
         forced: bool = True,
     ) -> PreparedRun:
         """A run of the window, ready to be simulated."""
-        outside = self.outside if forced else self.outside.stilled()
+        outside = self.outside if forced else self.outside.make_zero()
         acting = outside.with_torque(torque)
         return prepare_run(
             self.prediction.robot,
@@ -155,7 +155,7 @@ def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> dict[str
     N = robot.assembly.motor_rows
     own = (a @ N.T * robot.motor_inertia(q)) @ N
     whole = robot.inverse_dynamics(q, v, a) - gravity
-    gains = fed_forward_acceleration(controller_of(robot, model))
+    gains = acceleration_feedforward(controller_of(robot, model))
     given = (a @ N.T * gains) @ N
     return {"inertia": own - given, "coupling": whole - own, "gravity": gravity - gravity[0]}
 
@@ -185,8 +185,8 @@ def single_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
         exact = replace(model, quantise=False)
         yield Effect("quantisation", "", ("quantum", None), partial(stretch.window.ready, exact))
     motors = stretch.prediction.robot.description.motor
-    for m in _limited(stretch):
-        unlimited = _changed(stretch, partial(without_limit, m))
+    for m in _find_saturated(stretch):
+        unlimited = _prepare_changed(stretch, partial(without_limit, m))
         yield Effect("torque limit", motors[m].name, ("limit", m), unlimited)
 
 
@@ -213,13 +213,13 @@ def _gear_effects(
 ) -> Iterator[Effect]:
     """Elasticity, backlash and ripple of one gear."""
     name = compliance.name
-    stiff = _changed(stretch, partial(without_elasticity, e))
+    stiff = _prepare_changed(stretch, partial(without_elasticity, e))
     yield Effect("elasticity", name, ("elasticity", e), stiff)
     if compliance.spring.backlash > 0:
-        tight = _changed(stretch, partial(without_backlash, e))
+        tight = _prepare_changed(stretch, partial(without_backlash, e))
         yield Effect("backlash", name, ("backlash", e), tight)
     if ripples:
-        even = _changed(stretch, partial(without_ripple, e))
+        even = _prepare_changed(stretch, partial(without_ripple, e))
         yield Effect("ripple", name, ("ripple", e), even)
 
 
@@ -233,18 +233,18 @@ def _friction_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
         element, row = friction[numbers[0]]
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        without = _changed(stretch, partial(without_friction, numbers))
+        without = _prepare_changed(stretch, partial(without_friction, numbers))
         yield Effect(kind, name, ("friction", numbers[0]), without)
 
 
 def all_friction(stretch: SimulatedStretch) -> Effect:
     """Friction of all joints together."""
     every = range(len(stretch.prediction.robot.assembly.friction))
-    without = _changed(stretch, partial(without_friction, every))
+    without = _prepare_changed(stretch, partial(without_friction, every))
     return Effect("friction", "all joints", ("friction", None), without)
 
 
-def _changed(
+def _prepare_changed(
     stretch: SimulatedStretch, change: Callable[[Plant], Plant]
 ) -> Callable[[], PreparedRun]:
     """The window with another plant; its structure is the same, so nothing is compiled for it."""
@@ -273,7 +273,7 @@ def _reverses(stretch: SimulatedStretch, row: Floats) -> bool:
     return bool((np.diff(np.sign(moving)) != 0).any())
 
 
-def _limited(stretch: SimulatedStretch) -> Iterator[int]:
+def _find_saturated(stretch: SimulatedStretch) -> Iterator[int]:
     """Numbers of the motors whose current is at its limit during the span or shortly before."""
     log = stretch.prediction.log
     rows = (log.time >= stretch.times[0] - RECENT) & (log.time <= stretch.times[-1])

@@ -15,7 +15,7 @@ from armtwin.logs.log import Log, as_logs
 from armtwin.logs.positions import joint_positions
 from armtwin.maths.batch import Floats
 from armtwin.prediction.compare_reference import usual_model
-from armtwin.prediction.logged_reference import logged_reference
+from armtwin.prediction.logged_reference import read_reference
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.options import RunOptions
@@ -55,7 +55,7 @@ def _positions(robot: Robot, log: Log) -> Floats:
     from scipy.interpolate import CubicSpline
 
     q, _ = joint_positions(robot, log)
-    reference = logged_reference(robot, log, q)
+    reference = read_reference(robot, log, q)
     model = replace(usual_model(robot), quantise=False)
     run = simulate(
         robot, reference.trajectory, model, options=RunOptions(feedforward=reference.feedforward)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from armtwin.jobs.job import Job
 from armtwin.notebook.sections import Block, Facts, Report, Section
 from armtwin.prediction.band.quantities import quantities_for
-from armtwin.prediction.predict import assumed, missing
+from armtwin.prediction.predict import find_assumed, missing
 from armtwin.report.result import Result
 
 
@@ -32,7 +32,7 @@ class JobCheck(Result):
 def _facts(job: Job, own: Section) -> Iterator[Block]:
     """Facts of a job, and those of its prediction behind them."""
     robot = job.robot()
-    count = len(assumed(robot, job))
+    count = len(find_assumed(robot, job))
     where = f"armtwin check {job.description.robot}"
     more = (
         ("assumed numbers", f"{count} of the robot file are in use: {where}"),

@@ -42,7 +42,7 @@ class LoggedReference:
     source: str
 
 
-def logged_reference(robot: Robot, log: Log, q: Floats) -> LoggedReference:
+def read_reference(robot: Robot, log: Log, q: Floats) -> LoggedReference:
     """The reference of a log with measured joint positions q, (m, n)."""
     _check(robot, log, q)
     count = len(log.time)
@@ -51,9 +51,9 @@ def logged_reference(robot: Robot, log: Log, q: Floats) -> LoggedReference:
     positions = _at(time, log.time, log.q_ref)
     cutoff = rate / SMOOTH
     v = np.gradient(low_pass(positions, rate, cutoff), 1 / rate, axis=0)
-    v = _logged_or(v, log, "v_ref", time)
+    v = _choose_derivative(v, log, "v_ref", time)
     a = np.gradient(low_pass(v, rate, cutoff), 1 / rate, axis=0)
-    a = _logged_or(a, log, "a_ref", time)
+    a = _choose_derivative(a, log, "a_ref", time)
     torque, source = feedforward_torque(robot, log)
     if torque is not None:
         torque = _at(time, log.time, torque)
@@ -67,7 +67,7 @@ def _at(times: Floats, own: Floats, values: Floats) -> Floats:
     return np.stack([np.interp(times, own, column) for column in values.T], axis=1)
 
 
-def _logged_or(derived: Floats, log: Log, channel: str, time: Floats) -> Floats:
+def _choose_derivative(derived: Floats, log: Log, channel: str, time: Floats) -> Floats:
     """A logged derivative of the reference where it is one, else the derived one, (m, n)."""
     if channel not in log or log.channels[channel].shape != derived.shape:
         return derived

@@ -12,7 +12,7 @@ from armtwin.jobs.groups import Change
 from armtwin.jobs.job import Job
 from armtwin.prediction import changes
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.trials import Option, Trials, duration_of, highest, rounded
+from armtwin.prediction.trials import Option, Trials, duration_of, highest, round_digits
 from armtwin.prediction.verdict import verdict_on
 
 FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)
@@ -49,7 +49,7 @@ def speeds(trials: Trials) -> Speeds:
     most = own if job.description.advice.keep_speed else np.inf
     values = []
     for factor in FACTORS:
-        value = own if factor == 1 else rounded(own * factor)
+        value = own if factor == 1 else round_digits(own * factor)
         if value <= most:
             values.append(value)
     search = highest(trials, job.with_speed, values, most)
@@ -75,7 +75,7 @@ def speeds(trials: Trials) -> Speeds:
 def faster(trials: Trials, option: Option) -> Option:
     """An option at the highest speed at which it fits."""
     speed = option.job.description.speed
-    values = [speed, *(rounded(factor * speed) for factor in FACTORS if factor > 1)]
+    values = [speed, *(round_digits(factor * speed) for factor in FACTORS if factor > 1)]
     best = highest(trials, option.job.with_speed, values).value
     if best is None or best <= speed:
         return option
@@ -90,21 +90,21 @@ def slower_stretch(trials: Trials) -> list[Option]:
     """
     job = trials.prediction.job
     speed = job.description.speed
-    lower = [rounded(speed * factor) for factor in FACTORS if factor < 1]
+    lower = [round_digits(speed * factor) for factor in FACTORS if factor < 1]
     spans = _beyond(trials.prediction, trials.limit)
     for _ in range(ROUNDS):
         if not spans:
             return []
-        divided, slow = changes.divided(job, spans)
+        divided, slow = changes.divide_lines(job, spans)
         if job.description.advice.keep_speed and _length(divided, slow) > MOST_SLOWED:
             return []
-        best = highest(trials, partial(changes.slowed, divided, slow), lower, speed).value
+        best = highest(trials, partial(changes.slow_stretches, divided, slow), lower, speed).value
         if best is not None:
             where = changes.stretches_in_words(divided, slow)
-            slower = changes.slowed(divided, slow, best)
+            slower = changes.slow_stretches(divided, slow, best)
             text = f"run only {where} at {1e3 * best:g} mm/s"
             return [trials.option("slower stretch", text, slower, trials.time_lost(slower))]
-        slowest = trials.seen(changes.slowed(divided, slow, lower[0]))
+        slowest = trials.seen(changes.slow_stretches(divided, slow, lower[0]))
         if slowest is None:
             return []
         spans += _beyond(slowest, trials.limit)
@@ -165,7 +165,7 @@ def shift(trials: Trials) -> list[Option]:
 
 
 @dataclass(frozen=True)
-class _Shifted:
+class _ShiftTrial:
     """A shift by a distance [m] in a direction [rad] of the base's x, y plane."""
 
     distance: float
@@ -173,22 +173,22 @@ class _Shifted:
     option: Option
 
 
-def _best_direction(trials: Trials, distance: float) -> _Shifted:
+def _best_direction(trials: Trials, distance: float) -> _ShiftTrial:
     """The best of some directions to shift the workpiece in."""
     job = trials.prediction.job
     angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
     places = [_place(distance, angle) for angle in angles]
-    trials.ratios([changes.shifted(job, *place) for place in places])  # all at once
-    shifts = [_shifted(trials, distance, angle) for angle in angles]
+    trials.ratios([changes.shift_workpiece(job, *place) for place in places])  # all at once
+    shifts = [_try_shift(trials, distance, angle) for angle in angles]
     return min(shifts, key=lambda x: x.option.ratio)
 
 
-def _nearest(trials: Trials, first: _Shifted, low: float) -> Option:
+def _nearest(trials: Trials, first: _ShiftTrial, low: float) -> Option:
     """The smallest shift in a direction that fits, between one that does not and one that does."""
     furthest = trials.prediction.job.description.advice.shift
     best, high = first.option, first.distance
     while high - low > CLOSE_SHIFT * furthest:
-        middle = _shifted(trials, 0.5 * (low + high), first.angle)
+        middle = _try_shift(trials, 0.5 * (low + high), first.angle)
         if middle.option.fits:
             best, high = middle.option, middle.distance
         else:
@@ -196,14 +196,14 @@ def _nearest(trials: Trials, first: _Shifted, low: float) -> Option:
     return best
 
 
-def _shifted(trials: Trials, distance: float, angle: float) -> _Shifted:
+def _try_shift(trials: Trials, distance: float, angle: float) -> _ShiftTrial:
     """The workpiece shifted in a direction."""
     job = trials.prediction.job
     dx, dy = _place(distance, angle)
     text = f"shift the workpiece by ({1e3 * dx:g}, {1e3 * dy:g}) mm in x, y of the base"
     size = distance / job.description.advice.shift
-    option = trials.option("shift", text, changes.shifted(job, dx, dy), size)
-    return _Shifted(distance, angle, option)
+    option = trials.option("shift", text, changes.shift_workpiece(job, dx, dy), size)
+    return _ShiftTrial(distance, angle, option)
 
 
 def _place(distance: float, angle: float) -> tuple[float, float]:
@@ -224,7 +224,7 @@ def radius(trials: Trials) -> list[Option]:
     def with_size(size: float) -> Job:
         return changes.with_radius(job, size / own)
 
-    sizes = [rounded(own * factor) for factor in RADII]
+    sizes = [round_digits(own * factor) for factor in RADII]
     ratios = trials.ratios([with_size(size) for size in sizes])
     if np.isnan(ratios).any():
         return []
@@ -241,7 +241,7 @@ def radius(trials: Trials) -> list[Option]:
 def _smallest(trials: Trials, make: Callable[[float], Job], low: float, high: float) -> float:
     """The smallest value that fits, between one that does not and one that does."""
     while high / low > CLOSE_RADIUS:
-        middle = rounded(float(np.sqrt(low * high)))
+        middle = round_digits(float(np.sqrt(low * high)))
         if middle in (low, high):
             break
         if trials.fits(make(middle)):

@@ -33,7 +33,7 @@ from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.report.result import Result
-from armtwin.robot.dynamics.sag import Outside, settled
+from armtwin.robot.dynamics.sag import Outside, solve_sag
 from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.simulation.coordinates import coordinates
 
@@ -193,6 +193,6 @@ def _sag(places: Coordinates, p: Prediction, q: Floats, outside: Acting) -> Floa
     for k, row in enumerate(rows):
         sample = min(round(time[row] * motion.rate), len(motion.q) - 1)
         now = outside.rows(slice(sample, sample + 1))
-        resting = settled(places, q[row], Outside(now.torque, now.wrench))
+        resting = solve_sag(places, q[row], Outside(now.torque, now.wrench))
         bent[k] = resting - places.both_sides(q[row])
     return np.stack([np.interp(time, time[rows], x) for x in bent.T], axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import dot, minus
 from armtwin.maths.vectors import vector
@@ -60,7 +60,7 @@ class PathError:
         vertical = 1e6 * np.abs(self.vertical).max(initial=0.0)
         return cards.line(
             "PathError",
-            cards.counted(len(self.time), "sample"),
+            cards.format_count(len(self.time), "sample"),
             f"lateral at most {lateral:.3g} µm",
             f"vertical at most {vertical:.3g} µm",
         )
@@ -76,7 +76,7 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
         shift: Time in these samples at which the seam's own time begins [s].
     """
     stamps = np.asarray(time, dtype=np.float64)
-    poses = checked("X", X, (4, 4), "a pose of the tool for each time")
+    poses = check_array("X", X, (4, 4), "a pose of the tool for each time")
     if poses.ndim != 3 or stamps.shape != poses.shape[:1]:
         raise ArmtwinError(
             f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}"

@@ -112,7 +112,7 @@ class Prediction(Result):
     @property
     def assumed(self) -> tuple[Origin, ...]:
         """The assumed numbers of the verdict."""
-        return assumed(self.robot, self.job)
+        return find_assumed(self.robot, self.job)
 
 
 def predict(
@@ -144,7 +144,7 @@ def predict(
         options=RunOptions(method=method, torque=plan.outside.torque, wrench=plan.outside.wrench),
     )
     say("path error", 0.0)
-    prediction = _judged(method, plan, run)
+    prediction = _evaluate_run(method, plan, run)
     say("path error", 1.0)
     return prediction
 
@@ -181,11 +181,11 @@ def predict_all(
     """
     found: list[Prediction | None] = [None] * len(jobs)
     with threads() as executor:
-        made = run_all(partial(_made_ready, robot, method), jobs, executor=executor)
+        made = run_all(partial(_prepare_job, robot, method), jobs, executor=executor)
         possible = {place: ready for place, ready in enumerate(made) if ready is not None}
         plans = [plan for plan, _ in possible.values()]
         runs = simulate_all([prepared for _, prepared in possible.values()])
-        judged = run_all(partial(_judged, method), plans, runs, executor=executor)
+        judged = run_all(partial(_evaluate_run, method), plans, runs, executor=executor)
         for place, prediction in zip(possible, judged, strict=True):
             found[place] = prediction
     return found
@@ -208,14 +208,14 @@ def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
     robot = job.robot(given)
     refuse_incomplete(robot, job)
     say("path", 0.0)
-    motion = planned(robot, job)
+    motion = plan_motion(robot, job)
     say("limits", 0.0)
-    limits = checked_limits(robot, job, motion)
+    limits = check_limits(robot, job, motion)
     outside = acting(job, robot, motion.trajectory.time)
     return _Plan(job, robot, given, motion, outside, limits)
 
 
-def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
+def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
     """Plan a job and prepare its run; None where it is out of reach or beyond limits."""
     try:
         plan = _plan(job, robot, lambda what, share: None)
@@ -232,7 +232,7 @@ def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, P
     return plan, ready
 
 
-def _judged(method: Method, plan: _Plan, run: Run) -> Prediction:
+def _evaluate_run(method: Method, plan: _Plan, run: Run) -> Prediction:
     """A simulated run beside its seam."""
     job = plan.job
     error = path_error(job.seam, run.trace_time, run.tool_poses())
@@ -250,7 +250,7 @@ def _judged(method: Method, plan: _Plan, run: Run) -> Prediction:
     )
 
 
-def planned(robot: Robot, job: Job) -> JointMotion:
+def plan_motion(robot: Robot, job: Job) -> JointMotion:
     """Joint motion of a job at the set-point rate of its servo."""
     d = job.description
     posture = np.array(d.posture) if isinstance(d.posture, tuple) else d.posture
@@ -265,7 +265,7 @@ def planned(robot: Robot, job: Job) -> JointMotion:
         raise FileError(job.where, [str(error)]) from None
 
 
-def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
+def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
     """What the motion uses of the robot's limits and its cell.
 
     A motion that cannot be run is refused with every violation.
@@ -298,9 +298,9 @@ def refuse_incomplete(robot: Robot, job: Job) -> None:
         raise FileError(origin, [f"cannot be predicted: {x}" for x in lacking])
 
 
-def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
+def find_assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     """Assumed numbers of a robot file that a prediction of a job uses."""
-    unused = _unused(robot, job)
+    unused = _find_unused(robot, job)
     found = []
     for origin in robot.provenance.of_kind("assumed"):
         if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):
@@ -308,7 +308,7 @@ def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     return tuple(found)
 
 
-def _unused(robot: Robot, job: Job) -> list[str]:
+def _find_unused(robot: Robot, job: Job) -> list[str]:
     """Key paths of a robot file that a prediction of a job does not use."""
     d, model = robot.description, job.description.model
     unused = [f"servo.{name}" for name in d.servo if name != model.servo]

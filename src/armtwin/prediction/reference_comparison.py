@@ -99,7 +99,7 @@ class ReferenceComparison(Result):
         words = f"{model.joints} joints, friction {model.friction}, servo {model.servo}"
         return Report(
             title=f"{self.robot.name} on the reference of {log}",
-            subtitle=f"{robot}{_carried(self)}, {words}",
+            subtitle=f"{robot}{_describe_load(self)}, {words}",
             sections=(
                 Section("", _outcome(self)),
                 Section("Measured and predicted", _charts(self), page_only=True),
@@ -131,7 +131,7 @@ def _verdict(c: ReferenceComparison) -> Text:
     )
 
 
-def _carried(c: ReferenceComparison) -> str:
+def _describe_load(c: ReferenceComparison) -> str:
     mounted = c.robot.description.mounted
     names = [name for name in (mounted.tool, mounted.payload) if name]
     return f" with {' and '.join(names)}" if names else ""

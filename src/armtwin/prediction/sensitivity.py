@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.analysis.scaled_keys import differing, moved_together
+from armtwin.analysis.scaled_keys import find_differences, scale_together
 from armtwin.analysis.sensitivity import Features, Measure, Moved, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
@@ -46,25 +46,25 @@ def sensitivity(
     """
     if not keys:
         raise ArmtwinError("sensitivity needs at least one key path of the robot file")
-    moved, measure = _measured(what)
+    moved, measure = _choose_measure(what)
     chosen = measure if features is None else _only(measure, features)
     found = sensitivity_of(moved, keys, by, chosen, progress)
     return replace(found, name=what.robot.name if isinstance(what, StepTest) else what.name)
 
 
-def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
+def _choose_measure(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
     """What moves the numbers that may be changed, and what is measured with other ones."""
     if isinstance(what, StepTest):
-        return partial(moved_together, to_tables(what.robot.description)), what.measured
+        return partial(scale_together, to_tables(what.robot.description)), what.measured
     if isinstance(what, Job):
-        return moved_in_job(what), _measured_job(what)
+        return scale_in_job(what), _measure_job(what)
     if isinstance(what, Experiment):
-        return partial(moved_together, what.numbers()), _measured_experiment(what)
+        return partial(scale_together, what.numbers()), _measure_experiment(what)
     kind = type(what).__name__
     raise ArmtwinError(f"sensitivity needs a Job, an Experiment or a StepTest, got a {kind}")
 
 
-def moved_in_job(job: Job) -> Moved:
+def scale_in_job(job: Job) -> Moved:
     """Numbers of a job's robot by key path, or by the quantity that they belong to."""
     robot = job.robot()
     tables = to_tables(robot.description)
@@ -74,13 +74,13 @@ def moved_in_job(job: Job) -> Moved:
         chosen = [quantity for quantity in quantities if quantity.name == key]
         chosen = chosen or [quantity for quantity in quantities if key in quantity.names]
         if not chosen:
-            return moved_together(tables, key, factor)
+            return scale_together(tables, key, factor)
         variant = Variant(robot.description)
         for quantity in chosen:
             if not quantity.is_ratio:
                 raise ArmtwinError(f"'{key}' is no number of the robot file, so no factor moves it")
             variant = quantity.change(variant, factor)
-        return differing(tables, to_tables(variant.description))
+        return find_differences(tables, to_tables(variant.description))
 
     return scale_numbers
 
@@ -99,7 +99,7 @@ def _only(measure: Measure, names: Sequence[str]) -> Measure:
     return some
 
 
-def _measured_experiment(experiment: Experiment) -> Measure:
+def _measure_experiment(experiment: Experiment) -> Measure:
     """Features that an experiment asks for."""
     if not experiment.description.features:
         raise experiment.refused("features must name what is read off the responses")
@@ -110,7 +110,7 @@ def _measured_experiment(experiment: Experiment) -> Measure:
     return measure_features
 
 
-def _measured_job(job: Job) -> Measure:
+def _measure_job(job: Job) -> Measure:
     """Largest share of a job's tolerance, and peaks of its path error over the whole run [m]."""
 
     def measure_features(values: Mapping[str, Any]) -> Features:

@@ -23,7 +23,7 @@ def cautions(robot: Robot, job: Job) -> tuple[str, ...]:
         robot: The robot as it was simulated.
         job: The job.
     """
-    return (*_without_tool(robot), *_smoothed(job))
+    return (*_without_tool(robot), *_warn_of_splines(job))
 
 
 def _without_tool(robot: Robot) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _without_tool(robot: Robot) -> Iterator[str]:
         )
 
 
-def _smoothed(job: Job) -> Iterator[str]:
+def _warn_of_splines(job: Job) -> Iterator[str]:
     """Splines through points of a file whose deviation from the polyline exceeds the tolerance."""
     tolerance = job.description.tolerance
     allowed = min(tolerance.lateral, tolerance.vertical)

@@ -104,7 +104,7 @@ def side_by_side(
     answers: list[Answer | None] = []
     refusals: list[ArmtwinError | None] = []
     for job in jobs:
-        answer, refusal = _answered(job, nominal, method)
+        answer, refusal = _predict_one(job, nominal, method)
         answers.append(answer)
         refusals.append(refusal)
         if progress is not None:
@@ -116,7 +116,7 @@ def side_by_side(
     return SideBySide(tuple(jobs), tuple(answers), tuple(words))
 
 
-def _answered(
+def _predict_one(
     job: Job, nominal: bool, method: Method
 ) -> tuple[Answer, None] | tuple[None, ArmtwinError]:
     """A job predicted, or why it cannot be."""

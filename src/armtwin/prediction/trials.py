@@ -155,7 +155,7 @@ def duration_of(job: Job) -> float:
         return float("inf")
 
 
-def rounded(speed: float) -> float:
+def round_digits(speed: float) -> float:
     """A speed or length in three digits of mm/s or mm."""
     return float(f"{1e3 * speed:.3g}") / 1e3
 
@@ -190,7 +190,7 @@ def highest(
     low = max(passing)
     high = min((value for value in tried if value > low), default=low * CLOSE)
     while high / low > CLOSE:
-        middle = rounded(float(np.sqrt(low * high)))
+        middle = round_digits(float(np.sqrt(low * high)))
         if middle in (low, high):
             break
         tried.append(middle)
@@ -212,7 +212,7 @@ def _a_little_more(
     """
     tried: list[float] = []
     for _ in range(MORE_STEPS):
-        low = rounded(MARGIN * low)
+        low = round_digits(MARGIN * low)
         if low > most:
             break
         tried.append(low)

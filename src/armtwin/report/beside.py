@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.atomic import check_file, try_folder, write_files
 from armtwin.files.disk import Content
-from armtwin.files.whole import check_file, try_folder, write_files
 from armtwin.report.folder import RESULT, refuse_inputs
 
 

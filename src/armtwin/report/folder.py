@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.atomic import try_folder, write_folder
 from armtwin.files.disk import Content, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
-from armtwin.files.whole import try_folder, write_folder
 
 RESULT = "result.json"
 
@@ -70,7 +70,7 @@ class ResultFolder:
         if not self.folder.is_dir():
             return set()
         older = read_result(self.folder)
-        files = None if older is None else listed(older)
+        files = None if older is None else list_result_files(older)
         gone = files or set()
         refuse_inputs((self.folder / name for name in {*gone, *self.names}), self.inputs)
         if not self.force:
@@ -119,7 +119,7 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     return result if ours else None
 
 
-def listed(result: dict[str, Any]) -> set[str] | None:
+def list_result_files(result: dict[str, Any]) -> set[str] | None:
     """Names of the files of a result, None if it does not list them."""
     names = result.get("files")
     if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
@@ -133,7 +133,7 @@ def listed(result: dict[str, Any]) -> set[str] | None:
 def result_around(file: Path) -> Path | None:
     """The folder of the result that a file is part of, None if it is part of none."""
     folder = real(file).parent
-    files = listed(read_result(folder) or {})
+    files = list_result_files(read_result(folder) or {})
     return folder if files is not None and file.name in files else None
 
 

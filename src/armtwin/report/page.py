@@ -15,8 +15,8 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from armtwin.notebook.markup import element, joined, words
-from armtwin.notebook.sampling import packed
+from armtwin.notebook.markup import element, join_markup, words
+from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.sections import (
     Block,
     Data,
@@ -32,29 +32,29 @@ from armtwin.notebook.sections import (
 
 
 @cache
-def shipped(name: str) -> str:
+def read_asset(name: str) -> str:
     """The text of a file that comes with this room."""
     return (resources.files("armtwin.report") / name).read_text(encoding="utf-8")
 
 
-def filled(name: str, parts: Mapping[str, str]) -> str:
+def fill_page(name: str, parts: Mapping[str, str]) -> str:
     """A shipped page with markup in the places that it names."""
-    return Template(shipped(name)).substitute(parts)
+    return Template(read_asset(name)).substitute(parts)
 
 
 def report_markup(report: Report, plots: Sequence[Plot]) -> str:
     """Verdict and sections of a report; a plot goes by its place in the list of all."""
-    verdict = joined(element("p", f"verdict {x.tone}", words(x.text)) for x in report.verdict)
-    note = shipped("no_scripts.html")
+    verdict = join_markup(element("p", f"verdict {x.tone}", words(x.text)) for x in report.verdict)
+    note = read_asset("no_scripts.html")
     numbers: dict[int, int] = {}  # by identity: two plots may be equal
     for number, plot in enumerate(plots):
         numbers.setdefault(id(plot), number)
-    return verdict + note + joined(_section(x, numbers) for x in report.sections)
+    return verdict + note + join_markup(_section(x, numbers) for x in report.sections)
 
 
 def _section(section: Section, numbers: Mapping[int, int]) -> str:
     """A section; one that has nothing to show is left out."""
-    blocks = joined(_block(block, numbers) for block in section.blocks)
+    blocks = join_markup(_block(block, numbers) for block in section.blocks)
     if not blocks:
         return ""
     title = element("h2", inside=words(section.title)) if section.title else ""
@@ -88,7 +88,7 @@ def _scene(block: Scene) -> str:
     legend = {"good": good, "fair": fair, "bad": bad}
     unjudged = "" if block.judged else " hidden"
     caption = words(block.caption)
-    return filled("scene.html", {"caption": caption, "unjudged": unjudged, **legend})
+    return fill_page("scene.html", {"caption": caption, "unjudged": unjudged, **legend})
 
 
 def _text(block: Text) -> str:
@@ -100,14 +100,16 @@ def _facts(block: Facts) -> str:
     found = []
     for name, text in block.shown:
         found.append(element("dt", inside=words(name)) + element("dd", inside=words(text)))
-    return element("dl", inside=joined(found)) + "\n"
+    return element("dl", inside=join_markup(found)) + "\n"
 
 
 def _table(block: Table) -> str:
     if not block.records:
         return ""
-    head = joined(element("th", scope="col", inside=words(cell)) for cell in block.head)
-    rows = joined(f"<tr>{joined(_cells(block, k, row))}</tr>\n" for k, row in enumerate(block.rows))
+    head = join_markup(element("th", scope="col", inside=words(cell)) for cell in block.head)
+    rows = join_markup(
+        f"<tr>{join_markup(_cells(block, k, row))}</tr>\n" for k, row in enumerate(block.rows)
+    )
     inside = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n"
     table = element("div", "scroll", element("table", "words" if block.words else "", inside))
     if not block.folded:
@@ -151,14 +153,14 @@ def to_html(report: Report) -> str:
     data = {
         "count": max((len(x) for x in report.series.values()), default=0),
         "start": 0 if scene is None else scene.start,
-        "series": {name: packed(values) for name, values in report.series.items()},
+        "series": {name: encode_series(values) for name, values in report.series.items()},
         "plots": [
             {k: v for k, v in asdict(plot).items() if k not in ("kind", "caption")}
             for plot in plots
         ],
         "scene": None if scene is None else scene.model,
     }
-    script, style = shipped("bundle/viewer.js"), shipped("bundle/style.css")
+    script, style = read_asset("bundle/viewer.js"), read_asset("bundle/style.css")
     policy = (
         f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; "
         "img-src data:; base-uri 'none'"
@@ -172,7 +174,7 @@ def to_html(report: Report) -> str:
         "script": script,
         "style": style,
     }
-    return filled("page.html", parts)
+    return fill_page("page.html", parts)
 
 
 def _source(text: str) -> str:

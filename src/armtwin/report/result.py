@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.whole import write_file
+from armtwin.files.atomic import write_file
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe_of
 from armtwin.notebook.sections import Record, Report

@@ -158,7 +158,7 @@ class _Sheet:
             head = self.spelled(column.title)
             numbers = column.number is not None
             grid.add_column(
-                head if narrow is None else _broken(head, width),
+                head if narrow is None else _wrap_head(head, width),
                 justify="right" if numbers else "left",
                 no_wrap=numbers or narrow is None,
                 overflow="fold",
@@ -173,17 +173,17 @@ class _Sheet:
         for number, row in enumerate(cells):
             style = "red" if number in self.bad else ""
             first = self.columns[0]
-            name = row[0] if first.number is None else self._labelled(first, row[0])
+            name = row[0] if first.number is None else self._label_cell(first, row[0])
             yield Words(name, style=style or "bold")
             for column, text in zip(self.columns[1:], row[1:], strict=True):
-                yield Padding(Words(self._labelled(column, text)), (0, 0, 0, INDENT))
+                yield Padding(Words(self._label_cell(column, text)), (0, 0, 0, INDENT))
 
-    def _labelled(self, column: Column, text: str) -> str:
+    def _label_cell(self, column: Column, text: str) -> str:
         title = self.spelled(column.title)
         return f"{title}: {text}" if title else text
 
 
-def _broken(head: str, width: int) -> str:
+def _wrap_head(head: str, width: int) -> str:
     """A head in lines of some width, its words whole."""
     lines = wrap(head, max(width, 1), break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)

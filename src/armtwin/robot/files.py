@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.atomic import check_file, write_files
 from armtwin.files.covariance import beside, covariance_content, read_covariance
 from armtwin.files.disk import Content
 from armtwin.files.kinds import check_name, check_tables
-from armtwin.files.loading import shipped_files
+from armtwin.files.loading import list_shipped_files
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
 from armtwin.files.shape import Tables
-from armtwin.files.whole import check_file, write_files
 from armtwin.files.writing import read_back, to_tables
 from armtwin.robot.formats.denavit_hartenberg import Convention, read_table
 from armtwin.robot.formats.reading import of_table, read_robot
@@ -22,7 +22,7 @@ from armtwin.robot.schema.checks import problems
 from armtwin.robot.schema.description import Description
 
 
-def shipped() -> dict[str, Path]:
+def list_shipped() -> dict[str, Path]:
     """Names and files of the robots that come with the package."""
     return dict(_library())
 
@@ -30,17 +30,17 @@ def shipped() -> dict[str, Path]:
 @cache
 def _library() -> tuple[tuple[str, Path], ...]:
     """The same; what comes with the package stays as it is."""
-    return tuple(shipped_files("armtwin.robot", "library").items())
+    return tuple(list_shipped_files("armtwin.robot", "library").items())
 
 
 def path_of(name_or_path: str | Path) -> Path:
     """File of a shipped robot, or the path itself."""
-    return shipped().get(str(name_or_path), Path(name_or_path))
+    return list_shipped().get(str(name_or_path), Path(name_or_path))
 
 
 def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Description, str]:
     """Description of a shipped robot or of a file, and where it came from."""
-    known = shipped()
+    known = list_shipped()
     name = str(name_or_path)
     path = known.get(name, Path(name_or_path))
     if name not in known:

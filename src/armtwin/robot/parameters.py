@@ -20,11 +20,11 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.units import Unit
-from armtwin.robot.dynamics.bodies import body_from, link_parameters, mounted_load
+from armtwin.robot.dynamics.bodies import body_from, link_parameters, lump_mounted_load
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Motor
 from armtwin.robot.schema.groups import Link, Mounted
-from armtwin.robot.schema.tree import grow
+from armtwin.robot.schema.tree import build_tree
 
 Renewed = Mapping[str, Mapping[str, bool]]  # key -> parameters that it holds, whether renewed
 
@@ -32,7 +32,7 @@ Renewed = Mapping[str, Mapping[str, bool]]  # key -> parameters that it holds, w
 ALSO = {"mass": ("body",), "first_moment": ("com", "body"), "inertia": ("body",)}
 
 
-def renewed(
+def renew_source(
     old: str | dict[str, str], source: str, numbers: Renewed, others: Iterable[str] = ()
 ) -> str | dict[str, str]:
     """The source of a group with new numbers: one text where all have the same.
@@ -188,7 +188,7 @@ def parameter_table(description: Description) -> tuple[Parameter, ...]:
 
 def _parameters_of_parts(description: Description) -> Iterator[tuple[Parameter, Any]]:
     """All parameters in order, each with what says how it acts: its part, and the shape of it."""
-    for k, joint in enumerate(grow(description).joints, 1):
+    for k, joint in enumerate(build_tree(description).joints, 1):
         values = link_parameters(description, joint.child)
         for (name, unit), value in zip(TEN, values, strict=True):
             yield Parameter(name.format(k), unit, "link", float(value)), joint.child
@@ -261,10 +261,10 @@ def with_values(description: Description, phi: Floats, source: str, told: Flags)
     new = _New(values, flags, source)
     return replace(
         description,
-        link=_replaced_links(description, new),
-        motor=tuple(_replaced_motor(motor, new) for motor in description.motor),
-        balancer=tuple(_replaced_balancer(balancer, new) for balancer in description.balancer),
-        friction=_replaced_friction(description, new),
+        link=_replace_links(description, new),
+        motor=tuple(_replace_motor(motor, new) for motor in description.motor),
+        balancer=tuple(_replace_balancer(balancer, new) for balancer in description.balancer),
+        friction=_replace_friction(description, new),
     )
 
 
@@ -287,45 +287,45 @@ class _New:
         return next(self.values), next(self.told)
 
 
-def _replaced_links(description: Description, new: _New) -> tuple[Link, ...]:
+def _replace_links(description: Description, new: _New) -> tuple[Link, ...]:
     links = {link.name: link for link in description.link}
     flange = description.flange
-    for k, joint in enumerate(grow(description).joints, 1):
+    for k, joint in enumerate(build_tree(description).joints, 1):
         name = joint.child
         values, told = zip(*(new.take() for _ in TEN), strict=True)
         ten = np.array(values)
         if np.array_equal(ten, link_parameters(description, name)):
             continue
         if flange is not None and flange.link == name:
-            ten = ten - mounted_load(description)
+            ten = ten - lump_mounted_load(description)
         names = [parameter.format(k) for parameter, _ in TEN]
         numbers = {}
         for key, part in OF_BODY.items():
             numbers[key] = dict(zip(names[part], told[part], strict=True))
-        source = renewed(links[name].source, new.source, numbers)
+        source = renew_source(links[name].source, new.source, numbers)
         links[name] = replace(links[name], body=body_from(ten), source=source)
     return tuple(links.values())
 
 
-def _replaced_balancer(balancer: Balancer, new: _New) -> Balancer:
+def _replace_balancer(balancer: Balancer, new: _New) -> Balancer:
     force, numbers = _with_coefficients(balancer.name, balancer.force, new)
     made = replace(balancer, force=force)
     if made == balancer:
         return balancer
     others = _other_numbers(balancer.force)
-    return replace(made, source=renewed(balancer.source, new.source, numbers, others))
+    return replace(made, source=renew_source(balancer.source, new.source, numbers, others))
 
 
-def _replaced_friction(description: Description, new: _New) -> tuple[FrictionElement, ...]:
+def _replace_friction(description: Description, new: _New) -> tuple[FrictionElement, ...]:
     """All friction elements, those in use with new values."""
     active = description.active_friction()
     elements = []
     for element in description.friction:
-        elements.append(_replaced_element(element, new) if element in active else element)
+        elements.append(_replace_element(element, new) if element in active else element)
     return tuple(elements)
 
 
-def _replaced_element(element: FrictionElement, new: _New) -> FrictionElement:
+def _replace_element(element: FrictionElement, new: _New) -> FrictionElement:
     law, numbers = _with_coefficients(element.name, element.law, new)
     made = replace(element, law=law)
     others = _other_numbers(element.law)
@@ -344,7 +344,7 @@ def _replaced_element(element: FrictionElement, new: _New) -> FrictionElement:
             others.append(key)
     if made == element:
         return element
-    return replace(made, source=renewed(element.source, new.source, numbers, others))
+    return replace(made, source=renew_source(element.source, new.source, numbers, others))
 
 
 def _with_coefficients(name: str, law: L, new: _New) -> tuple[L, dict[str, dict[str, bool]]]:
@@ -368,7 +368,7 @@ def _other_numbers(law: Law | StrutForce) -> list[str]:
     return others
 
 
-def _replaced_motor(motor: Motor, new: _New) -> Motor:
+def _replace_motor(motor: Motor, new: _New) -> Motor:
     inertia, is_new = new.take()
     if motor.rotor_inertia == inertia:
         return motor

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.atomic import write_file
 from armtwin.files.covariance import beside
+from armtwin.files.file_cache import FileCache
 from armtwin.files.loading import check_description
-from armtwin.files.remembered import Remembered
-from armtwin.files.whole import write_file
-from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
+from armtwin.maths.batch import Floats, check_array, read_only, reusable, spread, stack_tables
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
@@ -27,7 +27,7 @@ from armtwin.robot.dynamics import equations as dynamics
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.equations import Linearisation
 from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
-from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, loaded_friction
+from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
 from armtwin.robot.formats.denavit_hartenberg import Convention
 from armtwin.robot.kinematics.inverse import InverseKinematics
 from armtwin.robot.kinematics.limits import Limits, motion_limits, position_limits
@@ -124,8 +124,8 @@ class Robot(Result):
     def __repr__(self) -> str:
         held = str(self.description.mounted)
         name = f"{self.name!r} with {held}" if held else repr(self.name)
-        joints = cards.counted(self.n, "joint")
-        parameters = cards.counted(len(self.parameters), "parameter")
+        joints = cards.format_count(self.n, "joint")
+        parameters = cards.format_count(len(self.parameters), "parameter")
         return cards.line("Robot", name, joints, parameters)
 
     def sections(self, *, sources: bool = True) -> Report:
@@ -153,7 +153,7 @@ class Robot(Result):
             axes: Axes with three dimensions; new ones where none are given.
         """
         what = f"one posture of the {self.n} joints of '{self.name}'"
-        posture = checked("q", np.zeros(self.n) if q is None else q, (self.n,), what)
+        posture = check_array("q", np.zeros(self.n) if q is None else q, (self.n,), what)
         if posture.ndim != 1:
             raise ArmtwinError(f"q must have shape ({self.n},) ({what}), got {posture.shape}")
         pose = partial(self.forward_kinematics, posture)
@@ -259,7 +259,7 @@ class Robot(Result):
             told: Which of them come from there, (p,); the others keep their source, and those that
                 keep their value their deviation. All by default.
         """
-        values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
+        values = check_array("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
             raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
         flags = np.ones(len(values), dtype=bool) if told is None else np.asarray(told, dtype=bool)
@@ -284,7 +284,7 @@ class Robot(Result):
         """
         new = carry_covariance(self.description, description, renewed)
         origin = f"robot '{self.name}' {blamed}" if blamed else self.origin
-        return Robot(new, origin).said_to_be(self.origin)
+        return Robot(new, origin).with_origin(self.origin)
 
     def with_gravity(self, gravity: ArrayLike, source: str = "") -> Robot:
         """The robot on a base in whose frame things fall so, (3,) [m/s²].
@@ -293,7 +293,7 @@ class Robot(Result):
             gravity: Free fall; `mounting.gravity_of` gives it for a wall or a ceiling.
             source: Where it comes from, starting as sources do with "measured:" or the like.
         """
-        g = checked("gravity", gravity, (3,), "free fall in the base frame")
+        g = check_array("gravity", gravity, (3,), "free fall in the base frame")
         if g.ndim != 1:
             raise ArmtwinError(f"gravity must have shape (3,), got {g.shape}")
         sources = dict(self.description.source)
@@ -303,7 +303,7 @@ class Robot(Result):
         description = replace(self.description, gravity=vector(g), source=sources)
         return self.with_description(description)
 
-    def said_to_be(self, origin: str) -> Robot:
+    def with_origin(self, origin: str) -> Robot:
         """The same robot with another origin; it is not checked again."""
         robot = copy(self)
         object.__setattr__(robot, "origin", origin)
@@ -443,7 +443,7 @@ class Robot(Result):
         tau = self._torques(tau).reshape(*lead, self.n)
         if wrench is None:
             return tau
-        force = checked("wrench", wrench, (6,), "force and torque on the tool")
+        force = check_array("wrench", wrench, (6,), "force and torque on the tool")
         try:
             return tau - np.einsum("...ij,...i->...j", self.jacobian(q), force)
         except ValueError:
@@ -468,13 +468,13 @@ class Robot(Result):
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Floats:
         """Accelerations under joint torques, friction left out, (..., n)."""
         if self.assembly.coupling is not None:
-            return self._coupled_forward_dynamics(q, v, tau)
+            return self._solve_coupled_dynamics(q, v, tau)
         lead, tables = self._states(q=q, v=v, tau=tau)
         return dynamics.forward_dynamics(self.assembly, *tables).reshape(*lead, self.n)
 
-    def _coupled_forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Floats:
+    def _solve_coupled_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Floats:
         """Accelerations where joints follow others: M a = τ - h in the free coordinates."""
-        force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
+        force = check_array("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
         try:
             a = np.linalg.solve(self.mass_matrix(q), force[..., None])
         except np.linalg.LinAlgError:
@@ -485,20 +485,20 @@ class Robot(Result):
     def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """Steady sliding friction on the joints, (..., n); q only where a linkage needs it.
 
-        What the load of gears adds is `loaded_friction`.
+        What the load of gears adds is `load_dependent_friction`.
         """
         lead, speeds, positions = self._speeds(v, q)
         tau = dynamics.friction_torque(self.assembly, speeds, positions)
         return self._torques(tau).reshape(*lead, self.n)
 
-    def loaded_friction(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+    def load_dependent_friction(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """Friction that the load of gears adds to `friction_torque`, (..., n)."""
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         if not has_loads(self.assembly):
             return np.zeros((*lead, self.n))
         rigid = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
         on_links = beyond_gears(self.assembly, rigid, speeds, accelerations)
-        tau = loaded_friction(self.assembly, on_links, speeds)
+        tau = load_dependent_friction(self.assembly, on_links, speeds)
         return self._torques(tau).reshape(*lead, self.n)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
@@ -586,8 +586,8 @@ class Robot(Result):
     def _states(self, **arrays: ArrayLike) -> tuple[tuple[int, ...], list[Floats]]:
         """Checked (m, joints) tables of joint quantities, with their common leading shape."""
         what = f"one value for each of the {self.n} joints of '{self.name}'"
-        states = [checked(name, x, (self.n,), what) for name, x in arrays.items()]
-        lead, tables = stacked(*states)
+        states = [check_array(name, x, (self.n,), what) for name, x in arrays.items()]
+        lead, tables = stack_tables(*states)
         coupling = self.assembly.coupling
         if coupling is None:
             return lead, tables
@@ -629,4 +629,4 @@ class Robot(Result):
 
 
 MOST_LOADED = 32  # robots
-_LOADED: Remembered[Robot] = Remembered(MOST_LOADED)
+_LOADED: FileCache[Robot] = FileCache(MOST_LOADED)

@@ -101,7 +101,7 @@ def carry_covariance(
     if names:
         was, now = actions(prior), actions(changed)
         names = [name for name in names if was[name] == now.get(name)]
-    kept = _chosen(given, names)
+    kept = _select_deviations(given, names)
     if prior.gravity != changed.gravity:
         kept = replace(kept, gravity=None)
     if own is not None:
@@ -110,7 +110,7 @@ def carry_covariance(
     return replace(changed, standard_deviation=None if nothing else kept)
 
 
-def _chosen(known: StandardDeviations, names: list[str]) -> StandardDeviations:
+def _select_deviations(known: StandardDeviations, names: list[str]) -> StandardDeviations:
     """The deviations of some parameters alone, with how these err together."""
     together = known.covariance if names else None
     if together is not None:
@@ -136,7 +136,7 @@ def _side_by_side(new: StandardDeviations, kept: StandardDeviations) -> Standard
     return replace(new, source=source, parameters=parameters, covariance=together)
 
 
-def known_deviations(
+def standard_deviations(
     names: tuple[str, ...], covariance: Floats, known: Flags, source: str
 ) -> StandardDeviations:
     """The standard deviations of a robot file, with how they err together.

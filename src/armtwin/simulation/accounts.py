@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armtwin.drives.hydraulics import pressed
-from armtwin.drives.springs import bent, beyond
+from armtwin.drives.hydraulics import advance_force
+from armtwin.drives.springs import deflection_torque, twist_beyond_backlash
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.step import along
@@ -72,7 +72,9 @@ def account_springs(
         touching = force[e, 1] != 0.0
         lost = choose(touching, damping[e] * w, 0.0)
         middle = along(rows, place, count, r, u) - rest[e] + 0.5 * h * w
-        stored, _ = bent(beyond(middle, gap[e]), stiffness[e], soft[e], knee[e])
+        stored, _ = deflection_torque(
+            twist_beyond_backlash(middle, gap[e]), stiffness[e], soft[e], knee[e]
+        )
         energy[DAMPERS] += h * w * lost
         energy[NUMERICAL] += h * w * (used - lost - stored)
 
@@ -96,6 +98,6 @@ def release(
     for c in range(cylinder_row.shape[0]):
         r = cylinder_row[c]
         w = along(rows, place, count, r, v) + 0.5 * along(rows, place, count, r, dv)
-        after = pressed(compliance[c], leakage[c], oil[c], Q[c], w, h)
+        after = advance_force(compliance[c], leakage[c], oil[c], Q[c], w, h)
         energy[MOTORS] += h * w * 0.5 * (oil[c] + after)
         oil[c] = after

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike
 
 from armtwin.drives.friction.curves import INTERVALS, split
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.springs import Spring, Springs, bent_energy, damper, packed_springs
+from armtwin.drives.springs import Spring, Springs, damper, deflection_energy, pack_springs
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.maths.quantities import (
     Friction,
     Number,
@@ -51,7 +51,7 @@ from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import C0, Friction as FrictionParts, Rows
 
 FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
-SWING = 0.1  # phase angle [rad] of the fastest vibration in one step
+PHASE_STEP = 0.1  # phase angle [rad] of the fastest vibration in one step
 SLOWING = 1.0  # times the fastest time in which drag stops a speed that one step may take
 SLOWEST_DRAG = 1e-2  # speed [rad/s] from which the rise of friction counts as drag
 MOST_DRAG = 50.0  # by which drag may make a step shorter
@@ -202,7 +202,7 @@ def bench_of(robot: Robot, joint: str, **changes: Any) -> Bench:
             "ground_damping": found[0].ground_damping or 0.0,
         }
     given["friction"] = tuple(_friction_of(robot, joint, motor.name))
-    return checked_bench(Bench(**(given | changes)))
+    return check_bench(Bench(**(given | changes)))
 
 
 def _friction_of(robot: Robot, joint: str, motor: str) -> Iterator[BenchFriction]:
@@ -215,7 +215,7 @@ def _friction_of(robot: Robot, joint: str, motor: str) -> Iterator[BenchFriction
             yield BenchFriction(side, element.law, element.presliding, element.offset)
 
 
-def checked_bench(bench: Bench) -> Bench:
+def check_bench(bench: Bench) -> Bench:
     """The bench, if it can be."""
     problem = bench.problem()
     if problem:
@@ -240,7 +240,7 @@ class BenchRun(Result):
 
     def sections(self) -> Report:
         """Where the energy went, and angle and torque of the motor over time."""
-        samples = cards.counted(len(self.log.time), "sample")
+        samples = cards.format_count(len(self.log.time), "sample")
         seconds = f"{np.ptp(self.log.time):.4g} s"
         verdict = Text(f"Simulated {seconds} with the joint {self.bench.joint}, {samples}.")
         motor = Section("Motor", (_motor_charts(self.log),))
@@ -280,10 +280,10 @@ def simulate_bench(
         partner: Asked at each of the times for the torque on the joint until the next one, beside
             the bench's own load; the joint must be able to move.
     """
-    checked_bench(bench)
-    times, tau, angles = _checked_input(time, torque, position)
-    inputs, state, record = _prepared(bench, times, tau, angles, step)
-    before = _stored(inputs, state)
+    check_bench(bench)
+    times, tau, angles = _check_input(time, torque, position)
+    inputs, state, record = _prepare_bench(bench, times, tau, angles, step)
+    before = _compute_energy(inputs, state)
     if partner is None:
         lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
     else:
@@ -293,8 +293,8 @@ def simulate_bench(
             f"bench: the motion runs away at {times[lost]:.4g} s; torques up to "
             f"{np.abs(tau).max():.3g} N m move an inertia of {bench.rotor_inertia:.3g} kg m²"
         )
-    stored = _stored(inputs, state) - before
-    return BenchRun(bench, _logged(bench, times, tau, record), _energy(inputs, state, stored))
+    stored = _compute_energy(inputs, state) - before
+    return BenchRun(bench, _build_log(bench, times, tau, record), _energy(inputs, state, stored))
 
 
 def _run_coupled(
@@ -320,7 +320,7 @@ def _run_coupled(
     return -1
 
 
-def _checked_input(
+def _check_input(
     time: ArrayLike, torque: ArrayLike | None, position: ArrayLike | None
 ) -> tuple[Floats, Floats, Floats]:
     """Times, torques and angles; there are no angles where torques are given."""
@@ -328,10 +328,10 @@ def _checked_input(
     if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
         raise ArmtwinError("bench: time must be two or more numbers that rise")
     if torque is not None and position is None:
-        tau = checked("bench torque", torque, times.shape, "one for each time")
+        tau = check_array("bench torque", torque, times.shape, "one for each time")
         return times, tau.copy(), np.zeros(0)
     if position is not None and torque is None:
-        angles = checked("bench position", position, times.shape, "one for each time")
+        angles = check_array("bench position", position, times.shape, "one for each time")
         return times, np.zeros_like(times), angles.copy()
     got = "none" if torque is None else "both"
     raise ArmtwinError(f"bench: must be driven by either torque or position, got {got}")
@@ -371,7 +371,7 @@ def servo_of(bench: Bench) -> Floats:
     return np.array([kp, 2 * np.sqrt(kp * bench.rotor_inertia)])
 
 
-def _prepared(
+def _prepare_bench(
     bench: Bench, times: Floats, tau: Floats, angles: Floats, step: float | None
 ) -> tuple[BenchInputs, BenchState, Floats]:
     rows = rows_of(bench)
@@ -396,7 +396,7 @@ def _prepared(
         angles,
         servo,
         steps,
-        packed_rows(weights),
+        pack_rows(weights),
         M,
         rows["motor"],
         load,
@@ -409,7 +409,7 @@ def _prepared(
     return inputs, state, np.zeros((len(times), 2, count))
 
 
-def packed_rows(weights: Floats) -> Rows:
+def pack_rows(weights: Floats) -> Rows:
     """Rows, with the coordinates that each one has."""
     used = weights != 0
     first_used = np.argsort(~used, axis=1, kind="stable")
@@ -428,7 +428,7 @@ def springs_of(bench: Bench, names: list[str], *, grounded: bool) -> Springs:
     if grounded:
         rows.append(names.index("drive"))
         parts.append(damper(bench.ground_damping))
-    return packed_springs(rows, parts)
+    return pack_springs(rows, parts)
 
 
 def friction_of(bench: Bench, names: list[str]) -> FrictionParts:
@@ -462,11 +462,13 @@ def longest_step(
 ) -> float:
     """The longest step of a bench by its highest natural frequency and its drag [s]."""
     drag = [_steepest(given.law) for given in bench.friction]
-    vibration = _swinging(M, weights, springs, friction, servo)
-    return max(_slowed(M, weights, springs, friction, drag, vibration), vibration / MOST_DRAG)
+    vibration = _limit_by_vibration(M, weights, springs, friction, servo)
+    return max(
+        _limit_by_drag(M, weights, springs, friction, drag, vibration), vibration / MOST_DRAG
+    )
 
 
-def _swinging(
+def _limit_by_vibration(
     M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
 ) -> float:
     """A share of the shortest period of springs, bristles and servo [s]."""
@@ -478,7 +480,7 @@ def _swinging(
     ):
         stiff += stiffness * np.outer(weights[row], weights[row])
     fastest = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, stiff))).max()))
-    return min(SWING / fastest, LONGEST_STEP) if fastest > 0 else LONGEST_STEP
+    return min(PHASE_STEP / fastest, LONGEST_STEP) if fastest > 0 else LONGEST_STEP
 
 
 def _steepest(law: Law) -> float:
@@ -488,7 +490,7 @@ def _steepest(law: Law) -> float:
     return max(float((np.diff(dry + wet) / np.diff(speeds)).max()), 0.0)
 
 
-def _slowed(
+def _limit_by_drag(
     M: Floats,
     weights: Floats,
     springs: Springs,
@@ -511,12 +513,12 @@ def _slowed(
     return min(longest, SLOWING / rate) if rate > 0 else longest
 
 
-def _stored(inputs: BenchInputs, state: BenchState) -> float:
+def _compute_energy(inputs: BenchInputs, state: BenchState) -> float:
     """Energy of motion, springs and bristles [J]."""
     springs, friction = inputs.springs, inputs.friction
     twists = inputs.rows.weights[springs.row] @ state.u - springs.rest
     pressed = twists - np.clip(twists, -springs.gap, springs.gap)
-    bending = bent_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum()
+    bending = deflection_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum()
     moving = 0.5 * float(state.v @ inputs.M @ state.v)
     return moving + float(bending) + _in_bristles(friction, state)
 
@@ -539,7 +541,7 @@ def _energy(inputs: BenchInputs, state: BenchState, stored: float) -> Energy:
     )
 
 
-def _logged(bench: Bench, times: Floats, tau: Floats, record: Floats) -> Log:
+def _build_log(bench: Bench, times: Floats, tau: Floats, record: Floats) -> Log:
     q, v = record[:, 0], record[:, 1]
     drive, drive_speed = q[:, -1:], v[:, -1:]
     joint = q[:, :1] if bench.has_joint else np.zeros_like(drive)

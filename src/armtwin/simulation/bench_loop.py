@@ -62,7 +62,7 @@ def push_motor(every: Any, motor: Any, load: Any, now: float, tau: Any, force: A
 
 
 @inlined
-def held_motor(
+def hold_motor(
     rows: Any,
     place: Any,
     count: Any,
@@ -117,7 +117,7 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
             pull, slope = 0.0, 0.0
             if held:
                 wanted = (1.0 - share) * position[k] + share * position[k + 1]
-                pull, slope = held_motor(rows, place, count, kp, kd, wanted, u, v, h)
+                pull, slope = hold_motor(rows, place, count, kp, kd, wanted, u, v, h)
                 resist(rows, place, count, MOTOR, pull, slope, h, A, dv)
             if kind == SWITCHING:
                 solved = switching_step(
@@ -144,6 +144,6 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
         for j in range(N):
             record[k + 1, 0, j], record[k + 1, 1, j] = u[j], v[j]
         if held:
-            pull, _ = held_motor(rows, place, count, kp, kd, position[k + 1], u, v, 0.0)
+            pull, _ = hold_motor(rows, place, count, kp, kd, position[k + 1], u, v, 0.0)
             torque[k + 1] = -pull
     return -1

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.drives.springs import Spring, Springs, packed_springs
+from armtwin.drives.springs import Spring, Springs, pack_springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Stiffness, Time, TorsionStiffness
-from armtwin.robot.dynamics.sag import settled
+from armtwin.robot.dynamics.sag import solve_sag
 from armtwin.robot.robot import Robot
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
@@ -49,7 +49,7 @@ class ToolClamp:
         return "" if self.translation > 0 else "translation must be greater than 0 N/m"
 
 
-def held_at_tool(
+def clamp_at_tool(
     robot: Robot, model: Model, q: Floats, clamp: ToolClamp
 ) -> Callable[[Plant], Plant]:
     """What adds a clamp, slack while the robot is at its first set-point, to its plant.
@@ -61,7 +61,7 @@ def held_at_tool(
         clamp: The clamp.
     """
     places = coordinates(robot, model)
-    start = settled(places, q)
+    start = solve_sag(places, q)
     rows = np.zeros((6, places.count))
     bodies = places.bodies
     rows[:, :bodies] = places.built.jacobian(start[:bodies])
@@ -69,7 +69,7 @@ def held_at_tool(
 
     def change(plant: Plant) -> Plant:
         first = len(plant.rows.weights)
-        springs = _joined(plant.springs, first, clamp, rest)
+        springs = _append_clamp(plant.springs, first, clamp, rest)
         return plant._replace(rows=_with_rows(plant.rows, rows), springs=springs)
 
     return change
@@ -84,8 +84,8 @@ def _with_rows(rows: Rows, more: Floats) -> Rows:
     return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
 
 
-def _joined(springs: Springs, first: int, clamp: ToolClamp, rest: Floats) -> Springs:
+def _append_clamp(springs: Springs, first: int, clamp: ToolClamp, rest: Floats) -> Springs:
     """Springs of the gears and, behind them, those of the clamp."""
     parts = [Spring(k, clamp.damping * k) for k in clamp.stiffness]
-    added = packed_springs(range(first, first + 6), parts)._replace(rest=rest)
+    added = pack_springs(range(first, first + 6), parts)._replace(rest=rest)
     return Springs(*(np.concatenate(pair) for pair in zip(springs, added, strict=True)))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.maths.lanes import LANES
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.trajectory import Trajectory
@@ -28,7 +28,7 @@ from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.outcome import Run, outcome
 from armtwin.simulation.partner import Partner
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
-from armtwin.simulation.traced_loop import driven, kernel_of, run_traced
+from armtwin.simulation.traced_loop import kernel_of, run_ticks, run_traced
 
 # LANES lanes cost as much as two loops that run alone, whether all of them are needed or not
 LEAST_LOOPS = 3
@@ -124,7 +124,7 @@ def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
         acting = run.coordinates.on_links(np.asarray(torque, dtype=np.float64))
         run.inputs.external[k : k + 2] = acting  # until the next set-point, where it is set again
         last = min((k + 1) * c.setpoint_ticks, run.inputs.ticks)
-        tick = driven(kernel, lanes, k * c.setpoint_ticks, last)
+        tick = run_ticks(kernel, lanes, k * c.setpoint_ticks, last)
         if lanes.ended[0, 0] != FINISHED:
             break
     how, where = lanes.ended[0]
@@ -166,13 +166,13 @@ def simulate(
         first = np.asarray(partner(0.0, trajectory.q[0], trajectory.v[0]), dtype=np.float64)
         options = replace(options, partner=None, torque=np.tile(first, (len(trajectory.q), 1)))
     prepared = prepare_run(robot, trajectory, model, settle=settle, options=options)
-    before = prepared.stored_energy()
+    before = prepared.compute_stored_energy()
     run = prepared.run
     if partner is not None:
         assert first is not None
         run = partial(run_coupled, prepared, partner, first)
-    ended = run() if progress is None else _watched(prepared, run, progress)
-    return outcome(prepared, ended, prepared.stored_energy() - before)
+    ended = run() if progress is None else _run_with_progress(prepared, run, progress)
+    return outcome(prepared, ended, prepared.compute_stored_energy() - before)
 
 
 def simulate_all(
@@ -185,11 +185,11 @@ def simulate_all(
             time on each core.
         progress: Called with the number of runs that are done.
     """
-    before = [run.stored_energy() for run in runs]
+    before = [run.compute_stored_energy() for run in runs]
     ends = run_together(runs, progress)
     found = []
     for run, ended, energy in zip(runs, ends, before, strict=True):
-        found.append(outcome(run, ended, run.stored_energy() - energy))
+        found.append(outcome(run, ended, run.compute_stored_energy() - energy))
     return found
 
 
@@ -215,12 +215,12 @@ def prepare_run(
         options,
         torque=_acting(trajectory, motion, start, torque),
         wrench=_acting(trajectory, motion, start, wrench),
-        feedforward=_advanced(robot, trajectory, motion, start, options.feedforward),
+        feedforward=_resample_feedforward(robot, trajectory, motion, start, options.feedforward),
     )
     return prepare(robot, motion, model, at_setpoints)
 
 
-def _watched(
+def _run_with_progress(
     prepared: PreparedRun, run: Callable[[], Ended], progress: Callable[[float], None]
 ) -> Ended:
     """The run on a thread of its own, while this one looks how far its trace is filled."""
@@ -285,7 +285,7 @@ def _acting(
     return np.stack([np.interp(times, given.time, x) * acting for x in values.T], axis=1)
 
 
-def _advanced(
+def _resample_feedforward(
     robot: Robot,
     given: Trajectory,
     motion: Trajectory,
@@ -306,7 +306,7 @@ def _samples(
     if values is None:
         return None
     shape = (len(trajectory.q), width)
-    array = checked(name, values, shape, "one row for each sample of the trajectory")
+    array = check_array(name, values, shape, "one row for each sample of the trajectory")
     if array.ndim != 2:
         raise ArmtwinError(f"{name} must have shape {shape}, got {array.shape}")
     return array

@@ -54,31 +54,31 @@ class Lanes:
         self.memory, self.runs, self.count = memory, runs, count
         filled = [*runs, *[runs[-1]] * (count - len(runs))]
         drives = len(runs[0].plant.sensors.row)
-        self.numbers = _woven([numbers_of(memory, run) for run in filled])
+        self.numbers = _interleave([numbers_of(memory, run) for run in filled])
         self.memories = (
             self.numbers,
-            _woven([run.plant.friction.curves for run in filled]),
-            _woven([run.plant.balancers.table for run in filled]),
-            _woven([run.inputs.ref for run in filled]),
-            _woven([_or_zeros(run.inputs.external) for run in filled]),
-            _woven([_or_zeros(run.inputs.wrench) for run in filled]),
+            _interleave([run.plant.friction.curves for run in filled]),
+            _interleave([run.plant.balancers.table for run in filled]),
+            _interleave([run.inputs.ref for run in filled]),
+            _interleave([_or_zeros(run.inputs.external) for run in filled]),
+            _interleave([_or_zeros(run.inputs.wrench) for run in filled]),
             np.zeros(MOST_KEPT * count),
         )
         self.views = tuple(self.view(name) for name in VIEWS)
         self.is_pushed = any(len(run.inputs.external) > 0 for run in runs)
         self.late = (
-            _stacked([run.plant.sensors.delay for run in filled]),
-            _stacked([run.state.readings for run in filled]),
-            _stacked([run.plant.outputs.delay for run in filled]),
-            _stacked([run.state.commands for run in filled]),
+            _stack([run.plant.sensors.delay for run in filled]),
+            _stack([run.state.readings for run in filled]),
+            _stack([run.plant.outputs.delay for run in filled]),
+            _stack([run.state.commands for run in filled]),
         )
         self.stays = (
-            _stacked([run.state.saturated for run in filled]),
+            _stack([run.state.saturated for run in filled]),
             np.full((count, drives), -1.0),
             np.zeros(count, dtype=np.bool_),
         )
         records = [run.record for run in filled]
-        self.record = Record(*(_stacked(arrays) for arrays in zip(*records, strict=True)))
+        self.record = Record(*(_stack(arrays) for arrays in zip(*records, strict=True)))
         self.ended = np.zeros((count, 2), dtype=np.int64)
         self.running = list(range(len(runs)))
 
@@ -172,7 +172,7 @@ def _or_zeros(acting: Floats) -> Floats:
     return acting if len(acting) else np.zeros((1, acting.shape[1]))
 
 
-def _woven(arrays: Sequence[Any]) -> Floats:
+def _interleave(arrays: Sequence[Any]) -> Floats:
     """Arrays element by element side by side; the shorter ones are filled with zeros."""
     if len(arrays) == 1:
         return np.ascontiguousarray(arrays[0]).reshape(-1)
@@ -183,7 +183,7 @@ def _woven(arrays: Sequence[Any]) -> Floats:
     return woven.reshape(-1)
 
 
-def _stacked(arrays: Sequence[Any]) -> Any:
+def _stack(arrays: Sequence[Any]) -> Any:
     """Arrays as one, the lanes first; the shorter ones are filled with zeros."""
     if len(arrays) == 1:
         return arrays[0][None]

@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.drives.friction.load import carry, load_step
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
-from armtwin.drives.ripple import uneven
+from armtwin.drives.ripple import apply_ripple
 from armtwin.drives.sensors import read_late
 from armtwin.maths.choice import choose, smaller
 from armtwin.maths.compiled import compiled, inlined
@@ -405,7 +405,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         for _ in range(steps):
             begin(every, M, force, dt, A, dv)
             if ripple_spring.shape[0] > 0:
-                uneven(
+                apply_ripple(
                     weights, place, count, spring_row, rest,
                     ripple_spring, ripple_motor, cycles, amplitude, phase, u, v, dt, rows, slack,
                 )  # fmt: skip

@@ -14,7 +14,7 @@ from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart
-from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
@@ -95,8 +95,8 @@ class Run(Result):
     def sections(self) -> Report:
         """What happened, where the energy went, and how far each joint is from its reference."""
         log = self.log
-        samples = cards.counted(len(log.time), "sample")
-        events = cards.counted(len(log.events), "event")
+        samples = cards.format_count(len(log.time), "sample")
+        events = cards.format_count(len(log.events), "event")
         words = f"Simulated {np.ptp(log.time):.4g} s in {samples}, {events}."
         verdict = Text(words, "bad" if log.events else "")
         sections = (
@@ -119,7 +119,7 @@ class Run(Result):
 def _errors(log: Log) -> Iterator[Block]:
     """How far each joint is from its reference."""
     layers = []
-    for name, values in numbered("joint ", log.q - log.q_ref).items():
+    for name, values in number_columns("joint ", log.q - log.q_ref).items():
         layers.append(Curve(name, log.time, values))
     yield Chart("", Axis("time", "s"), Axis("q - q_ref", "rad or m"), tuple(layers))
 
@@ -150,7 +150,7 @@ def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
     )
     rate = 1 / (c.tick * c.position_ticks)
     happened = tuple(sorted(events(prepared, ended, link, rate), key=lambda event: event.time))
-    log = logged(prepared, happened, ended)
+    log = build_log(prepared, happened, ended)
     return Run(log, energy, prepared.linear, state.z, link, motor, rate, places.built, bodies)
 
 
@@ -230,7 +230,7 @@ def _beyond_limits(prepared: PreparedRun, link: Floats, rate: float) -> Iterator
         yield Event(first / rate, "position_limit", name, text)
 
 
-def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Log:
+def build_log(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Log:
     """The samples of a run as a log."""
     robot, record, places = prepared.robot, prepared.record, prepared.coordinates
     log_ticks, tick = prepared.inputs.log_ticks, prepared.controller.tick

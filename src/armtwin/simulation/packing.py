@@ -17,7 +17,7 @@ from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
 from armtwin.drives.sensors import Sensors
-from armtwin.drives.springs import Springs, damper, packed_springs
+from armtwin.drives.springs import Springs, damper, pack_springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.rotors import Rotors
@@ -64,7 +64,7 @@ class RowList:
         self.linkages.append(linkage)
         return len(self.weights) - 1
 
-    def packed(self) -> Rows:
+    def pack(self) -> Rows:
         """All rows."""
         weights = np.array(self.weights).reshape(-1, self.coordinates.count)
         used = weights != 0
@@ -97,7 +97,7 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
     ripples = _ripples(places, springs, rows)
     balancers = _balancers(robot, rows)
     cylinders = _cylinders(robot, model, rows, tick)
-    combinations = rows.packed()
+    combinations = rows.pack()
     rotors = robot.assembly.rotors_along(places.motor_rows)
     return Plant(
         rows=combinations,
@@ -110,7 +110,7 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
         cylinders=cylinders,
         sensors=sensors,
         outputs=outputs,
-        ties=ties(_coupled(combinations, rotors, places.bodies), places.bodies),
+        ties=ties(_find_coupling(combinations, rotors, places.bodies), places.bodies),
         loads=_loads(robot, friction, outputs, combinations),
     )
 
@@ -146,7 +146,7 @@ def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Ge
     )
 
 
-def _coupled(rows: Rows, rotors: Rotors, bodies: int) -> NDArray[np.bool_]:
+def _find_coupling(rows: Rows, rotors: Rotors, bodies: int) -> NDArray[np.bool_]:
     """Coordinates that share an entry of the matrix of a step, (N, N)."""
     coupled = rotors.inertia != 0
     coupled[:bodies, :bodies] = True
@@ -270,7 +270,7 @@ def _springs(places: Coordinates, rows: RowList) -> Springs:
         if compliance.ground_damping:
             numbers.append(rows.add_weights(compliance.driving))
             parts.append(damper(compliance.ground_damping))
-    return packed_springs(numbers, parts)
+    return pack_springs(numbers, parts)
 
 
 def _ripples(places: Coordinates, springs: Springs, rows: RowList) -> Ripples:
@@ -309,4 +309,4 @@ def _cylinders(robot: Robot, model: Model, rows: RowList, tick: float) -> hydrau
             numbers.append(rows.add(row))
             drives.append(k)
     spools = model.valves == "spool"
-    return hydraulics.packed(circuits, numbers, drives, tick, spools=spools)
+    return hydraulics.pack_circuits(circuits, numbers, drives, tick, spools=spools)

@@ -86,7 +86,7 @@ def linear_model(
     return LinearModel(times, u, du, ddu, tau, M, D, K)
 
 
-def packed(model: LinearModel) -> LinearArm:
+def pack_linear_model(model: LinearModel) -> LinearArm:
     """The model as arrays for the loop."""
     from scipy.interpolate import CubicSpline
 

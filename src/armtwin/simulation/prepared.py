@@ -21,12 +21,12 @@ from armtwin.control.controller import (
     shift,
     uses_torque,
 )
-from armtwin.drives.springs import bent_energy, numerical_damping
+from armtwin.drives.springs import deflection_energy, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics import equations as dynamics
-from armtwin.robot.dynamics.sag import Outside, held, settled
+from armtwin.robot.dynamics.sag import Outside, holding_torques, solve_sag
 from armtwin.robot.kinematics.strokes import check_drives, drive_forces, strokes
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.provenance import missing
@@ -38,14 +38,14 @@ from armtwin.simulation.loop import Inputs, Record, State
 from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.packing import plant
-from armtwin.simulation.perturbation import LinearModel, linear_model, packed
+from armtwin.simulation.perturbation import LinearModel, linear_model, pack_linear_model
 from armtwin.simulation.plant import C0, Plant
 from armtwin.simulation.start import Start, find_equilibrium
 from armtwin.simulation.traced import NOWHERE, KernelStructure
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
 Ended = tuple[int, int, int]
-SWING = 0.4  # phase angle [rad] of a bristle's oscillation in one step
+PHASE_STEP = 0.4  # phase angle [rad] of a bristle's oscillation in one step
 MOST_SUBSTEPS = 64
 RECENT_PLANTS = 4  # that are cached: causes run one plant dozens of times
 
@@ -81,7 +81,7 @@ class PreparedRun:
     @property
     def path(self) -> LinearArm | None:
         """The linear model, as the loop takes it."""
-        return packed(self.linear) if self.linear else None
+        return pack_linear_model(self.linear) if self.linear else None
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -108,7 +108,7 @@ class PreparedRun:
             return ended
         return run_traced(kernel, [self])[0]
 
-    def stored_energy(self) -> float:
+    def compute_stored_energy(self) -> float:
         """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""
         u, v = self.state.u, self.state.v
         built = self.coordinates.built
@@ -126,7 +126,9 @@ class PreparedRun:
         errors = ripples.amplitude * np.sin(ripples.cycles * turns + ripples.phase)
         np.add.at(twists, ripples.spring, errors)
         pressed = twists - np.clip(twists, -springs.gap, springs.gap)
-        return float(bent_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum())
+        return float(
+            deflection_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum()
+        )
 
     def in_bristles(self) -> float:
         """Energy of the bristles, which friction took and still holds [J]."""
@@ -182,8 +184,8 @@ def prepare(
     q = motion.q[0]
     acting = Outside(_floats(options.torque), _floats(options.wrench))
     check_drives(robot)
-    u = settled(places, q, acting, parts.springs)
-    static = held(places, u, acting)[places.own]
+    u = solve_sag(places, q, acting, parts.springs)
+    static = holding_torques(places, u, acting)[places.own]
     force = drive_forces(robot, q[None], static[None])[0]
     M = mass_matrix(places.built, parts, u)
     _check_mass(robot, M)
@@ -304,7 +306,7 @@ def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Float
     return ref
 
 
-def fed_forward(robot: Robot, motion: Trajectory, model: Model) -> Floats | None:
+def compute_feedforward(robot: Robot, motion: Trajectory, model: Model) -> Floats | None:
     """Motor torques that a servo feeds forward, (k, motors) [N m]; None where it feeds none."""
     if not uses_torque(controller_of(robot, model)):
         return None
@@ -354,7 +356,7 @@ def _presliding(parts: Plant, M: Floats, h: float) -> tuple[Floats, int]:
     rows = parts.rows.weights[parts.friction.row]
     mobility = np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T))
     omega = np.sqrt(c0 * mobility)
-    substeps = int(np.clip(np.ceil(h * omega.max() / SWING), 1, MOST_SUBSTEPS))
+    substeps = int(np.clip(np.ceil(h * omega.max() / PHASE_STEP), 1, MOST_SUBSTEPS))
     # dry friction at the nodes; it may vanish at rest
     largest = parts.friction.curves[..., 0].max(axis=(1, 2))
     return 2 * largest / (c0 * h), substeps

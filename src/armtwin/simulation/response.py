@@ -14,7 +14,7 @@ from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
-from armtwin.notebook.sampling import packed
+from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
     Block,
@@ -243,11 +243,11 @@ def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], d
         "tool": tool_of(robot),
         "size": _size(robot),
         "pace": min(1.0, float(np.ptp(log.time)) / PLAYED),
-        "tip": packed(path.ravel()),
+        "tip": encode_series(path.ravel()),
         "seam": {
-            "points": packed(path.ravel()),
-            "ratio": packed(np.full(len(path), -1.0)),
-            "error": packed(nothing.ravel()),
+            "points": encode_series(path.ravel()),
+            "ratio": encode_series(np.full(len(path), -1.0)),
+            "error": encode_series(nothing.ravel()),
         },
     }
     moved = np.linalg.norm(path - path[0], axis=1)

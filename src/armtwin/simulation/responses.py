@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.robot.schema.servo_rule import for_each
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
@@ -23,13 +23,13 @@ from armtwin.simulation.prepared import servo_of
 from armtwin.simulation.response import Response
 from armtwin.simulation.setpoints import (
     Unit,
+    build_step_motion,
     coordinate_names,
     coordinates_of,
     home_of,
     hydraulic_model,
+    interpolate_motion,
     joints_of,
-    sampled_motion,
-    stepped_motion,
 )
 
 AT_ONCE = 1e-9  # the set-point jumps just after the first sample, where the run starts [s]
@@ -66,7 +66,7 @@ def step_response(
         raise ArmtwinError("a step response needs a set-point that jumps")
     before = coordinates_of(robot, model, unit, q0[None])[0]
     after = joints_of(robot, model, unit, (before + step)[None], q0)[0]
-    motion = stepped_motion(robot, model, [0.0, AT_ONCE], np.array([q0, after]), seconds)
+    motion = build_step_motion(robot, model, [0.0, AT_ONCE], np.array([q0, after]), seconds)
     return motion_response(robot, model, unit, motion)
 
 
@@ -88,7 +88,7 @@ def driven_response(
         model: How it is simulated; by default with its proportional servo and smooth friction.
     """
     model = hydraulic_model(robot) if model is None else model
-    motion = sampled_motion(robot, model, unit, time, setpoints)
+    motion = interpolate_motion(robot, model, unit, time, setpoints)
     return motion_response(robot, model, unit, motion)
 
 
@@ -155,7 +155,7 @@ class StepTest:
         robot = self.robot
         if values:
             origin = f"robot '{robot.name}'"
-            robot = Robot(overridden(robot.description, values, origin), robot.origin)
+            robot = Robot(apply_overrides(robot.description, values, origin), robot.origin)
         return step_response(robot, self.steps, self.unit, model=self.model, seconds=self.seconds)
 
     def measured(self, values: Mapping[str, Any]) -> dict[str, float | None]:

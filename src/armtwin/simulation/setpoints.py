@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import check_levers, drive_names, joint_positions, levers
 from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, wrist_coordinates
@@ -81,7 +81,7 @@ def _volts(robot: Robot, model: Model, x: Floats) -> Floats:
 def joints_of(robot: Robot, model: Model, unit: Unit, values: ArrayLike, near: Floats) -> Floats:
     """Joint positions (m, n) of set-points (m, k); what cannot be reached is refused."""
     names = coordinate_names(robot, unit)
-    given = checked("set-points", values, (len(names),), f"{unit} of {', '.join(names)}")
+    given = check_array("set-points", values, (len(names),), f"{unit} of {', '.join(names)}")
     if unit == "wrist":
         return from_wrist(robot, given)
     if unit == "volts":
@@ -105,7 +105,7 @@ def _check_volts(robot: Robot, servo: Proportional, names: tuple[str, ...], volt
         )
 
 
-def stepped_motion(
+def build_step_motion(
     robot: Robot, model: Model, times: ArrayLike, setpoints: Floats, seconds: float
 ) -> Trajectory:
     """A motion of the joints that jumps to set-points at times and holds them.
@@ -133,7 +133,7 @@ def stepped_motion(
     return Trajectory.sampled(rate, q, still, still)
 
 
-def sampled_motion(
+def interpolate_motion(
     robot: Robot, model: Model, unit: Unit, time: ArrayLike, setpoints: ArrayLike
 ) -> Trajectory:
     """A motion of the joints through set-points, linear between their times.
@@ -154,10 +154,10 @@ def sampled_motion(
     rate = setpoint_rate(robot, model)
     times = np.arange(round(stamps[-1] * rate) + 1) / rate
     between = np.stack([np.interp(times, stamps, column) for column in given.T], axis=1)
-    return held_motion(robot, model, unit, between)
+    return hold_motion(robot, model, unit, between)
 
 
-def held_motion(robot: Robot, model: Model, unit: Unit, setpoints: Floats) -> Trajectory:
+def hold_motion(robot: Robot, model: Model, unit: Unit, setpoints: Floats) -> Trajectory:
     """A motion of the joints through set-points at the servo's rate, each held until the next.
 
     Args:

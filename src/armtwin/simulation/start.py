@@ -35,7 +35,7 @@ def find_equilibrium(robot: Robot, start: Start, c: Controller, parts: Plant, re
     current[parts.cylinders.drive] = opening
     wanted, wanted_speed, wanted_acceleration = ref[:3]
     modelled = ref[TORQUE]
-    held, offset = left_to_hold(c, np.where(is_valve, 0.0, force), modelled)
+    held, offset = split_holding_torque(c, np.where(is_valve, 0.0, force), modelled)
     servo, memory = initial(c, held, wanted_speed, wanted_acceleration)
     # in equilibrium the set-point of a valve is off by its opening
     servo[:, HELD] = offset
@@ -59,7 +59,7 @@ def find_equilibrium(robot: Robot, start: Start, c: Controller, parts: Plant, re
     )
 
 
-def left_to_hold(c: Controller, force: Floats, modelled: Floats) -> tuple[Floats, Floats]:
+def split_holding_torque(c: Controller, force: Floats, modelled: Floats) -> tuple[Floats, Floats]:
     """Torques that integrators hold, and what is added to the commands, (drives,) each.
 
     What is fed forward to the current is not the integrator's to hold, and a loop has settled about

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up
-from armtwin.drives.friction.presliding import arctangent, bristle, relaxed
+from armtwin.drives.friction.presliding import advance_bristle, arctangent, bristle
 from armtwin.drives.hydraulics import cylinder
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.springs import spring
@@ -135,7 +135,7 @@ def press_cylinders(
 
 
 @inlined
-def rubbed(
+def compute_friction(
     curves: Any, e: int, numbers: Any, level: float, kind: int, w: float, z: float, h: float
 ) -> tuple[float, float]:
     """Torque of friction element e over a step h at speed w, and its slope with w.
@@ -183,7 +183,7 @@ def smooth_step(
     for e in range(friction_row.shape[0]):
         r = friction_row[e]
         w = along(rows, place, count, r, v)
-        F[e], D[e] = rubbed(curves, e, numbers, level[e], kind, w, z[e], h)
+        F[e], D[e] = compute_friction(curves, e, numbers, level[e], kind, w, z[e], h)
         G[e, 0] = w
         resist(rows, place, count, r, F[e], D[e], h, A, dv)
     solved = solve(size, every, tied, tie_count, A, dv)
@@ -192,7 +192,9 @@ def smooth_step(
     if kind == 1:
         for e in range(friction_row.shape[0]):
             w = G[e, 0] + 0.5 * G[e, 1]
-            z[e] = relaxed(curves, e, numbers[e, SCALE], level[e], numbers[e, C0], w, z[e], h)
+            z[e] = advance_bristle(
+                curves, e, numbers[e, SCALE], level[e], numbers[e, C0], w, z[e], h
+            )
     return solved
 
 

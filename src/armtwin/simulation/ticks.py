@@ -12,7 +12,7 @@ from armtwin.control.controller import (
     velocity_loop,
 )
 from armtwin.drives.linkage import in_turn
-from armtwin.drives.sensors import quantised
+from armtwin.drives.sensors import quantise
 from armtwin.maths.choice import both, choose, either
 from armtwin.maths.compiled import compiled, exactly, inlined
 
@@ -64,7 +64,7 @@ def position_tick(
         want = reference(ref, k, within, m, setpoint_ticks, period, lateness[m], given)
         position_wanted = scale[m] * (want[0] - zero[m])
         wanted = (position_wanted, scale[m] * want[1], scale[m] * want[2], want[3], want[4])
-        reading = quantised(scale[m] * (position[m] - zero[m]), quantum[m])
+        reading = quantise(scale[m] * (position[m] - zero[m]), quantum[m])
         e = position_loop(gains, servo, m, reading, wanted, position_ticks * h)
         late = choose(both(abs(e) > gains[m, ERROR_LIMIT], late < 0), m, late)
     return late
@@ -87,7 +87,7 @@ def velocity_tick(
     """Velocity loops of all drives: commanded currents; returns whether one is at its limit."""
     limited = False
     for m in range(speed.shape[0]):
-        reading = quantised(scale[m] * speed[m], speed_quantum[m])
+        reading = quantise(scale[m] * speed[m], speed_quantum[m])
         current[m] = velocity_loop(
             gains, filters, servo, memory, m, reading, per_current[m], limit[m], quantum[m]
         )

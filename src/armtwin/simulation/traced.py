@@ -15,7 +15,7 @@ import numpy as np
 
 from armtwin.control.controller import REFERENCES
 from armtwin.drives.friction.load import carry, load_step
-from armtwin.drives.ripple import uneven
+from armtwin.drives.ripple import apply_ripple
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
@@ -232,7 +232,7 @@ class KernelStructure:
         return memory
 
 
-def traced(
+def trace_stages(
     structure: KernelStructure, *, in_lanes: bool = False
 ) -> tuple[dict[str, list[TapeStretch]], Memory]:
     """The stretches of each stage of a loop, and where their arrays lie.
@@ -244,17 +244,19 @@ def traced(
     memory.woven = in_lanes
     stages: dict[str, list[TapeStretch]] = {name: [] for name in STAGES}
     for name, part in tracer.parts():
-        once, inside = _parted(name, part, [IN_A_RUN], memory)
+        once, inside = _split_part(name, part, [IN_A_RUN], memory)
         stages["before"].append(once)
         stages[name].append(inside)
     one_step = tracer.one_step(is_chosen=in_lanes)
-    found = _parted("one_step", one_step, [IN_A_RUN, IN_A_TICK], memory)
+    found = _split_part("one_step", one_step, [IN_A_RUN, IN_A_TICK], memory)
     for name, stretch in zip(("before", "before_steps", "one_step"), found, strict=True):
         stages[name].append(stretch)
     return stages, memory
 
 
-def _parted(name: str, part: Part, unchanged: list[set[str]], memory: Memory) -> list[TapeStretch]:
+def _split_part(
+    name: str, part: Part, unchanged: list[set[str]], memory: Memory
+) -> list[TapeStretch]:
     kept = f"kept by {name}"
     found = stretches(part, kept, unchanged)
     memory.add(kept, (len(found[0].kept),), KEPT)
@@ -301,8 +303,8 @@ class _Tracer:
     def parts(self) -> Iterator[tuple[str, Part]]:
         """All parts of a tick but its steps."""
         sensors = self.plant.sensors
-        yield "speeds", self._sensed(sensors.speed_row, "v", "speed")
-        yield "positions", self._sensed(sensors.row, "u", "position")
+        yield "speeds", self._read_sensors(sensors.speed_row, "v", "speed")
+        yield "positions", self._read_sensors(sensors.row, "u", "position")
         yield "position_loops", self._position_loops()
         yield "velocity_loops", self._velocity_loops()
         yield "torques", self._torques()
@@ -330,7 +332,7 @@ class _Tracer:
             return tape.inputs(name, self.shapes[name])
         return tape.pattern(name, getattr(self.arm, name))
 
-    def _sensed(self, row: Any, x: str, reading: str) -> Part:
+    def _read_sensors(self, row: Any, x: str, reading: str) -> Part:
         """Positions or speeds that the sensors see."""
         tape = Tape()
         part = Part(tape)
@@ -583,7 +585,7 @@ class _Tracer:
             taken = self._number(tape, "taken") > 0.5
             gone = tape.choose(taken, gone, -1)
             for name, values in changing.items():
-                changing[name] = _chosen(tape, taken, values, known[name])
+                changing[name] = _choose(tape, taken, values, known[name])
         for name, values in changing.items():
             put_all(part, name, values, known[name])
         part.put("gone", (), gone)
@@ -596,14 +598,14 @@ class _Tracer:
         if not len(ripples.spring):
             return weights, rest
         rows, slack = weights.copy(), rest.copy()
-        python_of(uneven)(
+        python_of(apply_ripple)(
             weights, place, count, self.plant.springs.row, rest, ripples.spring, ripples.motor,
             *self._all(tape, *OF_RIPPLES), *state, rows, slack,
         )  # fmt: skip
         return rows, slack
 
 
-def _chosen(tape: Tape, condition: Any, values: Any, others: Any) -> Any:
+def _choose(tape: Tape, condition: Any, values: Any, others: Any) -> Any:
     """Values where a condition holds, others elsewhere; what is the same in both is left alone."""
     found = others.copy()
     for place, value in np.ndenumerate(values):

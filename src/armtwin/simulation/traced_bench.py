@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from armtwin.drives.friction.presliding import relaxed
+from armtwin.drives.friction.presliding import advance_bristle
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
@@ -25,7 +25,7 @@ from armtwin.simulation.bench import (
     Bench,
     friction_of,
     mass_of,
-    packed_rows,
+    pack_rows,
     rows_of,
     springs_of,
 )
@@ -78,7 +78,7 @@ class TracedBench:
         rows = rows_of(bench)
         self.names = list(rows)
         weights = np.array([rows[name] for name in self.names])
-        self.rows = packed_rows(weights)
+        self.rows = pack_rows(weights)
         found = friction_of(bench, self.names)
         acts = self.rows.count[found.row] > 0
         self.friction = found._replace(
@@ -186,14 +186,16 @@ class TracedBench:
         python_of(bench_loop.push_motor)(self.every, parts.rows[MOTOR], load, now, tau, force)
         return force
 
-    def _pulled(self, tape: Tape, parts: _Parts, u: Any, v: Any, h: Any) -> tuple[Any, Any]:
+    def _compute_servo_torque(
+        self, tape: Tape, parts: _Parts, u: Any, v: Any, h: Any
+    ) -> tuple[Any, Any]:
         """Torque of the servo and its slope."""
         kp, kd = tape.inputs("servo", (2,))
         wanted = tape.input("drive", ())
         _, place, count = self.rows
-        return python_of(bench_loop.held_motor)(parts.rows, place, count, kp, kd, wanted, u, v, h)
+        return python_of(bench_loop.hold_motor)(parts.rows, place, count, kp, kd, wanted, u, v, h)
 
-    def _pressed(self, parts: _Parts, u: Any, v: Any, h: Any, A: Any, dv: Any) -> Any:
+    def _press_springs(self, parts: _Parts, u: Any, v: Any, h: Any, A: Any, dv: Any) -> Any:
         """Put the springs into the equations of a step; their torques and slopes."""
         springs = parts.springs
         twisted = scratch(len(springs.row), 2)
@@ -205,14 +207,16 @@ class TracedBench:
         """No coordinate is eliminated before the others."""
         return np.zeros((0, self.count), dtype=np.int64), np.zeros(0, dtype=np.int64)
 
-    def _begun(self, tape: Tape, parts: _Parts, u: Any, v: Any, h: Any) -> tuple[Any, Any]:
+    def _begin_equations(
+        self, tape: Tape, parts: _Parts, u: Any, v: Any, h: Any
+    ) -> tuple[Any, Any]:
         """Matrix and right side of a step, but for friction."""
         _, place, count = self.rows
         A, dv = scratch(self.count, self.count), scratch(self.count)
         python_of(loop.begin)(self.every, parts.M, self._force(tape, parts), h, A, dv)
-        self._pressed(parts, u, v, h, A, dv)
+        self._press_springs(parts, u, v, h, A, dv)
         if self.driven == "angle":
-            pull, slope = self._pulled(tape, parts, u, v, h)
+            pull, slope = self._compute_servo_torque(tape, parts, u, v, h)
             python_of(step.resist)(parts.rows, place, count, MOTOR, pull, slope, h, A, dv)
         return A, dv
 
@@ -224,7 +228,7 @@ class TracedBench:
         part = Part(tape)
         parts, h = self._parts(tape), tape.input("dt", ())
         u, v, z = self._state(tape)
-        A, dv = self._begun(tape, parts, u, v, h)
+        A, dv = self._begin_equations(tape, parts, u, v, h)
         e = len(self.friction.row)
         F, D, G = scratch(e), scratch(e), scratch(e, 2)
         _, place, count = self.rows
@@ -233,10 +237,10 @@ class TracedBench:
             self.friction.row, parts.curves, parts.numbers, self.level, self.friction.kind,
             A, v, z, h, dv, F, D, G,
         )  # fmt: skip
-        self._put_advanced(tape, part, (u, v, z), dv, h, solved)
+        self._put_advance(tape, part, (u, v, z), dv, h, solved)
         return part
 
-    def _put_advanced(
+    def _put_advance(
         self, tape: Tape, part: Part, state: tuple[Any, Any, Any], dv: Any, h: Any, solved: Any
     ) -> None:
         u, v, z = state
@@ -251,7 +255,7 @@ class TracedBench:
         part = Part(tape)
         parts, h = self._parts(tape), tape.input("dt", ())
         u, v, z = self._state(tape)
-        M, dv = self._begun(tape, parts, u, v, h)
+        M, dv = self._begin_equations(tape, parts, u, v, h)
         N, e = self.count, len(self.friction.row)
         A, answer, W, bounds = scratch(N, N), scratch(N), scratch(e, N), scratch(e, 3)
         _, place, count = self.rows
@@ -289,7 +293,7 @@ class TracedBench:
         u, v, z = self._state(tape)
         dv = tape.inputs("dv", (self.count,))
         solved = tape.input("solved", ()) > 0.5
-        self._put_advanced(tape, part, (u, v, z), dv, tape.input("dt", ()), solved)
+        self._put_advance(tape, part, (u, v, z), dv, tape.input("dt", ()), solved)
         return part
 
     def _derivatives(self) -> Part:
@@ -302,19 +306,21 @@ class TracedBench:
         _, place, count = self.rows
         A, dv, unused = scratch(N, N), scratch(N), scratch(N)
         python_of(loop.begin)(self.every, parts.M, self._force(tape, parts), 1.0, A, dv)
-        twisted = self._pressed(parts, u, v, 0.0, scratch(N, N), unused)
+        twisted = self._press_springs(parts, u, v, 0.0, scratch(N, N), unused)
         torques = list(zip(parts.springs.row, twisted[:, 0], strict=True))
         if self.driven == "angle":
-            torques.append((MOTOR, self._pulled(tape, parts, u, v, 0.0)[0]))
+            torques.append((MOTOR, self._compute_servo_torque(tape, parts, u, v, 0.0)[0]))
         kind, curves, numbers = self.friction.kind, parts.curves, parts.numbers
         rate = scratch(e)
         for k, r in enumerate(self.friction.row):
             w = python_of(step.along)(parts.rows, place, count, r, v)
-            F, _ = python_of(step.rubbed)(curves, k, numbers, 1.0, kind, w, z[k], 0.0)
+            F, _ = python_of(step.compute_friction)(curves, k, numbers, 1.0, kind, w, z[k], 0.0)
             torques.append((r, F))
             if self.has_bristles:
                 scale, c0 = numbers[k, SCALE], numbers[k, C0]
-                bent = python_of(relaxed)(curves, k, scale, 1.0, c0, w, z[k], Dual(0.0, 1.0))
+                bent = python_of(advance_bristle)(
+                    curves, k, scale, 1.0, c0, w, z[k], Dual(0.0, 1.0)
+                )
                 rate[k] = slope_of(bent)
         for r, F in torques:
             python_of(step.resist)(parts.rows, place, count, r, F, 0.0, 1.0, A, dv)
@@ -350,10 +356,10 @@ class TracedBench:
             return python_of(step.along)(parts.rows, place, count, self.names.index(name), x)
 
         N = self.count
-        twisted = self._pressed(parts, u, v, 0.0, scratch(N, N), scratch(N))
+        twisted = self._press_springs(parts, u, v, 0.0, scratch(N, N), scratch(N))
         torque: Any = tape.input("drive", ())
         if self.driven == "angle":
-            torque = -self._pulled(tape, parts, u, v, 0.0)[0]
+            torque = -self._compute_servo_torque(tape, parts, u, v, 0.0)[0]
         found = (
             of("motor", u),
             of("motor", v),

@@ -24,7 +24,7 @@ from armtwin.simulation.equations import of_linear
 from armtwin.simulation.lanes import Lanes
 from armtwin.simulation.loop import FINISHED, FOLLOWING_ERROR, UNSTABLE, look_ahead, net
 from armtwin.simulation.ticks import watch
-from armtwin.simulation.traced import STAGES, KernelStructure, traced
+from armtwin.simulation.traced import STAGES, KernelStructure, trace_stages
 
 SLOTS = ("k", "within", "dt", "late", "limited", "steps", "taken", "gone")
 
@@ -200,7 +200,7 @@ class Kernel:
 
     @lru_cache(maxsize=1)  # noqa: B019  a kernel lives as long as the process
     def _traced(self) -> tuple[dict[str, list[TapeStretch]], Memory]:
-        return traced(self.structure, in_lanes=self.lanes > 1)
+        return trace_stages(self.structure, in_lanes=self.lanes > 1)
 
 
 _kernels: dict[tuple[str, int], Kernel] = {}
@@ -241,7 +241,7 @@ def run_traced(kernel: Kernel, runs: Sequence[Any]) -> list[tuple[int, int, int]
     first = 0
     while lanes.running:
         last = min(runs[lane].inputs.ticks for lane in lanes.running)
-        tick = driven(kernel, lanes, first, last)
+        tick = run_ticks(kernel, lanes, first, last)
         for lane in list(lanes.running):
             how, where = lanes.ended[lane]
             if how != FINISHED or tick == runs[lane].inputs.ticks:
@@ -252,7 +252,7 @@ def run_traced(kernel: Kernel, runs: Sequence[Any]) -> list[tuple[int, int, int]
     return [ends[lane] for lane in range(len(runs))]
 
 
-def driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
+def run_ticks(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
     """Run the ticks from the first to the last, or to that in which a loop ends."""
     run = lanes.runs[0]
     c = run.controller

@@ -29,11 +29,11 @@ from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, TapeTable, as_symbols
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import arm as arms, inertia, kinematics
-from armtwin.robot.dynamics.sag import borne, freedom_of
+from armtwin.robot.dynamics.sag import freedom_of, twists_under_load
 from armtwin.robot.kinematics.strokes import drive_weights, levers
 from armtwin.simulation import equations, step, ticks
 from armtwin.simulation.prepared import PreparedRun
-from armtwin.simulation.start import left_to_hold
+from armtwin.simulation.start import split_holding_torque
 from armtwin.simulation.traced import (
     GEOMETRY,
     KEPT,
@@ -41,7 +41,7 @@ from armtwin.simulation.traced import (
     KernelStructure,
     put_all,
     scratch,
-    traced,
+    trace_stages,
 )
 
 PAYLOAD = 10  # mass, centre of mass, inertia about it
@@ -73,7 +73,7 @@ class TracedRobot:
 
     def traced(self) -> tuple[dict[str, list[TapeStretch]], Memory]:
         """The stretches of each stage, and where their arrays lie."""
-        stages, memory = traced(self.structure)
+        stages, memory = trace_stages(self.structure)
         for name, shape in self._shapes().items():
             memory.add(name, shape)
         for name, part in self._parts():
@@ -110,7 +110,7 @@ class TracedRobot:
             yield "late_readings", self._late_readings()
         if self.commands:
             yield "late_commands", self._late_commands()
-        yield "write_outputs", self._tell()
+        yield "write_outputs", self._write_outputs()
 
     # start
 
@@ -121,11 +121,11 @@ class TracedRobot:
         mass, *centre = tape.inputs("payload", (PAYLOAD,))[:4]
         about_centre = tape.inputs("payload", (PAYLOAD,))[4:]
         body, X = self.assembly.frame("flange")
-        on_flange = python_of(inertia.moved)(
+        on_flange = python_of(inertia.transform_body)(
             np.eye(3)[None], np.array([centre]), 0, (mass, 0.0, 0.0, 0.0, *about_centre)
         )
         R, P = X[None, :3, :3], X[None, :3, 3]
-        load = python_of(inertia.moved)(R, P, 0, on_flange)
+        load = python_of(inertia.transform_body)(R, P, 0, on_flange)
         for k, bare in enumerate(tape.inputs("bare", (10,))):
             part.put("inertia", (body, k), bare + load[k])
         return part
@@ -137,7 +137,7 @@ class TracedRobot:
         q = tape.inputs("q_ref", (self.n,))
         # the coordinates are linear in the joints
         for j, row in enumerate(self.places.both_sides(np.eye(self.n)).T):
-            part.put("u", (j,), _combined(row, q))
+            part.put("u", (j,), _combine(row, q))
         return part
 
     def _weigh(self) -> Part:
@@ -181,7 +181,7 @@ class TracedRobot:
         load = scratch(self.N)
         load[: places.bodies] = -tape.inputs("static", (places.bodies,))
         torque = _clean((freedom @ bears).T) @ as_symbols(load)
-        twist = borne(own, torque)
+        twist = twists_under_load(own, torque)
         moved = _clean(freedom @ bears) @ (twist - rows @ u)
         put_all(part, "u", np.asarray(u + moved))
         largest: Any = 0.0
@@ -197,8 +197,8 @@ class TracedRobot:
         m, c = self.m, self.c
         static = tape.inputs("static", (self.places.bodies,))[self.places.own]
         inverse = levers(self.robot, np.zeros((1, self.n))).inverse[0]
-        force = np.array([_combined(inverse[:, k], static) for k in range(m)], dtype=object)
-        held, offset = left_to_hold(c, force, tape.inputs("tau_ff", (m,)))
+        force = np.array([_combine(inverse[:, k], static) for k in range(m)], dtype=object)
+        held, offset = split_holding_torque(c, force, tape.inputs("tau_ff", (m,)))
         # at rest the states of loops and filters are proportional to the torque held
         servo, memory = initial(c, np.ones(m), np.zeros(m), np.zeros(m))
         servo, memory = (held[:, None] * servo), (held[:, None, None] * memory)
@@ -234,7 +234,7 @@ class TracedRobot:
         for k in range(self.m):
             for column, name in names.items():
                 joints = tape.inputs(name, (self.n,))
-                part.put("setpoint", (column, k), _combined(weights[k], joints))
+                part.put("setpoint", (column, k), _combine(weights[k], joints))
             part.put("setpoint", (TORQUE, k), tape.input("tau_ff", (k,)))
         load = _spread(self.places.link, tape.inputs("load", (self.n,)), self.N)
         put_all(part, "outside", load)
@@ -268,7 +268,7 @@ class TracedRobot:
             part.put("commands", (k, 0, head), past[k, 0, head])
         return part
 
-    def _tell(self) -> Part:
+    def _write_outputs(self) -> Part:
         """Joints on both sides, torques, pose of the tool."""
         tape = Tape()
         part = Part(tape)
@@ -277,10 +277,10 @@ class TracedRobot:
         torque = tape.inputs("per_ampere", (self.m,)) * tape.inputs("current", (self.m,))
         gear = self.robot.assembly.gear
         for j in range(self.n):
-            part.put("q", (j,), _combined(seen[j], u))
-            part.put("speeds", (j,), _combined(seen[j], v))
+            part.put("q", (j,), _combine(seen[j], u))
+            part.put("speeds", (j,), _combine(seen[j], v))
             part.put("q_link", (j,), u[self.places.link[j]])
-            part.put("joint_torque", (j,), _combined(gear[:, j], torque))
+            part.put("joint_torque", (j,), _combine(gear[:, j], torque))
         put_all(part, "motor_torque", torque)
         self._put_pose(tape, part, u)
         return part
@@ -310,7 +310,7 @@ class TracedRobot:
         return tape.pattern("weights", weights), place, count
 
 
-def _combined(weights: Any, values: Any) -> Any:
+def _combine(weights: Any, values: Any) -> Any:
     """Σ weights values, of weights that are numbers."""
     total: Any = 0.0
     for weight, value in zip(weights, values, strict=True):

@@ -160,7 +160,7 @@ class Design:
             return tuple(axis.values[k] for axis, k in zip(self.axes, places, strict=True))
         found: list[float | str] = []
         for axis, share in zip(self.axes, self.table[number], strict=True):
-            found.append(_drawn(axis, float(share)) if self.sampled else axis.values[int(share)])
+            found.append(_value_at(axis, float(share)) if self.sampled else axis.values[int(share)])
         return tuple(found)
 
     def _places(self, number: int) -> list[int]:
@@ -173,7 +173,7 @@ class Design:
         return places
 
 
-def _drawn(axis: SweepAxis, share: float) -> float | str:
+def _value_at(axis: SweepAxis, share: float) -> float | str:
     """The value at a share of a span, or one of a list."""
     if not axis.is_number or len(axis.values) > 2:
         return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from armtwin.errors import ArmtwinError, shortened
+from armtwin.errors import ArmtwinError, shorten
 from armtwin.files.covariance import beside
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.description import JobDescription
@@ -72,10 +72,10 @@ def base_of(job: Job) -> Base:
 
 
 def _is_shipped(job: Job) -> bool:
-    from armtwin.robot.files import shipped
+    from armtwin.robot.files import list_shipped
 
     name = job.description.robot
-    return name in shipped() and not (Path(name).suffix and job.beside(name).exists())
+    return name in list_shipped() and not (Path(name).suffix and job.beside(name).exists())
 
 
 def _content(path: Path) -> bytes:
@@ -152,10 +152,10 @@ class Unpacked:
                 place = Path(self.folder.name) / str(k)
                 text = text.replace(str(place / "job.toml"), f"job '{name}'")
                 text = text.replace(f"{place}{os.sep}", "")
-        return shortened(text, LONGEST)
+        return shorten(text, LONGEST)
 
 
-def unpacked(parcel: Parcel) -> Unpacked:
+def unpack(parcel: Parcel) -> Unpacked:
     """The jobs of a parcel, their files in a folder that is removed when it is no longer needed."""
     folder = None
     if any(files for _, _, files in parcel.jobs):

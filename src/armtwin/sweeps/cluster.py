@@ -53,10 +53,10 @@ def on_cluster(parcel: Parcel, address: str) -> Iterator[OnCluster]:
         parcel: What they need.
         address: As "tcp://10.0.0.1:8786" or "local:4".
     """
-    distributed = _distributed()
+    distributed = _import_distributed()
     lost = (distributed.KilledWorker, CancelledError, distributed.comm.CommClosedError)
     try:
-        with _connected(distributed, address) as client:
+        with _connect(distributed, address) as client:
             check_workers(client, parcel.version)
             yield OnCluster(client, parcel, _words(address))
     except lost as error:
@@ -73,15 +73,15 @@ def check_cluster(address: str, version: str) -> None:
         address: As of `on_cluster`.
         version: Version of armtwin that its workers must have.
     """
-    distributed = _distributed()
+    distributed = _import_distributed()
     if address.startswith(LOCAL):
         _count(address)
         return
-    with _connected(distributed, address) as client:
+    with _connect(distributed, address) as client:
         check_workers(client, version)
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     try:
         import distributed
     except ImportError:
@@ -93,7 +93,7 @@ def _distributed() -> Any:
 
 
 @contextmanager
-def _connected(distributed: Any, address: str) -> Iterator[Any]:
+def _connect(distributed: Any, address: str) -> Iterator[Any]:
     """A client of a cluster, our own or another."""
     if address.startswith(LOCAL):
         options = {"n_workers": _count(address), "threads_per_worker": 1}

@@ -101,7 +101,7 @@ def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Sw
     rows = run_some(parcel, runs)
     each = float(np.mean([row.cpu_s for row in rows]))
     cores = thread_count() if width is None else width
-    known = _known(asked, results, found)
+    known = _count_known(asked, results, found)
     left = count - known
     size = _row_bytes(asked, rows[0], found)
     return SweepEstimate(
@@ -117,7 +117,7 @@ def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Sw
     )
 
 
-def _known(asked: Sweep, results: Path | None, found: dict[str, str]) -> int:
+def _count_known(asked: Sweep, results: Path | None, found: dict[str, str]) -> int:
     """Runs that a table holds already."""
     if results is None or not results.is_file():
         return 0

@@ -81,9 +81,9 @@ class OnProcesses:
         self.parcel, self.width = parcel, count
         self.sent = parcel.digest
         self.words = f"{count} processes" if count > 1 else "one process"
-        self.pool = self._started()
+        self.pool = self._start_pool()
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _start_pool(self) -> ProcessPoolExecutor:
         packed = pickle.dumps(self.parcel)
         return ProcessPoolExecutor(
             self.width, get_context("spawn"), initializer=worker.begin, initargs=(packed,)
@@ -95,7 +95,7 @@ class OnProcesses:
             return self.pool.submit(work, self.sent, *arguments)
         except BrokenProcessPool:
             self.pool.shutdown(wait=False, cancel_futures=True)
-            self.pool = self._started()
+            self.pool = self._start_pool()
             return self.pool.submit(work, self.sent, *arguments)
 
 

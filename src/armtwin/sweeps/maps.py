@@ -16,7 +16,7 @@ from armtwin.notebook.scales import Axis as ChartAxis
 from armtwin.notebook.sections import Block, Text
 from armtwin.sweeps import axes as sweep_axes
 from armtwin.sweeps.mapping import limit_axis, map_axes
-from armtwin.sweeps.pivot import Pivot, pivot_of, sorted_values
+from armtwin.sweeps.pivot import Pivot, pivot_of, sort_values
 from armtwin.sweeps.result import SweepResult
 
 Numbers = NDArray[np.int_]
@@ -35,7 +35,7 @@ def map_blocks(result: SweepResult) -> Iterator[Block]:
     if pivot is not None:
         yield from _grid_maps(pivot)
     else:
-        yield from _scattered(result)
+        yield from _scatter_runs(result)
     if len(result.sweep.axes) > 2:
         yield from _coordinates(result)
 
@@ -78,8 +78,8 @@ def _map(
     held = np.isin(runs, [k for k, row in enumerate(result.rows) if row.holds])
     hints = [[_hint(result, int(run)) for run in line] for line in runs]
     cells = Cells(
-        x=edges_of(sorted_values(pivot.x)),
-        y=edges_of(sorted_values(pivot.y)),
+        x=edges_of(sort_values(pivot.x)),
+        y=edges_of(sort_values(pivot.y)),
         colours=_colours(values, edges),
         held=held,
         hints=hints,
@@ -91,8 +91,8 @@ def _map(
 
 def _chart(pivot: Pivot, title: str, caption: str, layers: tuple[Layer, ...]) -> Chart:
     x, y = pivot.x, pivot.y
-    across = edges_of(sorted_values(x))
-    upright = edges_of(sorted_values(y))
+    across = edges_of(sort_values(x))
+    upright = edges_of(sort_values(y))
     level = ChartAxis(x.label, x.unit, span=(float(across[0]), float(across[-1])))
     up = ChartAxis(y.label, y.unit, span=(float(upright[0]), float(upright[-1])))
     return Chart(title, level, up, layers, caption, tall=True)
@@ -109,7 +109,7 @@ def _hint(result: SweepResult, run: int) -> str:
 def _limit_map(pivot: Pivot, axis: sweep_axes.SweepAxis) -> Chart:
     """The highest value of an axis up to which every one holds."""
     values = pivot.limit(axis)
-    known = sorted_values(axis)
+    known = sort_values(axis)
     runs = pivot.best()
     if len(known) <= COLOURS:
         edges = np.concatenate([edges_of(known)[:-1], [np.inf]])
@@ -129,8 +129,8 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.SweepAxis) -> Chart:
             row.append(f"{where}: {hint}")
         hints.append(row)
     cells = Cells(
-        x=edges_of(sorted_values(pivot.x)),
-        y=edges_of(sorted_values(pivot.y)),
+        x=edges_of(sort_values(pivot.x)),
+        y=edges_of(sort_values(pivot.y)),
         colours=_colours(values, edges),
         held=np.isfinite(values),
         hints=hints,
@@ -202,7 +202,7 @@ def _keys(edges: Floats, unit: str) -> list[tuple[int, str]]:
     return found
 
 
-def _scattered(result: SweepResult) -> Iterator[Block]:
+def _scatter_runs(result: SweepResult) -> Iterator[Block]:
     """Runs that are no grid as points over two axes: those that hold, and those that do not."""
     chosen = map_axes(result.sweep)
     if chosen is None:

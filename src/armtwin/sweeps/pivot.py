@@ -113,7 +113,7 @@ def _numbers(axis: SweepAxis) -> Floats:
     return np.array([float(value) for value in axis.values])
 
 
-def sorted_values(axis: SweepAxis) -> Floats:
+def sort_values(axis: SweepAxis) -> Floats:
     """Values of an axis, rising."""
     return np.sort(_numbers(axis))
 

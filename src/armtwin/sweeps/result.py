@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armtwin.files.atomic import write_file
 from armtwin.files.disk import Content
-from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats
 from armtwin.notebook.dataframes import dataframe_of
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.report.result import Result
 from armtwin.sweeps.export import csv_content, parquet_content
 from armtwin.sweeps.rows import COLUMNS, ResultRow
-from armtwin.sweeps.settings import changed_job
+from armtwin.sweeps.settings import change_job
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import ResultTable
 
@@ -94,7 +94,7 @@ class SweepResult(Result):
     def job(self, number: int) -> Job:
         """The job of a run, by its number from 0; `at.predict` gives the same numbers for it."""
         run = self.sweep.run(number)
-        return changed_job(self.sweep.bases[run.base].job, run.changes)
+        return change_job(self.sweep.bases[run.base].job, run.changes)
 
     def prediction(self, number: int) -> Prediction:
         """A run predicted again, alone, by its number from 0."""

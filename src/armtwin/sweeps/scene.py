@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.notebook.sampling import packed
+from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.sections import Scene
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sections.plots import kept_times, series_of
+from armtwin.prediction.sections.plots import select_times, series_of
 from armtwin.prediction.sections.scene import figure
 from armtwin.sweeps.result import SweepResult
 
@@ -37,19 +37,19 @@ class BestPlacement:
         """Series of the best run, for the player."""
         if self.prediction is None:
             return {}
-        return series_of(self.prediction, None, kept_times(self.prediction))
+        return series_of(self.prediction, None, select_times(self.prediction))
 
     def blocks(self) -> Iterator[Scene]:
         """The best run, with a tile for each place of the workpiece that was tried."""
         if self.prediction is None:
             return
         tiles = _tiles(self.result)
-        model = figure(self.prediction, kept_times(self.prediction))
+        model = figure(self.prediction, select_times(self.prediction))
         points = np.array(list(tiles), dtype=np.float64)
         ratios = np.array(list(tiles.values()), dtype=np.float64)
         model["map"] = {
-            "points": packed(points.ravel()),
-            "ratio": packed(ratios),
+            "points": encode_series(points.ravel()),
+            "ratio": encode_series(ratios),
             "tile": _tile_size(points),
         }
         others = any(not _moves(axis.key) for axis in self.result.sweep.axes)

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from armtwin.analysis.scaled_keys import EVERY, moved_together
+from armtwin.analysis.scaled_keys import EVERY, scale_together
 from armtwin.errors import ArmtwinError
 from armtwin.files.overrides import with_values
-from armtwin.files.reading import checked_format
+from armtwin.files.reading import check_format
 from armtwin.files.shape import Tables
 from armtwin.files.writing import group_table, to_tables
 from armtwin.jobs.description import JobDescription
@@ -21,9 +21,9 @@ from armtwin.jobs.files import SCHEMA
 from armtwin.jobs.job import Job
 from armtwin.maths.rotations import to_rpy
 from armtwin.prediction.band.quantities import quantities_for
-from armtwin.prediction.sensitivity import moved_in_job
+from armtwin.prediction.sensitivity import scale_in_job
 from armtwin.robot.schema.groups import Orientation
-from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.sweeps.axes import SweepAxis
 
 Place = tuple[str | int, ...]
@@ -39,7 +39,7 @@ def setting(job: Job, axis: SweepAxis, value: float | str) -> Changes:
         if axis.key == "speed" and not axis.relative:
             changed = job.with_speed(axis.written(value)).description
         elif axis.key == YAW:
-            changed = _turned(job, axis, value)
+            changed = _turn_workpiece(job, axis, value)
         elif axis.key.startswith(OF_ROBOT) or _is_quantity(job, axis):
             return _of_robot(job, axis, value)
         else:
@@ -66,7 +66,7 @@ def _is_quantity(job: Job, axis: SweepAxis) -> bool:
     return any(axis.key in quantity.names for quantity in quantities_for(job.robot(), job))
 
 
-def _turned(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
+def _turn_workpiece(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
     """The job with its workpiece turned about the vertical through its origin."""
     place = job.description.workpiece
     roll, pitch, _ = to_rpy(place.orientation.rotation())
@@ -80,8 +80,8 @@ def _turned(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
 def _of_job(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
     """The job's description with a value at the key paths that an axis names."""
     origin = "sweep"
-    tables = checked_format(to_tables(job.description), origin, JobDescription.format_number)
-    values = _named(tables, axis, value)
+    tables = check_format(to_tables(job.description), origin, JobDescription.format_number)
+    values = _values_by_path(tables, axis, value)
     for path in values:
         _open(tables, job.description, path.split("."))
     changed = with_values(tables, values, JobDescription, "", origin)
@@ -89,14 +89,14 @@ def _of_job(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
     return found
 
 
-def _named(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, Any]:
+def _values_by_path(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, Any]:
     """New values by key path: those of a star or a sum move together."""
     if axis.relative:
         if not isinstance(value, float):
             raise ArmtwinError("a relative axis must have numbers, the factors")
-        return moved_together(tables, axis.key, value)
+        return scale_together(tables, axis.key, value)
     if EVERY in axis.key or "+" in axis.key:
-        same = moved_together(tables, axis.key, 1.0)
+        same = scale_together(tables, axis.key, 1.0)
         return {path: axis.written(value) for path in same}
     return {axis.key: axis.written(value)}
 
@@ -122,10 +122,10 @@ def _of_robot(job: Job, axis: SweepAxis, value: float | str) -> Changes:
     if axis.relative:
         if not isinstance(value, float):
             raise ArmtwinError("a relative axis must have numbers, the factors")
-        values: Mapping[str, Any] = moved_in_job(job)(key, value)
+        values: Mapping[str, Any] = scale_in_job(job)(key, value)
     else:
-        values = _named(to_tables(robot.description), replace(axis, key=key), value)
-    overridden(robot.description, values, "robot file")  # refuses what the file cannot hold
+        values = _values_by_path(to_tables(robot.description), replace(axis, key=key), value)
+    apply_overrides(robot.description, values, "robot file")  # refuses what the file cannot hold
     return {("override", path): new for path, new in values.items()}
 
 
@@ -147,7 +147,7 @@ def differences(old: Any, new: Any, place: Place = ()) -> Changes:
     return {} if same else {place: new}
 
 
-def changed_job(job: Job, changes: Changes) -> Job:
+def change_job(job: Job, changes: Changes) -> Job:
     """A job with what a run changes."""
     description = job.description
     for place, value in changes.items():

@@ -15,12 +15,12 @@ from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.loading import check_description, load_description
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
-from armtwin.jobs.files import shipped as shipped_jobs
+from armtwin.jobs.files import list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Facts, Report, Section
 from armtwin.report.result import Result
-from armtwin.robot.files import shipped as shipped_robots
+from armtwin.robot.files import list_shipped as shipped_robots
 from armtwin.sweeps.axes import MOST_RUNS, Design, SweepAxis, axis_of, check_counts, design_of
 from armtwin.sweeps.bases import Base, base_of
 from armtwin.sweeps.description import AxisGroup, SweepDescription

@@ -121,16 +121,16 @@ def open_table(
         read_only: Whether nothing is written, and the file must be there.
     """
     place = MEMORY if path is None else str(path)
-    connection = _connected(path, read_only)
+    connection = _connect(path, read_only)
     try:
-        _checked(connection, place, name, versions["armtwin"], read_only)
+        _check_tables(connection, place, name, versions["armtwin"], read_only)
         text = json.dumps(versions, sort_keys=True)
         yield ResultTable(place, connection, text)
     finally:
         connection.close()
 
 
-def _connected(path: Path | None, read_only: bool) -> sqlite3.Connection:
+def _connect(path: Path | None, read_only: bool) -> sqlite3.Connection:
     try:
         if path is None:
             return sqlite3.connect(MEMORY, check_same_thread=False)
@@ -144,10 +144,10 @@ def _connected(path: Path | None, read_only: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
     except sqlite3.Error as error:
-        raise _refused(str(path), error) from None
+        raise _make_refusal(str(path), error) from None
 
 
-def _refused(path: str, error: sqlite3.Error) -> ArmtwinError:
+def _make_refusal(path: str, error: sqlite3.Error) -> ArmtwinError:
     if "locked" in str(error):
         return ArmtwinError(f"{path}: another sweep is writing there; wait until it is done")
     if "not a database" in str(error) or "malformed" in str(error):
@@ -155,7 +155,7 @@ def _refused(path: str, error: sqlite3.Error) -> ArmtwinError:
     return ArmtwinError(f"{path}: cannot be opened ({error})")
 
 
-def _checked(
+def _check_tables(
     connection: sqlite3.Connection, path: str, name: str, version: str, read_only: bool
 ) -> None:
     """Make the tables, or refuse a file that is not of this sweep and version."""
@@ -176,7 +176,7 @@ def _checked(
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):
             connection.close()
-        raise _refused(path, error) from None
+        raise _make_refusal(path, error) from None
     _refuse_other(path, found, about)
 
 

@@ -13,9 +13,9 @@ from armtwin.files.versions import version_of
 from armtwin.jobs.job import Job
 from armtwin.prediction.band.band import assess
 from armtwin.prediction.predict import predict
-from armtwin.sweeps.bases import Parcel, Unpacked, unpacked
+from armtwin.sweeps.bases import Parcel, Unpacked, unpack
 from armtwin.sweeps.rows import FAILED, REFUSED, ResultRow, row_of
-from armtwin.sweeps.settings import Changes, changed_job
+from armtwin.sweeps.settings import Changes, change_job
 
 KEPT = 4  # parcels that a worker keeps
 
@@ -46,7 +46,7 @@ def keep(parcel: Parcel) -> str:
     with _lock:
         if parcel.digest not in _known:
             refuse_other_version(parcel)
-            _known[parcel.digest] = unpacked(parcel)
+            _known[parcel.digest] = unpack(parcel)
             for oldest in list(_known)[:-KEPT]:
                 del _known[oldest]
     return parcel.digest
@@ -110,8 +110,8 @@ def _row(here: Unpacked, run: SweepRun) -> ResultRow:
     """A run, or why it could not be run."""
     with _cost.measured() as cost:
         try:
-            job = changed_job(here.jobs[run.base], run.changes)
-            return _predicted(here.parcel, job, cost)
+            job = change_job(here.jobs[run.base], run.changes)
+            return _predict_row(here.parcel, job, cost)
         except ArmtwinError as error:
             return ResultRow(REFUSED, sentence=here.told(error), cpu_s=cost())
         except Exception as error:  # one run must not end ten thousand: it is a row that says so
@@ -120,7 +120,7 @@ def _row(here: Unpacked, run: SweepRun) -> ResultRow:
             return ResultRow(FAILED, sentence=sentence, cpu_s=cost())
 
 
-def _predicted(parcel: Parcel, job: Job, cost: Callable[[], float]) -> ResultRow:
+def _predict_row(parcel: Parcel, job: Job, cost: Callable[[], float]) -> ResultRow:
     prediction = predict(job, method=parcel.method)  # type: ignore[arg-type]
     band = None
     if parcel.band and prediction.verdict.stopped is None:

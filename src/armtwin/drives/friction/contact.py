@@ -91,7 +91,7 @@ class Contact:
         """Force that shears a Newtonian film, η A u⁻ / h [N] (3.15-3.19, 3.30)."""
         return self.viscosity * self.hydrodynamic_area * sliding_speed / self.height(sum_speed)
 
-    def limited_friction(self, height: float, sliding_speed: float, limit: float) -> float:
+    def stress_limited_friction(self, height: float, sliding_speed: float, limit: float) -> float:
         """Force that shears a film of a height [m] up to a limit of stress [Pa] (3.16, 3.20)."""
         fall = np.expm1(-self.viscosity * sliding_speed / (limit * height))
         return float(-self.hydrodynamic_area * limit * fall)

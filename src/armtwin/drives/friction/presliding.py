@@ -70,7 +70,7 @@ def bristle(
 
 
 @inlined
-def relaxed(
+def advance_bristle(
     table: Any, e: int, scale: float, level: float, c0: float, w: float, z: float, h: float
 ) -> float:
     """Deflection of the bristle of element e after a step h at speed w."""

@@ -9,15 +9,15 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.overrides import with_values
-from armtwin.files.reading import checked_format
+from armtwin.files.reading import check_format
 from armtwin.files.writing import to_tables
 from armtwin.identification.actuator.flow import no_load_flow
 from armtwin.identification.actuator.records import ActuatorBench, actuator_bench
 from armtwin.identification.actuator.response_fit import FrequencyBand, fit_actuator, oil_response
 from armtwin.identification.actuator.result import (
     ActuatorIdentification,
+    ActuatorParameter,
     FlowIdentification,
-    FoundNumber,
     ValveIdentification,
 )
 from armtwin.identification.actuator.valve import fit_valve
@@ -61,7 +61,7 @@ def identify_actuator(
     fit = fit_actuator(tests, band)
     origins = tuple(log.origin for log in logs)
     values = dict(zip(UNITS, fit.values.tolist(), strict=True))
-    found = _found(bench, values, dict(zip(UNITS, fit.std.tolist(), strict=True)))
+    found = _tabulate_parameters(bench, values, dict(zip(UNITS, fit.std.tolist(), strict=True)))
     changed = _with_numbers(bench, values, f"identified: noise with {len(logs)} weights")
     return ActuatorIdentification(
         robot, changed, fit, tuple(float(mass) for mass in weights), origins, found
@@ -96,7 +96,7 @@ def identify_valve(
     std = {"valve_frequency": 2 * np.pi * wide, "valve_damping": loose, "delay": unsure}
     changed = _with_numbers(bench, values, "identified: noise, oil and load as known")
     return ValveIdentification(
-        robot, changed, fit, response, log.origin, _found(bench, values, std)
+        robot, changed, fit, response, log.origin, _tabulate_parameters(bench, values, std)
     )
 
 
@@ -113,12 +113,12 @@ def identify_flow(robot: Robot, log: Log, *, settling: float = 0.1) -> FlowIdent
     key = f"hydraulic.{bench.cylinder.name}.valve.flow"
     points = [list(point) for point in flow.points]
     source = f"identified: {len(points)} ramps"
-    return FlowIdentification(robot, _replaced(robot, {key: points}, source), flow, log.origin)
+    return FlowIdentification(robot, _set_values(robot, {key: points}, source), flow, log.origin)
 
 
-def _found(
+def _tabulate_parameters(
     bench: ActuatorBench, values: Mapping[str, float], std: Mapping[str, float]
-) -> tuple[FoundNumber, ...]:
+) -> tuple[ActuatorParameter, ...]:
     oil, valve = bench.cylinder.circuit.oil, bench.cylinder.circuit.valve
     had = {
         "compliance": oil.compliance,
@@ -130,7 +130,7 @@ def _found(
     }
     rows = []
     for name, value in values.items():
-        rows.append(FoundNumber(name, UNITS[name], float(had[name]), value, std[name]))
+        rows.append(ActuatorParameter(name, UNITS[name], float(had[name]), value, std[name]))
     return tuple(rows)
 
 
@@ -145,11 +145,11 @@ def _with_numbers(bench: ActuatorBench, values: Mapping[str, float], source: str
         "valve_damping": f"{circuit}.valve.damping",
         "delay": f"{circuit}.valve.delay",
     }
-    return _replaced(bench.robot, {keys[name]: value for name, value in values.items()}, source)
+    return _set_values(bench.robot, {keys[name]: value for name, value in values.items()}, source)
 
 
-def _replaced(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:
+def _set_values(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:
     origin = f"robot '{robot.name}'"
-    tables = checked_format(to_tables(robot.description), origin, FORMAT)
+    tables = check_format(to_tables(robot.description), origin, FORMAT)
     changed = with_values(tables, values, Description, source, origin)
     return robot.with_description(describe(changed, origin))

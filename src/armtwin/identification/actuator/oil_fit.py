@@ -14,7 +14,7 @@ from armtwin.files.comma_table import comma_table
 from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
@@ -96,7 +96,7 @@ class OilEstimate:
         return np.asarray(t.ppf(0.5 + 0.5 * HELD, max(self.freedom, 1)) * self.std)
 
 
-def resonance(
+def compute_resonance(
     compliance: float, leakage: float, viscous: float, mass: Floats
 ) -> tuple[Floats, Floats]:
     """Frequencies [Hz] and relative dampings of weights on a cylinder, (m,) each."""
@@ -114,7 +114,7 @@ def _table(
     shape = (len(masses),)
     columns = []
     for name, values in (("mass", mass), ("frequency", frequency), ("damping", damping)):
-        column = checked(name, values, shape, "one for each weight")
+        column = check_array(name, values, shape, "one for each weight")
         if not (column > 0).all():
             raise ArmtwinError(f"{name} must be greater than 0, got {column.min():g}")
         columns.append(column)
@@ -128,7 +128,7 @@ def compliance_of_each(mass: ArrayLike, frequency: ArrayLike) -> Floats:
     return np.asarray(1 / (masses * (2 * np.pi * frequencies) ** 2))
 
 
-def by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
+def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
     """The document's method: mean compliance, then a linear regression of the dampings.
 
     Args:
@@ -147,12 +147,12 @@ def by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
         variance = residual @ residual / (len(M) - 2)
         spread[1:] = np.sqrt(variance * np.diag(np.linalg.inv(columns.T @ columns)))
         spread[0] = each.std(ddof=1) / np.sqrt(len(M))
-    fitted = resonance(compliance, float(leakage), float(viscous), M)
+    fitted = compute_resonance(compliance, float(leakage), float(viscous), M)
     freedom = len(M) - 2
     return OilEstimate(compliance, float(leakage), float(viscous), spread, *fitted, freedom)
 
 
-def exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
+def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
     """All three numbers together, from relative errors of frequencies and dampings.
 
     Args:
@@ -163,12 +163,12 @@ def exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEst
     from scipy.optimize import least_squares
 
     M, f, beta = _table(mass, frequency, damping)
-    start = by_document(M, f, beta)
+    start = fit_by_document(M, f, beta)
     guess = [start.compliance, max(start.leakage, 1e-9), max(start.viscous, 1e-3)]
 
     def off(logs: Floats) -> Floats:
         compliance, leakage, viscous = np.exp(logs)
-        fitted, dampings = resonance(compliance, leakage, viscous, M)
+        fitted, dampings = compute_resonance(compliance, leakage, viscous, M)
         return np.concatenate([fitted / f - 1, dampings / beta - 1])
 
     found = least_squares(off, np.log(guess), method="lm", xtol=1e-14, ftol=1e-14)
@@ -179,12 +179,12 @@ def exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEst
         covariance = np.linalg.inv(found.jac.T @ found.jac) * (2 * found.cost / freedom)
         spread = values * np.sqrt(np.diag(covariance))
     compliance, leakage, viscous = (float(x) for x in values)
-    fitted = resonance(compliance, leakage, viscous, M)
+    fitted = compute_resonance(compliance, leakage, viscous, M)
     return OilEstimate(compliance, leakage, viscous, spread, *fitted, freedom)
 
 
 QUANTITIES = (("compliance", "m/N"), ("leakage", "m/(N s)"), ("viscous", "N s/m"))
-DRAWN = 200  # points of a fitted curve
+CURVE_POINTS = 200  # points of a fitted curve
 HERTZ = Number(1.0, "Hz", digits=4)
 
 
@@ -279,7 +279,7 @@ def _weights(result: OilFit) -> Iterator[Block]:
 
 def _charts(result: OilFit) -> Iterator[Block]:
     mass = np.array([row.mass for row in result.resonances])
-    even = np.linspace(mass.min(), mass.max(), DRAWN)
+    even = np.linspace(mass.min(), mass.max(), CURVE_POINTS)
     charts = []
     for k, (name, unit) in enumerate((("frequency", "Hz"), ("damping", ""))):
         measured = np.array([getattr(row, name) for row in result.resonances])
@@ -287,7 +287,7 @@ def _charts(result: OilFit) -> Iterator[Block]:
         curves = []
         for label, estimate in (("exact", result.exact), ("document", result.document)):
             compliance, leakage, viscous = estimate.values.tolist()
-            fitted = resonance(compliance, leakage, viscous, even)
+            fitted = compute_resonance(compliance, leakage, viscous, even)
             curves.append(Curve(label, even, fitted[k]))
         charts.append(Chart(name, Axis("mass", "kg"), Axis(name, unit), (points, *curves)))
     yield Multiples(tuple(charts), columns=2, shared="x")
@@ -306,4 +306,4 @@ def fit_oil(resonances: str | Path | Sequence[Resonance]) -> OilFit:
         rows = tuple(resonances)
     mass = [row.mass for row in rows]
     measured = [row.frequency for row in rows], [row.damping for row in rows]
-    return OilFit(rows, by_document(mass, *measured), exactly(mass, *measured), origin)
+    return OilFit(rows, fit_by_document(mass, *measured), fit_exactly(mass, *measured), origin)

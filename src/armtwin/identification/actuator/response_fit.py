@@ -30,7 +30,9 @@ from armtwin.maths.frequency_response import (
 )
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
-OPEN = 1e12  # condition number of a fit, columns scaled, from which it is not identifiable
+UNIDENTIFIABLE_CONDITION = (
+    1e12  # condition number of a fit, columns scaled, from which it is not identifiable
+)
 CLOSE = 1e-6  # of logarithms of parameters that are identified to 0.1 % at best
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
@@ -119,7 +121,7 @@ def oil_response(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
     return np.asarray(1 / (1 + (compliance * s + leakage) * (mass * s + viscous)))
 
 
-class Modelled:
+class SmallSignalModel:
     """The answer of the small-signal model to the current of a test, through the test's windows."""
 
     def __init__(self, test: NoiseTest, band: FrequencyBand) -> None:
@@ -159,10 +161,10 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
     band = FrequencyBand() if band is None else band
     if len({test.mass for test in tests}) < 2:
         raise ArmtwinError(f"an actuator needs tests with at least 2 weights, got {len(tests)}")
-    measured = tuple(band.response(test, test.speed).steadied() for test in tests)
-    used = [_used(response) for response in measured]
-    start = np.log(_start(tests, measured, used))
-    models = [Modelled(test, band) for test in tests]
+    measured = tuple(band.response(test, test.speed).with_smooth_deviations() for test in tests)
+    used = [_select_coherent(response) for response in measured]
+    start = np.log(_guess_start(tests, measured, used))
+    models = [SmallSignalModel(test, band) for test in tests]
 
     def off(logs: Floats) -> Floats:
         values, gains = np.exp(logs[: len(NAMES)]), np.exp(logs[len(NAMES) :])
@@ -191,7 +193,7 @@ def deviations(jacobian: Floats, misfit: float) -> Floats:
     information = jacobian.T @ jacobian
     size = np.sqrt(np.diag(information))
     scaled = information / np.outer(size, size) if size.all() else np.zeros_like(information)
-    if np.linalg.cond(scaled) > OPEN:
+    if np.linalg.cond(scaled) > UNIDENTIFIABLE_CONDITION:
         raise ArmtwinError(
             "not all parameters are identifiable from the response: weight, oil and gains of the "
             "robot must be those of the log"
@@ -200,7 +202,7 @@ def deviations(jacobian: Floats, misfit: float) -> Floats:
     return np.asarray(np.sqrt(np.diag(covariance)))
 
 
-def _used(response: FrequencyResponse) -> Flags:
+def _select_coherent(response: FrequencyResponse) -> Flags:
     """Frequencies at which a response is known."""
     kept = np.asarray(response.coherence >= LEAST_COHERENCE)
     if kept.sum() < len(NAMES):
@@ -211,7 +213,7 @@ def _used(response: FrequencyResponse) -> Flags:
     return kept
 
 
-def _start(
+def _guess_start(
     tests: Sequence[NoiseTest], responses: Sequence[FrequencyResponse], used: Sequence[Flags]
 ) -> Floats:
     """Where the search begins: the peak of each response gives a compliance."""

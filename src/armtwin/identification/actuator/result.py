@@ -31,7 +31,7 @@ CURRENT = Number(1e3, "mA", digits=4)
 
 
 @dataclass(frozen=True)
-class FoundNumber:
+class ActuatorParameter:
     """An identified parameter of the robot file.
 
     Attributes:
@@ -67,7 +67,7 @@ class ActuatorIdentification(Result):
     fit: ActuatorFit
     weights: tuple[float, ...]
     logs: tuple[str, ...]
-    table: tuple[FoundNumber, ...]
+    table: tuple[ActuatorParameter, ...]
 
     def sections(self) -> Report:
         """Parameters of oil and valve, and the response with each weight."""
@@ -109,7 +109,7 @@ class ValveIdentification(Result):
     fit: ValveFit
     response: FrequencyResponse
     log: str
-    table: tuple[FoundNumber, ...]
+    table: tuple[ActuatorParameter, ...]
 
     def sections(self) -> Report:
         """Parameters of the valve, those of its peak alone, and the response."""
@@ -203,7 +203,7 @@ def _log_names(logs: Sequence[str]) -> list[str]:
     return [f"{Path(log).parent.name}/{name}" for log, name in zip(logs, names, strict=True)]
 
 
-def _numbers(table: Sequence[FoundNumber], misfit: float) -> Iterator[Block]:
+def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Iterator[Block]:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),

@@ -105,7 +105,7 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     """
     from scipy.optimize import least_squares
 
-    steady = response.steadied()
+    steady = response.with_smooth_deviations()
     known = steady.where(steady.coherence >= LEAST_COHERENCE)
     if len(known.frequency) < 8:
         raise ArmtwinError(

@@ -28,19 +28,19 @@ from armtwin.identification.clamping.curves import (
     moving_average,
     without_outliers,
 )
-from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.maths.batch import Flags, Floats
 
 RESOLUTION = 10_000  # channels of the positions
 ENDS = 0.1  # share of the positions that is cut at each end
-PARTING = 40  # intervals with a line each that separate the curves
+SEPARATORS = 40  # intervals with a line each that separate the curves
 SHORT_LINES = 100  # intervals in which outliers are looked for
 OUTLIER = 3.0  # standard deviations
 LEAST_POINTS = 5  # of a curve in an interval
 
 
 @dataclass(frozen=True, eq=False)
-class PartedCurves:
+class SeparatedCurves:
     """Upper and lower curve, and the lines that separate them.
 
     Attributes:
@@ -52,16 +52,16 @@ class PartedCurves:
 
     upper: ClampingCurve
     lower: ClampingCurve
-    parting: ClampingCurve
+    separators: ClampingCurve
     outliers: int
 
 
-def parted_curves(q: Floats, tau: Floats) -> PartedCurves | str:
+def separate_curves(q: Floats, tau: Floats) -> SeparatedCurves | str:
     """Upper and lower curve over angles, (m,) each; or why there are none."""
     low, turn = float(q.min()), float(np.ptp(q))
     width = turn / (RESOLUTION - 1)
     channel = np.rint((q - low) / width).astype(np.int64)
-    above, lines = _above(channel, tau)
+    above, lines = _split_at_lines(channel, tau)
     cut = round(ENDS * RESOLUTION)
     angles: Floats = np.asarray(low + np.arange(cut, RESOLUTION - cut) * width, dtype=np.float64)
     curves, outliers = [], 0
@@ -72,16 +72,16 @@ def parted_curves(q: Floats, tau: Floats) -> PartedCurves | str:
         curves.append(ClampingCurve(angles, found[0]))
         outliers += found[1]
     parting = ClampingCurve(low + lines.q * width, lines.tau)
-    return PartedCurves(curves[0], curves[1], parting, outliers)
+    return SeparatedCurves(curves[0], curves[1], parting, outliers)
 
 
-def _above(channel: NDArray[np.int64], tau: Floats) -> tuple[Flags, ClampingCurve]:
+def _split_at_lines(channel: NDArray[np.int64], tau: Floats) -> tuple[Flags, ClampingCurve]:
     """Which samples lie above the lines through the mean torques of short intervals, and these."""
     means = _channel_means(channel, tau)
     held = np.flatnonzero(np.isfinite(means))
     above = np.zeros(len(tau), dtype=bool)
     ends, torques = [], []
-    edges = np.linspace(0, RESOLUTION, PARTING + 1)
+    edges = np.linspace(0, RESOLUTION, SEPARATORS + 1)
     for low, high in pairwise(edges):
         inside = held[(held >= low) & (held < high)]
         here = (channel >= low) & (channel < high)
@@ -173,45 +173,45 @@ class AlgorithmOne:
             come from elsewhere.
     """
 
-    found: FoundTransmission
+    found: TransmissionEstimate
     upper: CurveParts | None = None
     lower: CurveParts | None = None
-    parted: PartedCurves | None = None
+    separated: SeparatedCurves | None = None
 
 
 def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
     """Algorithm I on motor angles [rad] and torques [N m], (m,)."""
     first = round(BEGINNING * len(q))
     q, tau = q[first:], tau[first:]
-    parted = parted_curves(q, tau)
+    parted = separate_curves(q, tau)
     if isinstance(parted, str):
-        return AlgorithmOne(FoundTransmission(NAME, refused=parted))
-    result = replace(identified(parted.upper, parted.lower, NAME), parted=parted)
+        return AlgorithmOne(TransmissionEstimate(NAME, refused=parted))
+    result = replace(identify_from_curves(parted.upper, parted.lower, NAME), separated=parted)
     left_out = f"{first} samples at the beginning and {parted.outliers} outliers left out"
     found = replace(result.found, notes=(left_out, *result.found.notes))
     if found.refused:
         return replace(result, found=found)
-    strays = _strays(q, tau, parted.upper, parted.lower)
+    strays = _share_of_strays(q, tau, parted.upper, parted.lower)
     if strays > STRAYS:
         sentence = (
             f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve, as those "
             "of a start transient do, of which it removes a fixed share of the samples only."
         )
-        found = FoundTransmission(NAME, refused=sentence, notes=(left_out,))
+        found = TransmissionEstimate(NAME, refused=sentence, notes=(left_out,))
     return replace(result, found=found)
 
 
-def identified(upper: ClampingCurve, lower: ClampingCurve, name: str) -> AlgorithmOne:
+def identify_from_curves(upper: ClampingCurve, lower: ClampingCurve, name: str) -> AlgorithmOne:
     """Springs, backlashes and friction of an upper and a lower curve on the same positions."""
-    above, below = curve_parts(upper), curve_parts(lower)
+    above, below = split_curve(upper), split_curve(lower)
     springs = np.array([*above.springs, *below.springs])
     widths = np.array([above.width, below.width])
     distance = upper.tau - lower.tau
-    refused = _doubt(springs, distance)
+    refused = _explain_inconsistency(springs, distance)
     if refused:
-        return AlgorithmOne(FoundTransmission(name, refused=refused), above, below)
-    if not centred(upper, lower):
-        found = FoundTransmission(
+        return AlgorithmOne(TransmissionEstimate(name, refused=refused), above, below)
+    if not is_centred(upper, lower):
+        found = TransmissionEstimate(
             name,
             stiffness=float(springs.mean()),
             friction=float(distance.mean()) / 2,
@@ -224,7 +224,7 @@ def identified(upper: ClampingCurve, lower: ClampingCurve, name: str) -> Algorit
         f"springs {', '.join(f'{k:.4g}' for k in springs)} N m/rad",
         f"backlash {widths[0]:.3g} rad on the upper and {widths[1]:.3g} rad on the lower curve",
     )
-    found = FoundTransmission(
+    found = TransmissionEstimate(
         name,
         stiffness=float(springs.mean()),
         backlash=float(widths.mean()),
@@ -237,7 +237,7 @@ def identified(upper: ClampingCurve, lower: ClampingCurve, name: str) -> Algorit
     return AlgorithmOne(found, above, below)
 
 
-def centred(upper: ClampingCurve, lower: ClampingCurve) -> bool:
+def is_centred(upper: ClampingCurve, lower: ClampingCurve) -> bool:
     """Whether the mean of both curves, the spring's torque, passes zero well inside."""
     spring = 0.5 * (upper.tau + lower.tau)
     low, high = float(spring.min()), float(spring.max())
@@ -245,7 +245,7 @@ def centred(upper: ClampingCurve, lower: ClampingCurve) -> bool:
     return low < -margin and high > margin
 
 
-def _strays(q: Floats, tau: Floats, upper: ClampingCurve, lower: ClampingCurve) -> float:
+def _share_of_strays(q: Floats, tau: Floats, upper: ClampingCurve, lower: ClampingCurve) -> float:
     """Share of the samples that are far from the nearer curve for their friction and noise."""
     inside = (q > upper.q[0]) & (q < upper.q[-1])
     above = np.interp(q[inside], upper.q, moving_average(upper.tau, AVERAGED))
@@ -256,7 +256,7 @@ def _strays(q: Floats, tau: Floats, upper: ClampingCurve, lower: ClampingCurve) 
     return float(np.mean(away > max(STRAY * friction, NOISE * noise)))
 
 
-def curve_parts(curve: ClampingCurve) -> CurveParts:
+def split_curve(curve: ClampingCurve) -> CurveParts:
     """Backlash, nonlinear intervals and springs of one curve."""
     backlash = flat_interval(curve)
     middle = _middle(curve) if backlash is None else backlash[0]
@@ -291,7 +291,7 @@ def _std_of_mean(x: Floats) -> float:
     return float(x.std() / np.sqrt(SHORT_LINES))
 
 
-def _doubt(springs: Floats, distance: Floats) -> str:
+def _explain_inconsistency(springs: Floats, distance: Floats) -> str:
     """Why springs and distances cannot be those of one transmission; "" where they can."""
     if not (np.isfinite(springs).all() and springs.mean() > 0):
         return "a spring of the curve is not positive: the data hold no clamping curve."

@@ -23,16 +23,16 @@ import numpy as np
 from armtwin.identification.clamping.algorithm_one import (
     NOT_CENTRED,
     AlgorithmOne,
-    centred,
-    identified,
+    identify_from_curves,
+    is_centred,
 )
 from armtwin.identification.clamping.curves import FLAT, ClampingCurve, flat_interval, line
-from armtwin.identification.clamping.found import FoundTransmission
-from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, whole_ones
+from armtwin.identification.clamping.estimate import TransmissionEstimate
+from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, select_whole
 from armtwin.identification.clamping.pieces import (
     LEAST_POINTS,
     CurvePiece,
-    JudgedHalfCycle,
+    HalfCycleOutcome,
     Sides,
     sides_of,
 )
@@ -40,7 +40,7 @@ from armtwin.maths.batch import Flags, Floats
 
 NAME = "Algorithm II"
 LEAST = 4  # whole half-cycles
-KEPT = 0.5  # share of the half-cycles that must be usable
+LEAST_USABLE = 0.5  # share of the half-cycles that must be usable
 COVERED = 0.5  # share of the half-cycles of a side that must cover a position
 POSITIONS = 4000  # of a merged curve
 OVERLAP = 0.5  # of the upper curve that the displaced lower one must lie over
@@ -48,7 +48,7 @@ UNEVEN = 0.4  # of the longer half of the merged curve that the shorter one must
 
 
 @dataclass(frozen=True, eq=False)
-class OnEachOther:
+class SuperposedCurves:
     """The lower curve on the upper one.
 
     Attributes:
@@ -78,12 +78,12 @@ class AlgorithmTwo:
         fallback: Intervals by Algorithm I on these curves, where the fold was not possible.
     """
 
-    found: FoundTransmission
+    found: TransmissionEstimate
     half_cycles: tuple[HalfCycle, ...] = ()
-    judged: tuple[JudgedHalfCycle, ...] = ()
+    judged: tuple[HalfCycleOutcome, ...] = ()
     upper: ClampingCurve | None = None
     lower: ClampingCurve | None = None
-    onto: OnEachOther | None = None
+    onto: SuperposedCurves | None = None
     folded: ClampingCurve | None = None
     flat: int = 0
     fallback: AlgorithmOne | None = None
@@ -92,7 +92,7 @@ class AlgorithmTwo:
 def algorithm_two(q: Floats, tau: Floats) -> AlgorithmTwo:
     """Algorithm II on motor angles [rad] and torques [N m], (m,), in the order of their samples."""
     all_found = find_half_cycles(q)
-    whole = whole_ones(q, all_found)
+    whole = select_whole(q, all_found)
     notes = [f"{len(all_found)} half-cycles, {len(whole)} of them whole"]
     sides = sides_of(q, tau, all_found, whole)
     result = _from_sides(sides, len(whole), notes)
@@ -102,44 +102,44 @@ def algorithm_two(q: Floats, tau: Floats) -> AlgorithmTwo:
 def _from_sides(sides: Sides, whole: int, notes: list[str]) -> AlgorithmTwo:
     """The transmission from the usable ones of `whole` half-cycles."""
     if whole < LEAST:
-        return _refused(
+        return _refuse(
             f"found {whole} whole half-cycles, at least {LEAST} are needed: two cycles of rising "
             "and decreasing torque between the turning regions."
         )
     upper, lower = sides.upper, sides.lower
     used = len(upper) + len(lower)
     notes.append(f"{used} half-cycles used, {len(upper)} upper and {len(lower)} lower")
-    if used < KEPT * whole or not upper or not lower:
-        return _refused(
+    if used < LEAST_USABLE * whole or not upper or not lower:
+        return _refuse(
             f"only {used} of {whole} half-cycles are usable ({len(upper)} upper, {len(lower)} "
             f"lower): the others have fewer than {LEAST_POINTS} samples between the turning "
             "regions or differ from the rest."
         )
-    curves = _merged_sides(upper, lower)
+    curves = _merge_sides(upper, lower)
     if curves is None:
-        return _refused("upper and lower half-cycles have no positions in common.")
+        return _refuse("upper and lower half-cycles have no positions in common.")
     return _from_curves(*curves, notes)
 
 
-def _refused(sentence: str) -> AlgorithmTwo:
-    return AlgorithmTwo(FoundTransmission(NAME, refused=sentence))
+def _refuse(sentence: str) -> AlgorithmTwo:
+    return AlgorithmTwo(TransmissionEstimate(NAME, refused=sentence))
 
 
-def _merged_sides(
+def _merge_sides(
     upper: Sequence[CurvePiece], lower: Sequence[CurvePiece]
 ) -> tuple[ClampingCurve, ClampingCurve] | None:
     """Upper and lower curve on the positions that both cover."""
-    upper_low, upper_high = _covered(upper)
-    lower_low, lower_high = _covered(lower)
+    upper_low, upper_high = _find_covered_interval(upper)
+    lower_low, lower_high = _find_covered_interval(lower)
     low = max(upper_low, lower_low)
     high = min(upper_high, lower_high)
     if not low < high:
         return None
     grid = np.linspace(low, high, POSITIONS)
-    return _merged(upper, grid), _merged(lower, grid)
+    return _merge(upper, grid), _merge(lower, grid)
 
 
-def _covered(pieces: Sequence[CurvePiece]) -> tuple[float, float]:
+def _find_covered_interval(pieces: Sequence[CurvePiece]) -> tuple[float, float]:
     """The interval of positions that a share of the half-cycles covers."""
     last = max(1, round(COVERED * len(pieces))) - 1
     lows = sorted(float(piece.q[0]) for piece in pieces)
@@ -147,7 +147,7 @@ def _covered(pieces: Sequence[CurvePiece]) -> tuple[float, float]:
     return lows[last], highs[-1 - last]
 
 
-def _merged(pieces: Sequence[CurvePiece | ClampingCurve], grid: Floats) -> ClampingCurve:
+def _merge(pieces: Sequence[CurvePiece | ClampingCurve], grid: Floats) -> ClampingCurve:
     """Mean torque of the curves that have a position, linear between their points."""
     total, count = np.zeros(len(grid)), np.zeros(len(grid))
     for piece in pieces:
@@ -164,11 +164,11 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
     distance = float(np.mean(upper.tau - lower.tau))
     if not (distance > 0 and upper.slope > 0 and lower.slope > 0):
         sentence = "the upper curve does not lie above the lower one, or a slope is negative."
-        return AlgorithmTwo(FoundTransmission(NAME, refused=sentence), upper=upper, lower=lower)
+        return AlgorithmTwo(TransmissionEstimate(NAME, refused=sentence), upper=upper, lower=lower)
     friction = distance / 2
-    if not centred(upper, lower):
+    if not is_centred(upper, lower):
         slopes = np.array([upper.slope, lower.slope])
-        found = FoundTransmission(
+        found = TransmissionEstimate(
             NAME,
             stiffness=float(slopes.mean()),
             friction=friction,
@@ -177,20 +177,20 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
             notes=tuple(notes),
         )
         return AlgorithmTwo(found, upper=upper, lower=lower)
-    onto = _on_each_other(upper, lower, friction)
+    onto = _superpose(upper, lower, friction)
     fold = None if onto is None else _fold(onto.merged, friction)
     if onto is None or fold is None:
         notes.append(
             "the two curves could not be folded (no middle, or halves too uneven): springs and "
             "backlash by Algorithm I on them"
         )
-        fallback = identified(upper, lower, NAME)
+        fallback = identify_from_curves(upper, lower, NAME)
         found = replace(fallback.found, notes=(*notes, *fallback.found.notes))
         return AlgorithmTwo(found, upper=upper, lower=lower, fallback=fallback)
     flat = _flat_start(fold)
     straight = fold.part(flat, len(fold.q))
     notes.append(f"folded curve of {len(fold.q)} positions, {flat} of them in the backlash")
-    found = FoundTransmission(
+    found = TransmissionEstimate(
         NAME,
         stiffness=straight.slope,
         backlash=2 * flat * fold.step,
@@ -214,9 +214,9 @@ def _middle_of(curve: ClampingCurve, friction: float) -> float:
     return float(0.5 * (curve.q[interval[0]] + curve.q[interval[1] - 1]))
 
 
-def _on_each_other(
+def _superpose(
     upper: ClampingCurve, lower: ClampingCurve, friction: float
-) -> OnEachOther | None:
+) -> SuperposedCurves | None:
     """The lower curve with the middle of its gap under that of the upper one, and both merged."""
     shift = _middle_of(upper, friction) - _middle_of(lower, -friction)
     displaced = ClampingCurve(lower.q + shift, lower.tau)
@@ -229,7 +229,7 @@ def _on_each_other(
     above = np.interp(grid, upper.q, upper.tau)
     below = np.interp(grid, displaced.q, displaced.tau)
     lifted = below + float(np.mean(above - below))
-    return OnEachOther(
+    return SuperposedCurves(
         displaced, ClampingCurve(grid, lifted), ClampingCurve(grid, 0.5 * (above + lifted))
     )
 
@@ -267,11 +267,11 @@ def _slope_std(curve: ClampingCurve) -> float:
     slope, start = line(curve.q, curve.tau)
     residual = curve.tau - (start + slope * curve.q)
     spread = float(np.sum((curve.q - curve.q.mean()) ** 2))
-    alike = _correlated(residual)
+    alike = _correlation_length(residual)
     return float(np.sqrt(alike * np.mean(residual**2) / spread))
 
 
-def _correlated(x: Floats) -> float:
+def _correlation_length(x: Floats) -> float:
     """Correlation length in samples: 1 + 2 Σ ρ up to its first zero."""
     away = x - x.mean()
     power = float(away @ away)

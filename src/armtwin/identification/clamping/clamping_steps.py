@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.curves import ClampingCurve as ClampingCurve
-from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.hysteresis import torque_of
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
@@ -18,37 +18,37 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Table, Text
 
-DRAWN = 4000  # samples of a curve in a chart
+CHART_SAMPLES = 4000  # samples of a curve in a chart
 SECONDS = Number(1.0, "s", digits=5)
 ANGLE, TORQUE = Axis("motor angle", "rad"), Axis("motor torque", "N m")
 
 
-def thinned(label: str, q: Floats, tau: Floats, colour: int) -> Curve:
+def thin_curve(label: str, q: Floats, tau: Floats, colour: int) -> Curve:
     """Torque over angle, thinned to the samples of a chart."""
-    step = max(1, len(q) // DRAWN)
+    step = max(1, len(q) // CHART_SAMPLES)
     return Curve(label, q[::step], tau[::step], colour=colour, dash="solid")
 
 
-def measured_curve(record: ClampingRecord) -> Curve:
+def build_measured_curve(record: ClampingRecord) -> Curve:
     """The measured curve."""
-    return thinned("measured", record.q, record.tau, 6)
+    return thin_curve("measured", record.q, record.tau, 6)
 
 
-def _drawn(label: str, curve: ClampingCurve, colour: int = 0) -> Curve:
-    return thinned(label, curve.q, curve.tau, colour)
+def _build_layer(label: str, curve: ClampingCurve, colour: int = 0) -> Curve:
+    return thin_curve(label, curve.q, curve.tau, colour)
 
 
 def clamping_curve(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
     """The measured curve, with the curves of Algorithm II."""
-    layers: list[Layer] = [measured_curve(record)]
+    layers: list[Layer] = [build_measured_curve(record)]
     if two.upper is not None and two.lower is not None:
-        layers.append(_drawn("upper and lower curve", two.upper, 1))
-        layers.append(_drawn("", two.lower, 1))
+        layers.append(_build_layer("upper and lower curve", two.upper, 1))
+        layers.append(_build_layer("", two.lower, 1))
     caption = "Torque over motor angle, with the upper and lower curve of Algorithm II."
     yield Chart("Clamping curve", ANGLE, TORQUE, tuple(layers), caption)
 
 
-def _notes(found: FoundTransmission) -> Iterator[Block]:
+def _notes(found: TransmissionEstimate) -> Iterator[Block]:
     for note in found.notes:
         yield Text(f"{note[0].upper()}{note[1:]}.")
     if found.refused:
@@ -65,12 +65,12 @@ def steps_of_one(one: AlgorithmOne) -> Iterator[Block]:
         "soft",
     )
     yield from _notes(one.found)
-    if one.parted is not None:
-        parted = one.parted
+    if one.separated is not None:
+        parted = one.separated
         layers = (
-            _drawn("upper curve", parted.upper, 1),
-            _drawn("lower curve", parted.lower, 0),
-            _drawn("separating lines", parted.parting, 2),
+            _build_layer("upper curve", parted.upper, 1),
+            _build_layer("lower curve", parted.lower, 0),
+            _build_layer("separating lines", parted.separators, 2),
         )
         caption = "Samples above the lines form the upper curve, those below the lower one."
         yield Chart("Curves separated", ANGLE, TORQUE, layers, caption)
@@ -90,7 +90,7 @@ def _both_intervals(one: AlgorithmOne) -> Iterator[Block]:
 
 def _intervals(title: str, parts: CurveParts) -> Chart:
     curve = parts.curve
-    layers: list[Layer] = [_drawn("curve", curve)]
+    layers: list[Layer] = [_build_layer("curve", curve)]
     places = {parts.left, parts.right}
     if parts.backlash is not None:
         places |= set(parts.backlash)
@@ -112,27 +112,27 @@ def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
         yield from _both_intervals(two.fallback)
     if two.folded is None or two.upper is None or two.onto is None:
         return
-    onto, upper = two.onto, _drawn("upper", two.upper, 0)
+    onto, upper = two.onto, _build_layer("upper", two.upper, 0)
     charts = (
         Chart(
             "The lower curve moved so that the middles of the gaps coincide",
             ANGLE,
             TORQUE,
-            (upper, _drawn("lower, moved", onto.displaced, 1)),
+            (upper, _build_layer("lower, moved", onto.displaced, 1)),
         ),
         Chart(
             "Moved up by the mean distance",
             ANGLE,
             TORQUE,
-            (upper, _drawn("lower, moved", onto.lifted, 1)),
+            (upper, _build_layer("lower, moved", onto.lifted, 1)),
         ),
-        Chart("Both merged to one", ANGLE, TORQUE, (_drawn("merged", onto.merged, 0),)),
+        Chart("Both merged to one", ANGLE, TORQUE, (_build_layer("merged", onto.merged, 0),)),
         Chart(
             "Cut in the middle and folded",
             Axis("angle from the middle", "rad"),
             TORQUE,
             (
-                _drawn("folded", two.folded, 0),
+                _build_layer("folded", two.folded, 0),
                 Rule(float(two.flat * two.folded.step), "half of the backlash", on="x"),
             ),
         ),
@@ -180,11 +180,14 @@ def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Iterator[
     yield from _notes(squares.found)
     if squares.turns is None or squares.left is None:
         return
-    step = max(1, len(squares.left) // DRAWN)
+    step = max(1, len(squares.left) // CHART_SAMPLES)
     turns, theta = squares.turns, squares.theta
     if theta is not None:
         fitted = torque_of(theta, turns)[::step]
-        over = (measured_curve(record), Points("fitted", turns.q[::step], fitted, shape="circle"))
+        over = (
+            build_measured_curve(record),
+            Points("fitted", turns.q[::step], fitted, shape="circle"),
+        )
         yield Chart("Fitted over measured", ANGLE, TORQUE, over, "The samples that were used.")
     layers = (Points("distance", turns.q[::step], squares.left[::step], shape="circle"),)
     yield Chart(

@@ -53,10 +53,10 @@ def find_half_cycles(q: Floats) -> list[HalfCycle]:
     found = _sequences(signs)
     least = BLIP * float(np.ptp(q))
     kept = [part for part in found if part.travel(q) >= least]
-    return _joined(kept)
+    return _join(kept)
 
 
-def whole_ones(q: Floats, found: list[HalfCycle]) -> list[HalfCycle]:
+def select_whole(q: Floats, found: list[HalfCycle]) -> list[HalfCycle]:
     """Half-cycles that go from one turning region to the other; the partial ones are left out."""
     if not found:
         return []
@@ -91,7 +91,7 @@ def _sequences(signs: NDArray[np.int64]) -> list[HalfCycle]:
     return found
 
 
-def _joined(parts: list[HalfCycle]) -> list[HalfCycle]:
+def _join(parts: list[HalfCycle]) -> list[HalfCycle]:
     """Parts that follow each other in one direction as one."""
     joined: list[HalfCycle] = []
     for part in parts:

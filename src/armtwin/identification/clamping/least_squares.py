@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.identification.clamping.algorithm_one import BEYOND, NOT_CENTRED
 from armtwin.identification.clamping.curves import line
-from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.hysteresis import (
     BACKLASH,
@@ -54,7 +54,7 @@ class LeastSquares:
         left_out: Numbers of half-cycles, from the first turn on, that were left out.
     """
 
-    found: FoundTransmission
+    found: TransmissionEstimate
     theta: Floats | None = None
     turns: Turns | None = None
     left: Floats | None = None
@@ -69,24 +69,24 @@ def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> Least
             f"the torque turns {turns.count} times; it must turn at least {LEAST_TURNS} times, as "
             "friction is the distance of a rising and a decreasing half-cycle."
         )
-        return LeastSquares(FoundTransmission(NAME, refused=sentence))
+        return LeastSquares(TransmissionEstimate(NAME, refused=sentence))
     turn, torque = float(np.ptp(q)), float(np.ptp(tau))
-    scaled = _scaled(turns, turn, torque)
+    scaled = _normalise(turns, turn, torque)
     kept = np.ones(len(scaled.q), dtype=bool)
-    theta, gap = _fitted(scaled)
+    theta, gap = _fit(scaled)
     outliers = _far_half_cycles(theta, scaled)
     if outliers:
         kept = ~np.isin(scaled.number, outliers)
-        theta, gap = _fitted(scaled.only(kept))
+        theta, gap = _fit(scaled.only(kept))
     used = scaled.only(kept)
     std = _deviations(theta, used, gap)
     size = np.array([torque / turn, turn, torque, turn, torque, turn])
     residual = distances(theta, used) * torque
-    found = _found(theta * size, std * size, residual, gap, outliers, turns.count)
+    found = _build_estimate(theta * size, std * size, residual, gap, outliers, turns.count)
     return LeastSquares(found, theta * size, turns.only(kept), residual, tuple(outliers))
 
 
-def _scaled(turns: Turns, turn: float, torque: float) -> Turns:
+def _normalise(turns: Turns, turn: float, torque: float) -> Turns:
     """The samples with the whole turn and the whole torque as units."""
     return Turns(
         turns.q / turn,
@@ -98,7 +98,7 @@ def _scaled(turns: Turns, turn: float, torque: float) -> Turns:
     )
 
 
-def _fitted(turns: Turns) -> tuple[Floats, bool]:
+def _fit(turns: Turns) -> tuple[Floats, bool]:
     """The best parameters, and whether the curve passes the gap at all."""
     first = _first_guess(turns)
     gap = _passes_zero(first, turns)
@@ -221,13 +221,13 @@ def _deviations(theta: Floats, turns: Turns, gap: bool) -> Floats:
     sums = np.stack([pulls[turns.number == k].sum(axis=0) for k in range(turns.count)])
     clusters = turns.count / max(turns.count - 1, 1)
     sandwich = clusters * np.diag(inverse @ (sums.T @ sums) @ inverse)
-    white = np.diag(inverse) * float(np.mean(weight * e**2)) * _alike(e, turns)
+    white = np.diag(inverse) * float(np.mean(weight * e**2)) * _correlation_length(e, turns)
     std = np.full(6, np.nan)
     std[free] = np.sqrt(np.maximum(np.maximum(sandwich, white), 0.0))
     return std
 
 
-def _alike(e: Floats, turns: Turns) -> float:
+def _correlation_length(e: Floats, turns: Turns) -> float:
     """Correlation length in samples: 1 + 2 Σ ρ up to its first zero."""
     power = float(e @ e)
     if power == 0:
@@ -241,9 +241,9 @@ def _alike(e: Floats, turns: Turns) -> float:
     return total
 
 
-def _found(
+def _build_estimate(
     theta: Floats, std: Floats, residual: Floats, gap: bool, outliers: list[int], count: int
-) -> FoundTransmission:
+) -> TransmissionEstimate:
     rms = float(np.sqrt(np.mean(residual**2)))
     notes = [f"{count - len(outliers)} half-cycles after a turn used, rms distance {rms:.3g} N m"]
     if outliers:
@@ -252,7 +252,7 @@ def _found(
     refused = ""
     if not gap:
         refused = NOT_CENTRED
-    return FoundTransmission(
+    return TransmissionEstimate(
         NAME,
         stiffness=float(theta[STIFFNESS]),
         backlash=float(theta[BACKLASH]) if gap else None,
@@ -265,7 +265,7 @@ def _found(
     )
 
 
-def used_samples(result: LeastSquares, samples: int) -> Flags:
+def flag_used_samples(result: LeastSquares, samples: int) -> Flags:
     """Which samples of the record the fit used, (samples,)."""
     used = np.zeros(samples, dtype=bool)
     if result.turns is not None:

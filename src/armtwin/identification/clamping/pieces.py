@@ -24,8 +24,8 @@ LINE_OUTLIER = 2.0  # standard deviations of a half-cycle's line from the others
 LEAST_POINTS = 10  # of a half-cycle between the turning regions
 PARTIAL = "partial, left out"
 SHORT = f"fewer than {LEAST_POINTS} samples between the turning regions, left out"
-STANDS_OUT = "its line is an outlier among all, left out"
-STANDS_OUT_ON_ITS_SIDE = "its line is an outlier on its side, left out"
+OUTLIER_AMONG_ALL = "its line is an outlier among all, left out"
+OUTLIER_ON_ITS_SIDE = "its line is an outlier on its side, left out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class CurvePiece:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedHalfCycle:
+class HalfCycleOutcome:
     """A half-cycle and whether it was used.
 
     Attributes:
@@ -76,7 +76,7 @@ class Sides:
 
     upper: tuple[CurvePiece, ...]
     lower: tuple[CurvePiece, ...]
-    judged: tuple[JudgedHalfCycle, ...]
+    judged: tuple[HalfCycleOutcome, ...]
 
 
 def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCycle]) -> Sides:
@@ -92,13 +92,13 @@ def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCyc
     outcomes = dict.fromkeys(found, PARTIAL)
     for part in whole:
         piece = _piece(q, tau, part)
-        outcomes[part] = SHORT if piece is None else STANDS_OUT
+        outcomes[part] = SHORT if piece is None else OUTLIER_AMONG_ALL
         if piece is not None:
             pieces.append(piece)
-    upper, lower = _parted(_alike(pieces))
-    used = {"upper": _alike(upper), "lower": _alike(lower)}
+    upper, lower = _split_sides(_reject_outliers(pieces))
+    used = {"upper": _reject_outliers(upper), "lower": _reject_outliers(lower)}
     for piece in (*upper, *lower):
-        outcomes[piece.half_cycle] = STANDS_OUT_ON_ITS_SIDE
+        outcomes[piece.half_cycle] = OUTLIER_ON_ITS_SIDE
     for side, kept in used.items():
         for piece in kept:
             outcomes[piece.half_cycle] = side
@@ -107,9 +107,9 @@ def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCyc
     for part, outcome in outcomes.items():
         own = cut.get(part)
         if own is None:
-            judged.append(JudgedHalfCycle(part, outcome))
+            judged.append(HalfCycleOutcome(part, outcome))
         else:
-            judged.append(JudgedHalfCycle(part, outcome, len(own.q), own.slope))
+            judged.append(HalfCycleOutcome(part, outcome, len(own.q), own.slope))
     return Sides(tuple(used["upper"]), tuple(used["lower"]), tuple(judged))
 
 
@@ -133,7 +133,7 @@ def _piece(q: Floats, tau: Floats, part: HalfCycle) -> CurvePiece | None:
     return CurvePiece(part, x, y, *line(x, y))
 
 
-def _parted(pieces: list[CurvePiece]) -> tuple[list[CurvePiece], list[CurvePiece]]:
+def _split_sides(pieces: list[CurvePiece]) -> tuple[list[CurvePiece], list[CurvePiece]]:
     """Half-cycles whose line lies above and below the mean at the middle of all positions."""
     upper: list[CurvePiece] = []
     lower: list[CurvePiece] = []
@@ -148,7 +148,7 @@ def _parted(pieces: list[CurvePiece]) -> tuple[list[CurvePiece], list[CurvePiece
     return upper, lower
 
 
-def _alike(pieces: list[CurvePiece]) -> list[CurvePiece]:
+def _reject_outliers(pieces: list[CurvePiece]) -> list[CurvePiece]:
     """Half-cycles whose line is within two standard deviations of the mean line."""
     if len(pieces) < 3:
         return pieces

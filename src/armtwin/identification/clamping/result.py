@@ -16,7 +16,7 @@ from armtwin.identification.clamping.clamping_steps import (
     steps_of_squares,
     steps_of_two,
 )
-from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
@@ -47,12 +47,12 @@ class Clamping(Result):
     squares: LeastSquares
 
     @property
-    def table(self) -> tuple[FoundTransmission, ...]:
+    def table(self) -> tuple[TransmissionEstimate, ...]:
         """Results of the three methods, on the motor side."""
         return (self.one.found, self.two.found, self.squares.found)
 
     @property
-    def joint_side(self) -> tuple[FoundTransmission, ...]:
+    def joint_side(self) -> tuple[TransmissionEstimate, ...]:
         """Results on the joint side; empty where the gear ratio is not known."""
         ratio = self.record.gear_ratio
         if ratio is None:
@@ -60,7 +60,7 @@ class Clamping(Result):
         return tuple(found.on_joint_side(ratio) for found in self.table)
 
     @property
-    def best(self) -> FoundTransmission:
+    def best(self) -> TransmissionEstimate:
         """The result to use: least squares, else Algorithm II."""
         if self.squares.found.stiffness is not None:
             return self.squares.found
@@ -85,7 +85,7 @@ class Clamping(Result):
         )
 
 
-def _verdict(best: FoundTransmission) -> Text:
+def _verdict(best: TransmissionEstimate) -> Text:
     """The best result in one sentence."""
     parts = [f"stiffness {PLAIN.with_width(best.stiffness, best.stiffness_std)} N m/rad"]
     if best.backlash is not None:
@@ -126,7 +126,7 @@ def _numbers(result: Clamping) -> Iterator[Block]:
     yield Data("turn_rad", result.record.turn)
 
 
-def _table(found: Sequence[FoundTransmission]) -> Table:
+def _table(found: Sequence[TransmissionEstimate]) -> Table:
     columns = (
         Column("method", "method"),
         Column("stiffness", "stiffness", Number(1.0, "N m/rad", digits=4)),
@@ -139,7 +139,7 @@ def _table(found: Sequence[FoundTransmission]) -> Table:
     return Table(columns, [vars(one) for one in found])
 
 
-def _records(found: Sequence[FoundTransmission]) -> dict[str, Any]:
+def _records(found: Sequence[TransmissionEstimate]) -> dict[str, Any]:
     """Records of the methods in result.json."""
     records = {}
     for name, one in zip(NAMES, found, strict=True):

@@ -21,15 +21,15 @@ import numpy as np
 
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
-from armtwin.identification.closed_loop.result import ShapeFit, ShapeNumber
+from armtwin.identification.closed_loop.result import ShapeFit, ShapeParameter
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
-from armtwin.identification.rigid_body.fit.regression import kept_rows
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.cleaning import filtered
+from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
@@ -40,7 +40,7 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 SPREAD = 1.0  # standard deviation of the prior of a shape parameter's logarithm
-TOLD = 0.25  # share of the prior's deviation below which a parameter is identified
+IDENTIFIED = 0.25  # share of the prior's deviation below which a parameter is identified
 WIDEST = 3.0  # largest change of a parameter's logarithm
 CLOSE = 1e-5  # relative change of the residual sum of squares at which a search ends
 STEP = 1e-3  # of a logarithm in differences
@@ -92,12 +92,12 @@ def fit_friction_shapes(
     before = task.residual_of_joints(start)
     everything = np.ones(len(start), dtype=bool)
     say(READY)
-    x, deviation = _searched(task, start, everything)
+    x, deviation = _search(task, start, everything)
     say(SEARCHED)
-    identified = (deviation < TOLD * SPREAD) & (np.abs(x) < WIDEST - CLOSE)
+    identified = (deviation < IDENTIFIED * SPREAD) & (np.abs(x) < WIDEST - CLOSE)
     x = np.where(identified, x, 0.0)
     if identified.any():
-        x, again = _searched(task, x, identified)
+        x, again = _search(task, x, identified)
         deviation = np.where(identified, again, deviation)
     applied = ready.experiment.clean[0].how.cutoff
     shaped = task.robot_with(x)
@@ -114,7 +114,7 @@ def _silent(_: float) -> None:
     """Say nothing."""
 
 
-def _searched(task: _Task, start: Floats, free: Flags) -> tuple[Floats, Floats]:
+def _search(task: _Task, start: Floats, free: Flags) -> tuple[Floats, Floats]:
     """Search the free logarithms of the shapes; all of them and deviations, (k,) each."""
     from scipy.optimize import least_squares
 
@@ -182,11 +182,11 @@ class _Task:
     @cached_property
     def _some(self) -> list[tuple[CleanLog, slice]]:
         """The logs with the rows of each that are used."""
-        counts = [len(kept_rows(log)) for log in self.experiment.clean]
+        counts = [len(select_rows(log)) for log in self.experiment.clean]
         every = max(1, sum(counts) // ROWS)
         found = []
         for log in self.experiment.clean:
-            kept = kept_rows(log)
+            kept = select_rows(log)
             found.append((log, slice(kept.start, kept.stop, kept.step * every)))
         return found
 
@@ -208,11 +208,15 @@ class _Task:
     def rigid(self) -> Floats:
         """Independent columns of all that is not friction, (m, n, k)."""
         friction = self.robot.layout.friction
-        kept = [k for k in identifiable(self.robot).kept if not friction.start <= k < friction.stop]
+        kept = [
+            k
+            for k in analyse_identifiability(self.robot).kept
+            if not friction.start <= k < friction.stop
+        ]
         found = []
         for log, rows in self._some:
             Y = self.robot.regressor(*log.motion)[:, :, kept]
-            found.append(_filtered(Y, log)[rows])
+            found.append(_filter_columns(Y, log)[rows])
         return np.concatenate(found)
 
     def friction(self, x: Floats) -> Floats:
@@ -234,11 +238,11 @@ class _Task:
             q, v, _ = log.motion
             acting, columns, _ = next(friction_columns([(replace(element, law=law), row)], v, q))
             both = np.broadcast_to(acting, v.shape)[:, :, None] * columns[:, None, :]
-            found.append(_filtered(both, log)[rows])
-        F = self._weighted(np.concatenate(found))
+            found.append(_filter_columns(both, log)[rows])
+        F = self._weight(np.concatenate(found))
         return np.asarray(F - self._projector @ (self._projector.T @ F))
 
-    def _weighted(self, values: Floats) -> Floats:
+    def _weight(self, values: Floats) -> Floats:
         """Rows (m, n, ...) over their joint's deviation, those that do not count as zeros."""
         sigma = np.ones(self.robot.n) if self.sigma is None else self.sigma
         weight = self.used / sigma
@@ -247,12 +251,12 @@ class _Task:
     @cached_property
     def _projector(self) -> Floats:
         """Orthonormal columns of all that is not friction, (m n, k)."""
-        return np.asarray(np.linalg.qr(self._weighted(self.rigid))[0])
+        return np.asarray(np.linalg.qr(self._weight(self.rigid))[0])
 
     @cached_property
     def _rest(self) -> Floats:
         """The target without what is not friction, (m n,)."""
-        b = self._weighted(self.target[:, :, None])[:, 0]
+        b = self._weight(self.target[:, :, None])[:, 0]
         return np.asarray(b - self._projector @ (self._projector.T @ b))
 
     def left(self, x: Floats) -> Floats:
@@ -294,17 +298,17 @@ class _Task:
         source = "identified: friction and its shapes on dynamic logs"
         return robot.with_parameters(phi, source, told=told)
 
-    def numbers(self, x: Floats, deviation: Floats, identified: Flags) -> Iterator[ShapeNumber]:
+    def numbers(self, x: Floats, deviation: Floats, identified: Flags) -> Iterator[ShapeParameter]:
         """The shape parameters; one that is not identifiable keeps the file's value."""
         for k, place in enumerate(self.places):
             element, _ = self.robot.assembly.friction[place.element]
             value = place.value * float(np.exp(x[k]))
             std = value * float(deviation[k])
             name = f"{element.name}.{place.key}"
-            yield ShapeNumber(name, place.value, value, std, bool(identified[k]))
+            yield ShapeParameter(name, place.value, value, std, bool(identified[k]))
 
 
-def _filtered(columns: Floats, log: CleanLog) -> Floats:
+def _filter_columns(columns: Floats, log: CleanLog) -> Floats:
     """Columns (m, n, k) through the filter of a log."""
     m, n, k = columns.shape
-    return np.asarray(filtered(columns.reshape(m, n * k), log.how).reshape(m, n, k))
+    return np.asarray(filter_values(columns.reshape(m, n * k), log.how).reshape(m, n, k))

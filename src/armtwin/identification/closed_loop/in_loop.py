@@ -19,7 +19,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import SETTLED, LoopIdentification, LoopStep
-from armtwin.identification.rigid_body.data.clean_log import predicted_motion
+from armtwin.identification.rigid_body.data.clean_log import filter_motion
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -69,11 +69,11 @@ def in_loop(
     steps: list[LoopStep] = []
     while len(steps) < STEPS:
         positions = [simulate(found, log) for log in ordered]
-        moved = [_moved(log, q) for log, q in zip(ordered, positions, strict=True)]
+        moved = [_with_positions(log, q) for log, q in zip(ordered, positions, strict=True)]
         fit = identify(robot, moved, torque=torque, cutoff=cutoff, recipe=chosen)
         cutoff = fit.cutoff
         change = _change(found, fit)
-        steps.append(LoopStep(change, _apart(ordered, positions)))
+        steps.append(LoopStep(change, _position_error(ordered, positions)))
         found = fit.robot
         if change < SETTLED:
             break
@@ -81,13 +81,13 @@ def in_loop(
     return LoopIdentification(estimate, tuple(steps))
 
 
-def _moved(log: Log, q: Floats) -> Log:
+def _with_positions(log: Log, q: Floats) -> Log:
     """A log with other positions; what was derived from its own is left out."""
     channels = {name: values for name, values in log.channels.items() if name[:1] not in "qva"}
     return replace(log, channels={"q": q, **channels})
 
 
-def _apart(logs: Sequence[Log], positions: Sequence[Floats]) -> float:
+def _position_error(logs: Sequence[Log], positions: Sequence[Floats]) -> float:
     """Rms of simulated less measured positions, worst joint, means removed."""
     worst = 0.0
     for log, q in zip(logs, positions, strict=True):
@@ -101,7 +101,7 @@ def _change(before: Robot, fit: Estimate) -> float:
     """Root mean square change of the torque over all logs, over the torque; worst joint."""
     shares = []
     for log in fit.logs:
-        whole = predicted_motion(log, fit.cutoff, fit.recipe)
+        whole = filter_motion(log, fit.cutoff, fit.recipe)
         step = max(1, len(log.time) // SAMPLES)
         motion = whole.at(slice(step // 2, None, step))
         torques = []

@@ -10,7 +10,7 @@ import numpy as np
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.maths.batch import Floats
-from armtwin.notebook.cards import counted
+from armtwin.notebook.cards import format_count
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
@@ -23,7 +23,7 @@ SETTLED = 2e-3  # change of the torque from step to step, over the torque
 
 
 @dataclass(frozen=True)
-class ShapeNumber:
+class ShapeParameter:
     """A shape parameter of a friction law.
 
     Attributes:
@@ -56,7 +56,7 @@ class ShapeFit(Result):
 
     prior: Robot
     robot: Robot
-    table: tuple[ShapeNumber, ...]
+    table: tuple[ShapeParameter, ...]
     before: Floats
     after: Floats
 
@@ -88,14 +88,14 @@ def _shapes(result: ShapeFit) -> Iterator[Block]:
         Column("file", "file", PLAIN),
         Column("value", "logs", PLAIN),
         Column("std", "deviation", DEVIATION),
-        Column("told", "identified", words=_told),
+        Column("told", "identified", words=_yes_or_no),
     )
     yield Table(columns, [vars(row) for row in result.table], key="shapes")
     yield Text("A parameter that is not identified keeps the value of the file.")
     yield Data("robot", result.prior.name)
 
 
-def _told(record: Record) -> str:
+def _yes_or_no(record: Record) -> str:
     return "yes" if record["told"] else "no"
 
 
@@ -164,7 +164,7 @@ class LoopIdentification(Result):
         how = "Settled" if self.settled else "Not settled"
         change = f"the last changed the torque by {100 * self.steps[-1].change:.2g} %"
         verdict = Text(
-            f"{how} after {counted(len(self.steps), 'step')}, {change}.",
+            f"{how} after {format_count(len(self.steps), 'step')}, {change}.",
             "good" if self.settled else "bad",
         )
         steps = Section("Steps with the simulated motion", _steps(self))

@@ -10,12 +10,12 @@ import numpy as np
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
-from armtwin.identification.completion.filled import Filled
+from armtwin.identification.completion.assumed_number import AssumedNumber
 from armtwin.identification.completion.rules import (
-    with_bristles,
     with_current_limits,
     with_friction,
     with_motors,
+    with_presliding,
     with_servo,
     with_torque_constants,
 )
@@ -58,7 +58,7 @@ def complete(
     found = sizes(done, read)
     done, constants = with_torque_constants(done, found)
     done, limits = with_current_limits(done, found)
-    done, stiffnesses = with_bristles(done, found)
+    done, stiffnesses = with_presliding(done, found)
     done, servo = with_servo(done, found, bandwidth)
     table = (*motors, *friction, *constants, *limits, *stiffnesses, *servo)
     still = missing(done.description, seam=True)
@@ -106,7 +106,7 @@ class Completion(Result):
     given: Robot
     robot: Robot
     lacking: tuple[str, ...]
-    table: tuple[Filled, ...]
+    table: tuple[AssumedNumber, ...]
     still: tuple[str, ...]
     logs: tuple[Log, ...]
 
@@ -119,7 +119,7 @@ class Completion(Result):
             title=f"Completion of {robot.name}",
             subtitle=f"{robot.title or robot.name}: {measured_by}",
             sections=(
-                Section("What was lacking", _filled(self)),
+                Section("What was lacking", _list_assumed(self)),
                 Section("What would replace the rules", _replacements(self)),
                 Section("", _data(self)),
             ),
@@ -139,7 +139,7 @@ def _verdict(result: Completion) -> Text:
     return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
-def _filled(result: Completion) -> Iterator[Block]:
+def _list_assumed(result: Completion) -> Iterator[Block]:
     """One row for each kind of number and each rule that filled it."""
     records = []
     for rows in _alike(result.table):
@@ -160,15 +160,15 @@ def _filled(result: Completion) -> Iterator[Block]:
     yield Table(columns, [vars(row) for row in result.table], "filled", folded=everything)
 
 
-def _alike(table: tuple[Filled, ...]) -> list[list[Filled]]:
+def _alike(table: tuple[AssumedNumber, ...]) -> list[list[AssumedNumber]]:
     """Numbers of one kind that one rule gave, in the order of the table."""
-    groups: dict[tuple[str, str], list[Filled]] = {}
+    groups: dict[tuple[str, str], list[AssumedNumber]] = {}
     for row in table:
         groups.setdefault((row.kind, row.rule), []).append(row)
     return list(groups.values())
 
 
-def _range(rows: list[Filled]) -> str:
+def _range(rows: list[AssumedNumber]) -> str:
     """Smallest and largest number with the unit."""
     values = [row.value for row in rows]
     unit = "" if rows[0].unit == "1" else f" {rows[0].unit}"

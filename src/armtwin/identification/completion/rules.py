@@ -9,7 +9,11 @@ import numpy as np
 
 from armtwin.drives.friction.curves import breakaway, split
 from armtwin.errors import ArmtwinError
-from armtwin.identification.completion.filled import Filled, rounded, with_assumed
+from armtwin.identification.completion.assumed_number import (
+    AssumedNumber,
+    round_for_file,
+    with_assumed,
+)
 from armtwin.identification.completion.sizes import (
     MARGIN,
     Sizes,
@@ -57,10 +61,10 @@ BY_DRIVE = "the drive's settings, or a log that reaches the limit"
 BY_REVERSALS = "slow reversals, logged finer than the turn"
 BY_SERVO = "armtwin servo with a log of q_ref and q"
 
-Step = tuple[Robot, list[Filled]]
+Step = tuple[Robot, list[AssumedNumber]]
 
 
-def assumed(rule: str) -> str:
+def source_of_rule(rule: str) -> str:
     """The source of a number that a rule gave."""
     return f"assumed: {rule}"
 
@@ -81,7 +85,7 @@ def with_motors(robot: Robot) -> Step:
         if known.get(motor.name) != motor.rotor_inertia:
             key = f"motor.{motor.name}.rotor_inertia"
             rule = in_words(ROTOR_SOURCE)
-            filled.append(Filled(key, motor.rotor_inertia, "kg m²", rule, BY_IDENTIFYING))
+            filled.append(AssumedNumber(key, motor.rotor_inertia, "kg m²", rule, BY_IDENTIFYING))
     description = replace(driven, friction=robot.description.friction)
     return robot.with_description(description), filled
 
@@ -98,7 +102,7 @@ def with_friction(robot: Robot) -> Step:
             path = f"friction.{element.name}.{key}"
             value = float(getattr(element.law, key))
             rule = in_words(FRICTION_SOURCE)
-            filled.append(Filled(path, value, unit, rule, BY_IDENTIFYING))
+            filled.append(AssumedNumber(path, value, unit, rule, BY_IDENTIFYING))
     return robot.with_description(replace(drives, friction=rubbing)), filled
 
 
@@ -111,11 +115,11 @@ def with_torque_constants(robot: Robot, found: Sizes) -> Step:
         if motor.torque_constant is None:
             value, rule = 1.0, in_words(CURRENTS_ARE_TORQUES)
             if motor.current_limit:
-                value = rounded(largest / motor.current_limit)
+                value = round_for_file(largest / motor.current_limit)
                 rule = "its largest torque over its current limit"
             motor = with_assumed(motor, rule, torque_constant=value)
             key = f"motor.{motor.name}.torque_constant"
-            filled.append(Filled(key, value, "N m/A", rule, BY_DATA_SHEET))
+            filled.append(AssumedNumber(key, value, "N m/A", rule, BY_DATA_SHEET))
         motors.append(motor)
     return _with_motor_groups(robot, motors), filled
 
@@ -128,10 +132,10 @@ def with_current_limits(robot: Robot, found: Sizes) -> Step:
     for k, motor in enumerate(robot.description.motor):
         constant = motor.torque_constant
         if motor.current_limit is None and constant is not None:
-            value = rounded(torque[k] / constant)
+            value = round_for_file(torque[k] / constant)
             motor = with_assumed(motor, rules[k], current_limit=value)
             key = f"motor.{motor.name}.current_limit"
-            filled.append(Filled(key, value, "A", rules[k], BY_DRIVE))
+            filled.append(AssumedNumber(key, value, "A", rules[k], BY_DRIVE))
         motors.append(motor)
     return _with_motor_groups(robot, motors), filled
 
@@ -157,7 +161,7 @@ def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
     return np.array(torque), rules
 
 
-def with_bristles(robot: Robot, found: Sizes) -> Step:
+def with_presliding(robot: Robot, found: Sizes) -> Step:
     """Pre-sliding stiffness by break-away at 1e-4 rad, damping a tenth of critical."""
     rows = {element.name: row for element, row in robot.assembly.friction}
     active = robot.description.active_friction()
@@ -166,20 +170,20 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
     for element in robot.description.friction:
         if element in active and element.presliding is None:
             row = rows[element.name]
-            stiffness, rule = _bristle_stiffness(robot, found, element, row)
+            stiffness, rule = _presliding_stiffness(robot, found, element, row)
             presliding = Presliding(
                 stiffness=stiffness,
                 relative_damping=RELATIVE_DAMPING,
-                inertia=rounded(_row_inertia(robot, found.postures, row)),
+                inertia=round_for_file(_row_inertia(robot, found.postures, row)),
             )
             element = with_assumed(element, rule, presliding=presliding)
             key = f"friction.{element.name}.presliding.stiffness"
-            filled.append(Filled(key, stiffness, "N m/rad", rule, BY_REVERSALS))
+            filled.append(AssumedNumber(key, stiffness, "N m/rad", rule, BY_REVERSALS))
         elements.append(element)
     return robot.with_description(replace(robot.description, friction=tuple(elements))), filled
 
 
-def _bristle_stiffness(
+def _presliding_stiffness(
     robot: Robot, found: Sizes, element: FrictionElement, row: Row
 ) -> tuple[float, str]:
     """Pre-sliding stiffness of one element [N m/rad], and the rule of all of them in words.
@@ -198,7 +202,7 @@ def _bristle_stiffness(
     if held < least:
         held = least
         rule = f"{LEAST_DRY:g} of the largest torque, {rule.partition(' ')[2]}"
-    return rounded(held / turn), f"{rule}, {RELATIVE_DAMPING:g} of critical damping"
+    return round_for_file(held / turn), f"{rule}, {RELATIVE_DAMPING:g} of critical damping"
 
 
 def _largest_dry(element: FrictionElement, fastest: float) -> float:
@@ -234,7 +238,7 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
         )
     inertias = []
     for value in felt_inertias(robot, found.postures):
-        inertias.append(rounded(value))
+        inertias.append(round_for_file(value))
     words = _rule_in_words(found.where)
     if bandwidth is None:
         bandwidth = float(f"{METRE_BANDWIDTH / np.sqrt(reach(robot)):.2g}")
@@ -242,12 +246,12 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
         words["bandwidth"] = "as asked for"
     viscous = []
     for value in viscous_at_motors(robot, SLOW):
-        viscous.append(rounded(value))
+        viscous.append(round_for_file(value))
     rule = ServoRule(
         bandwidth=(bandwidth,),
         inertia=tuple(inertias),
         friction_feedforward=tuple(viscous),
-        source={key: assumed(text) for key, text in words.items()},
+        source={key: source_of_rule(text) for key, text in words.items()},
         damping=(DAMPING,),
         integrator=(INTEGRATOR,),
         acceleration_feedforward=(ADVANCE,),
@@ -274,7 +278,7 @@ def _cascade(rule: ServoRule) -> Cascade:
         setpoint_rate=setpoint_rate,
         position_rate=position_rate,
         velocity_rate=velocity_rate,
-        source=assumed("a cascade like that of other robots; the control law is not known"),
+        source=source_of_rule("a cascade like that of other robots; the control law is not known"),
         rule=rule,
         feedback_filter=Filter("low_pass", (FEEDBACK_CORNER,)),
         output_filter=Filter("low_pass", (OUTPUT_CORNER,)),
@@ -283,10 +287,10 @@ def _cascade(rule: ServoRule) -> Cascade:
     )
 
 
-def _rule_numbers(rule: ServoRule, words: dict[str, str]) -> Iterator[Filled]:
+def _rule_numbers(rule: ServoRule, words: dict[str, str]) -> Iterator[AssumedNumber]:
     """The numbers from which the gains of a servo follow."""
     for key, text in words.items():
         unit = UNITS.get(key, "1")
         instead = BY_IDENTIFYING if key == "inertia" else BY_SERVO
         for value in getattr(rule, key):
-            yield Filled(f"servo.{DEFAULT_SERVO}.rule.{key}", value, unit, text, instead)
+            yield AssumedNumber(f"servo.{DEFAULT_SERVO}.rule.{key}", value, unit, text, instead)

@@ -11,7 +11,7 @@ from armtwin.drives.friction.curves import split
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import joint_torque, tells_torque
+from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats
 from armtwin.robot.defaults.joint_sizes import POSES, JointSizes, joint_sizes, some_postures
 from armtwin.robot.robot import Robot
@@ -53,7 +53,7 @@ def sizes(robot: Robot, logs: Sequence[Log]) -> Sizes:
         v = ordered.v if "v" in ordered else np.gradient(q, ordered.time, axis=0)
         fastest = np.maximum(fastest, _largest(v))
         positions.append(q)
-        if robot.description.motor and tells_torque(robot, ordered):
+        if robot.description.motor and has_joint_torque(robot, ordered):
             torque, _ = joint_torque(robot, ordered)
             logged = np.maximum(logged, _largest(torque @ robot.assembly.motor_inverse))
     every = np.concatenate(positions)

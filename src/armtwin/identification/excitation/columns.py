@@ -15,9 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import of_all_joints
-from armtwin.maths.adjoint import pulled_back
+from armtwin.maths.adjoint import pull_back
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
 from armtwin.maths.traced_rows import Formula, compute
@@ -59,7 +59,7 @@ class TracedColumns:
         p = len(self.robot.parameters)
         Y = np.zeros((m, self._joints, p))
         compute(self.regressor, self._of_joints(motion), (Y,))
-        kept = Y[:, :, list(identifiable(self.robot).kept)]
+        kept = Y[:, :, list(analyse_identifiability(self.robot).kept)]
         coupling = self.robot.assembly.coupling
         return kept if coupling is None else np.asarray(coupling.G.T @ kept)
 
@@ -69,7 +69,7 @@ class TracedColumns:
         weights = np.zeros((m, self._joints, len(self.robot.parameters)))
         coupling = self.robot.assembly.coupling
         spread = by_columns if coupling is None else coupling.G @ by_columns
-        weights[:, :, list(identifiable(self.robot).kept)] = spread
+        weights[:, :, list(analyse_identifiability(self.robot).kept)] = spread
         dq, dv, da = np.zeros((3, m, self._joints))
         compute(self.backwards, (*self._of_joints(motion), weights), (dq, dv, da))
         if coupling is None:
@@ -98,7 +98,7 @@ class DifferencedColumns:
     def values(self, motion: Shapes) -> Floats:
         """Columns Y, (m, n, r)."""
         Y = self.robot.regressor(*motion)
-        return np.asarray(Y[:, :, list(identifiable(self.robot).kept)])
+        return np.asarray(Y[:, :, list(analyse_identifiability(self.robot).kept)])
 
     def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
         """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
@@ -131,4 +131,4 @@ def columns_of(robot: Robot, fastest: Floats) -> RegressorColumns:
     regressor = whole_regressor(robot.assembly, SOFT * np.array(rows))
     if regressor is None or not compiles():
         return DifferencedColumns(robot)
-    return TracedColumns(robot, regressor, pulled_back(regressor, "Y"))
+    return TracedColumns(robot, regressor, pull_back(regressor, "Y"))

@@ -27,8 +27,8 @@ from armtwin.identification.excitation.information import (
 from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions
-from armtwin.identification.excitation.result import Excitation, Tried
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.excitation.result import Excitation, MotionCriteria
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.motion.cell import Cell
@@ -44,7 +44,7 @@ USUAL_RATE = 250.0  # of set-points where the robot's file has no servo [Hz]
 FIRST = ((150, 1e3),)
 THEN = ((250, 1e4), (250, 1e5))
 SETTLED = 1e-6  # relative gain of a step at which a stage of the search ends
-LEAST_SWING = 0.7  # smallest share of a motion's amplitude after the dense check
+LEAST_AMPLITUDE = 0.7  # smallest share of a motion's amplitude after the dense check
 HALVINGS = 7
 
 Progress = Callable[[float], None]
@@ -109,9 +109,9 @@ def excite(
     objective = task.objective()
     start, tried = _best_random(task, say)
     if chosen.search == "random":
-        series, use = _checked(task, start)
+        series, use = _scale_to_limits(task, start)
     else:
-        series, use = _optimised(task, objective, start, say)
+        series, use = _optimise(task, objective, start, say)
     return Excitation(
         robot=robot,
         plan=chosen,
@@ -127,7 +127,7 @@ def excite(
 
 
 def _task(robot: Robot, plan: ExcitationPlan, cell: Cell) -> _Task:
-    rate = plan.checked_rate(plan.rate or _servo_rate(robot))
+    rate = plan.check_rate(plan.rate or _servo_rate(robot))
     bounds = Bounds.of(robot, plan, cell)
     return _Task(
         robot=robot,
@@ -153,10 +153,10 @@ def _normal(task: _Task, series: FourierSeries) -> Floats:
     """N of a motion at its set-points, friction as it is."""
     samples = round(task.plan.period * task.rate)
     Y = task.robot.regressor(*series.at(task.harmonics.grid(samples)))
-    return task.scales.normal(Y[:, :, list(identifiable(task.robot).kept)])
+    return task.scales.normal(Y[:, :, list(analyse_identifiability(task.robot).kept)])
 
 
-def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried, ...]]:
+def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[MotionCriteria, ...]]:
     """The best random motion, and the criteria of all of them."""
     chance = np.random.default_rng(task.plan.seed)
     motions = RandomMotions(task.bounds, task.harmonics, task.shapes, task.torque, chance)
@@ -167,14 +167,14 @@ def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried
         series = motions.draw()
         N = _normal(task, series)
         value = criterion_of(N, task.scales, task.plan).value
-        tried.append(Tried.of(N, task.scales))
+        tried.append(MotionCriteria.of(N, task.scales))
         if best is None or value < least:
             best, least = series, value
     assert best is not None
     return best, tuple(tried)
 
 
-def _optimised(
+def _optimise(
     task: _Task, objective: Objective, start: FourierSeries, say: Progress
 ) -> tuple[FourierSeries, Use]:
     """Search from a start; the start itself where nothing better is found."""
@@ -188,7 +188,7 @@ def _optimised(
     for k, (criterion, steps, stiffness) in enumerate(stages):
         say(0.3 + 0.6 * k / len(stages))
         found = minimize(
-            objective.valued,
+            objective.evaluate,
             x,
             args=(criterion, stiffness),
             jac=True,
@@ -197,27 +197,27 @@ def _optimised(
         )
         x = np.asarray(found.x, dtype=np.float64)
     free = x.reshape(objective.units.shape) * objective.units
-    series, use = _checked(task, FourierSeries(task.harmonics, free))
+    series, use = _scale_to_limits(task, FourierSeries(task.harmonics, free))
     before = sought(_normal(task, start)).value
     if not task.bounds.kept(use) or sought(_normal(task, series)).value > before:
-        return _checked(task, start)
+        return _scale_to_limits(task, start)
     return series, use
 
 
-def _checked(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
+def _scale_to_limits(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
     """Reduce the amplitude of a motion until limits hold between the samples too."""
     dense = max(task.samples, round(task.plan.period * task.rate))
     times = np.linspace(0.0, task.plan.period, DENSER * dense + 1)
     shapes = task.harmonics.shapes(times)
 
     def use_of(share: float) -> Use:
-        motion = Shapes(*(shape @ series.swung(share).free for shape in shapes))
+        motion = Shapes(*(shape @ series.scale_amplitudes(share).free for shape in shapes))
         return task.bounds.use(motion, task.bounds.needed(motion))
 
     use = use_of(1.0)
     if task.bounds.kept(use):
         return series, use
-    low, high = LEAST_SWING, 1.0
+    low, high = LEAST_AMPLITUDE, 1.0
     kept = use_of(low)
     for _ in range(HALVINGS):
         share = (low + high) / 2
@@ -226,4 +226,4 @@ def _checked(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
             low, kept = share, use
         else:
             high = share
-    return series.swung(low), kept
+    return series.scale_amplitudes(low), kept

@@ -20,7 +20,7 @@ import numpy as np
 
 from armtwin.identification.excitation.plan import Criterion, ExcitationPlan, Scaling
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -53,7 +53,7 @@ class Scales:
     @staticmethod
     def of(robot: Robot, torque: Floats) -> Scales:
         """The scales of a robot with largest joint torques (n,)."""
-        C = identifiable(robot).combination
+        C = analyse_identifiability(robot).combination
         scaled = C * sizes_of(robot.parameter_table)
         R = np.asarray(np.linalg.qr(scaled.T, mode="r"))
         sizes = np.linalg.norm(scaled, axis=1)
@@ -89,7 +89,7 @@ def deviations(N: Floats, scales: Scales) -> Floats:
 
 def criterion_of(N: Floats, scales: Scales, plan: ExcitationPlan, norm: float = NORM) -> Value:
     """A plan's criterion and its slope."""
-    return _valued(N, scales, plan.criterion, plan, norm)
+    return _evaluate_criterion(N, scales, plan.criterion, plan, norm)
 
 
 def log_det_of(N: Floats) -> Value:
@@ -107,7 +107,7 @@ def log_det_of(N: Floats) -> Value:
     return Value(float(value), np.asarray(-inverse / np.outer(norms, norms) / (2 * r)))
 
 
-def _valued(
+def _evaluate_criterion(
     N: Floats, scales: Scales, criterion: Criterion, plan: ExcitationPlan, norm: float
 ) -> Value:
     if criterion == "log_det":
@@ -126,7 +126,7 @@ def _valued(
     elif criterion == "condition":
         value, by_values = least + most, by_least + by_most
     else:
-        value, by_values = _weighted(least, most, by_least, by_most, plan.weights)
+        value, by_values = _weigh(least, most, by_least, by_most, plan.weights)
     by_scaled = (vectors * by_values) @ vectors.T
     slope = B @ by_scaled @ B.T
     if plan.scaling == "columns":
@@ -149,7 +149,7 @@ def _norm(x: Floats, k: float) -> _Norm:
     return _Norm(value, (x / value) ** (k - 1))
 
 
-def _weighted(
+def _weigh(
     least: float, most: float, by_least: Floats, by_most: Floats, weights: tuple[float, float]
 ) -> tuple[float, Floats]:
     """log(λ₁ cond + λ₂ / σ_min) and its slope by the eigenvalues."""

@@ -55,7 +55,7 @@ class Objective:
         """N of coefficients over their units."""
         return self.scales.normal(self.columns.values(self.motion(x)))
 
-    def valued(self, x: Floats, criterion: Criterion, stiffness: float) -> tuple[float, Floats]:
+    def evaluate(self, x: Floats, criterion: Criterion, stiffness: float) -> tuple[float, Floats]:
         """F and its slope by the coefficients over their units, (k n,).
 
         Args:

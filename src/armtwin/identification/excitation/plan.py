@@ -114,7 +114,7 @@ class ExcitationPlan:
         if self.rate is not None and not 0 < self.rate < np.inf:
             raise ArmtwinError(f"excitation: rate must be above 0 Hz, got {self.rate:g} Hz")
 
-    def checked_rate(self, rate: float) -> float:
+    def check_rate(self, rate: float) -> float:
         """Refuse a rate unless a period is a whole number of set-points, 4 or more a harmonic."""
         samples = self.period * rate
         if abs(samples - round(samples)) > WHOLE:

@@ -17,8 +17,8 @@ from armtwin.maths.batch import Floats
 from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
 
 HALVINGS = 7
-LEAST_SWING = 0.05  # share of the largest amplitude below which a sample counts as no motion
-MOST_DRAWS = 200  # samples without success before none is taken to exist
+LEAST_AMPLITUDE = 0.05  # share of the largest amplitude below which a sample counts as no motion
+MOST_TRIES = 200  # samples without success before none is taken to exist
 MARGIN = 0.999  # of limits, for what is between samples
 
 
@@ -43,17 +43,17 @@ class RandomMotions:
     def draw(self) -> FourierSeries:
         """A motion within all limits."""
         broken: dict[str, int] = {}
-        for _ in range(MOST_DRAWS):
+        for _ in range(MOST_TRIES):
             series = self._wide()
-            found = self._narrowed(series)
+            found = self._scale_down(series)
             if found is not None:
                 return found
-            use = self._use(series.swung(LEAST_SWING))
+            use = self._use(series.scale_amplitudes(LEAST_AMPLITUDE))
             word = use.worst(self.bounds.robot, self.bounds.clearance)
             broken[word] = broken.get(word, 0) + 1
         worst = max(broken, key=lambda word: broken[word])
         raise ArmtwinError(
-            f"robot '{self.bounds.robot.name}': no motion within the limits among {MOST_DRAWS} "
+            f"robot '{self.bounds.robot.name}': no motion within the limits among {MOST_TRIES} "
             f"random ones; most often exceeded: {worst}"
         )
 
@@ -82,21 +82,21 @@ class RandomMotions:
         free[0] = bounds.middle + self.chance.uniform(-1.0, 1.0, size=n) * MARGIN * margin
         return FourierSeries(self.harmonics, free)
 
-    def _narrowed(self, series: FourierSeries) -> FourierSeries | None:
+    def _scale_down(self, series: FourierSeries) -> FourierSeries | None:
         """Scale a motion about its centre to the largest within all limits."""
-        if self._keeps(series):
+        if self._is_within(series):
             return series
-        if not self._keeps(series.swung(LEAST_SWING)):
+        if not self._is_within(series.scale_amplitudes(LEAST_AMPLITUDE)):
             return None
-        low, high = LEAST_SWING, 1.0
+        low, high = LEAST_AMPLITUDE, 1.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            if self._keeps(series.swung(middle)):
+            if self._is_within(series.scale_amplitudes(middle)):
                 low = middle
             else:
                 high = middle
-        return series.swung(low)
+        return series.scale_amplitudes(low)
 
-    def _keeps(self, series: FourierSeries) -> bool:
+    def _is_within(self, series: FourierSeries) -> bool:
         use = self._use(series)
         return use.largest <= MARGIN and use.nearest >= self.bounds.clearance

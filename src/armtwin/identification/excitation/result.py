@@ -18,7 +18,7 @@ from armtwin.identification.excitation.information import (
 )
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
@@ -40,7 +40,7 @@ from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 TRAJECTORY = "trajectory.csv"
-DRAWN = 1000  # samples of a curve in a chart
+CHART_SAMPLES = 1000  # samples of a curve in a chart
 CRITERIA = {
     "log_det": "the determinant",
     "sigma_min": "the smallest singular value",
@@ -49,7 +49,7 @@ CRITERIA = {
 }
 
 
-class Tried(NamedTuple):
+class MotionCriteria(NamedTuple):
     """Criteria of a motion, for one sample of it.
 
     Attributes:
@@ -72,14 +72,14 @@ class Tried(NamedTuple):
         return int((self.singular * np.sqrt(beside.rows) > beside.line).sum())
 
     @staticmethod
-    def of(N: Floats, scales: Scales) -> Tried:
+    def of(N: Floats, scales: Scales) -> MotionCriteria:
         """The criteria of a motion with N."""
         sigma = singular_values(N, scales, "parameters")
-        return Tried(-log_det_of(N).value, float(deviations(N, scales).mean()), sigma)
+        return MotionCriteria(-log_det_of(N).value, float(deviations(N, scales).mean()), sigma)
 
 
 @dataclass(frozen=True)
-class Foretold:
+class PredictedDeviation:
     """An independent parameter combination and its predicted deviation.
 
     Attributes:
@@ -130,7 +130,7 @@ class Excitation(Result):
     start: Floats
     use: Use
     clearance: float
-    tried: tuple[Tried, ...]
+    tried: tuple[MotionCriteria, ...]
     twin: Twin | None = None
 
     @cached_property
@@ -174,16 +174,16 @@ class Excitation(Result):
         return int((self.singular_values("parameters") > self.line).sum())
 
     @cached_property
-    def table(self) -> tuple[Foretold, ...]:
+    def table(self) -> tuple[PredictedDeviation, ...]:
         """The independent combinations of parameters with their predicted deviations."""
         share = self.plan.noise / np.sqrt(self.rows)
         relative = share * deviations(self.normal, self.scales)
         std = relative * self.scales.sizes
         found = []
-        names = identifiable(self.robot).base
+        names = analyse_identifiability(self.robot).base
         for k, name in enumerate(names):
             value = float(self.scales.base[k])
-            found.append(Foretold(name, value, float(std[k]), float(relative[k])))
+            found.append(PredictedDeviation(name, value, float(std[k]), float(relative[k])))
         return tuple(found)
 
     @property
@@ -199,7 +199,7 @@ class Excitation(Result):
             title=f"Excitation of {self.robot.name}",
             subtitle=f"{length}, {plan.harmonics} harmonics of {plan.period:g} s",
             sections=(
-                Section("", _told(self)),
+                Section("", _criteria(self)),
                 Section("Limits used", _limits(self)),
                 Section("Predicted standard deviations", _deviations(self)),
                 Section("Singular values", _singular(self), page_only=True),
@@ -220,7 +220,7 @@ def _verdicts(result: Excitation) -> Iterator[Text]:
         yield Text(result.twin.sentence, "" if result.twin.runs else "bad")
 
 
-def _told(result: Excitation) -> Iterator[Block]:
+def _criteria(result: Excitation) -> Iterator[Block]:
     own, start = _rows(result), _rows(result, of_start=True)
     columns = (
         Column("name", "motion"),
@@ -329,7 +329,7 @@ def _singular(result: Excitation) -> Iterator[Chart]:
 
 def _motion(result: Excitation) -> Iterator[Multiples]:
     motion = result.trajectory
-    step = max(1, len(motion.q) // DRAWN)
+    step = max(1, len(motion.q) // CHART_SAMPLES)
     time = motion.time[::step]
     charts = []
     for label, unit, values in (

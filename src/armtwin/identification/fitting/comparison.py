@@ -27,8 +27,8 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 
-WORTH = 0.02  # least gain, twice that of ln of the root mean square
-SURE = 0.95  # one-sided confidence level of each of the two tests
+LEAST_GAIN = 0.02  # least gain, twice that of ln of the root mean square
+CONFIDENCE = 0.95  # one-sided confidence level of each of the two tests
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,25 @@ class Gain:
     parts: int
 
     @property
-    def shows(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether it is large enough to matter and significant."""
         from scipy.special import stdtrit
 
-        errors = stdtrit(self.parts - 1, SURE)
+        errors = stdtrit(self.parts - 1, CONFIDENCE)
         in_all = self.fall > errors * self.error
         in_each = self.of_parts > errors * self.error_of_parts
-        return bool(self.fall > WORTH and (in_all or in_each))
+        return bool(self.fall > LEAST_GAIN and (in_all or in_each))
 
 
-def gain(before: Floats, after: Floats) -> Gain:
+def estimate_gain(before: Floats, after: Floats) -> Gain:
     """Gain of residual squares of parts, (parts, n), over those before, (parts, n)."""
     parts = len(before)
-    whole_before = _above_none(before.sum(axis=0))
-    whole_after = _above_none(after.sum(axis=0))
+    whole_before = _keep_positive(before.sum(axis=0))
+    whole_after = _keep_positive(after.sum(axis=0))
     decrease = -np.log(whole_after / whole_before).mean()
     apart = (after / whole_after - before / whole_before).mean(axis=1)
     error = np.sqrt(parts / max(parts - 1, 1) * (apart**2).sum())
-    decreases = -np.log(_above_none(after) / _above_none(before)).mean(axis=1)
+    decreases = -np.log(_keep_positive(after) / _keep_positive(before)).mean(axis=1)
     error_of_parts = decreases.std(ddof=1) / np.sqrt(parts) if parts > 1 else np.inf
     return Gain(
         fall=float(decrease),
@@ -79,7 +79,7 @@ def gain(before: Floats, after: Floats) -> Gain:
     )
 
 
-def by_the_others(options: Sequence[Floats]) -> Floats:
+def cross_validate(options: Sequence[Floats]) -> Floats:
     """Residual squares of parts, (parts, n), each with the option that the other parts find best.
 
     The best of many options looks better than it is on the parts by which it was found.
@@ -89,10 +89,10 @@ def by_the_others(options: Sequence[Floats]) -> Floats:
     """
     squares = np.array(options)
     others = squares.sum(axis=1, keepdims=True) - squares
-    best = np.log(_above_none(others)).mean(axis=2).argmin(axis=0)
+    best = np.log(_keep_positive(others)).mean(axis=2).argmin(axis=0)
     return np.asarray(squares[best, np.arange(squares.shape[1])])
 
 
-def _above_none(squares: Floats) -> Floats:
+def _keep_positive(squares: Floats) -> Floats:
     """Residual squares above zero, also where logs without noise leave none."""
     return np.maximum(squares, np.finfo(np.float64).tiny)

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.factors import Factors, reduced
+from armtwin.identification.fitting.factors import Factors, reduce_to_free
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.maths.batch import Floats
 
 RELATIVE_ERROR = 0.1  # that a kept direction may have at most
-NOTHING = 1e-8  # of the largest singular value below which one counts as zero
+SINGULAR_ZERO = 1e-8  # of the largest singular value below which one counts as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Decomposition:
         root = self.free.map @ (self.V[:, :r] * deviations)
         return np.asarray(root @ root.T / independent)
 
-    def truncated(self, kept: int | None = None) -> Floats:
+    def truncate(self, kept: int | None = None) -> Floats:
         """Parameters φ of the first directions, the others from the prior, (p,)."""
         r = self._first(kept)
         alpha = self.g[:r] / self.singular[:r]
@@ -100,7 +100,7 @@ class Decomposition:
 
 
 def _rank(singular: Floats) -> int:
-    return int((singular > NOTHING * singular[0]).sum())
+    return int((singular > SINGULAR_ZERO * singular[0]).sum())
 
 
 def decompose(found: Factors, largest: Floats, free: FreeDirections) -> Decomposition:
@@ -111,7 +111,7 @@ def decompose(found: Factors, largest: Floats, free: FreeDirections) -> Decompos
         largest: Largest target of each channel, (n,).
         free: The free directions; columns are scaled by their sizes.
     """
-    A, b = reduced(found, largest, free)
+    A, b = reduce_to_free(found, largest, free)
     U, s, Vt = np.linalg.svd(A)
     f = free.count
     singular = np.concatenate([s, np.zeros(max(0, f - len(s)))])

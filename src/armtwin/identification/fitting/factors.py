@@ -58,7 +58,7 @@ class Factors:
         return Factors(R, self.count, self.C)
 
 
-def factors(found: RegressionRows, C: Floats, weights: Floats | None = None) -> Factors:
+def factorise(found: RegressionRows, C: Floats, weights: Floats | None = None) -> Factors:
     """Factors of rows with columns of base parameters C φ, each times the root of its weight.
 
     Args:
@@ -77,7 +77,7 @@ def factors(found: RegressionRows, C: Floats, weights: Floats | None = None) -> 
     return Factors(R, found.used.sum(axis=0), C)
 
 
-def together(parts: Sequence[Factors]) -> Factors:
+def merge_factors(parts: Sequence[Factors]) -> Factors:
     """Factors of all parts as one."""
     if len(parts) == 1:
         return parts[0]
@@ -101,19 +101,19 @@ def triangle(A: Floats) -> Floats:
     return np.ascontiguousarray(np.triu(packed[:columns]))
 
 
-def weighted(found: Factors, sigma: Floats) -> Floats:
+def weight_channels(found: Factors, sigma: Floats) -> Floats:
     """Triangular factor of all channels, each over its σ (n,): base columns and target."""
     scaled = [R / s for R, s in zip(found.R, sigma, strict=True)]
     return triangle(np.vstack(scaled))
 
 
-def reduced(found: Factors, sigma: Floats, free: FreeDirections) -> tuple[Floats, Floats]:
+def reduce_to_free(found: Factors, sigma: Floats, free: FreeDirections) -> tuple[Floats, Floats]:
     """Rows of all channels over their σ (n,) in the free coordinates.
 
     Returns:
         (A, b), so that ‖A z - b‖ is the weighted residual.
     """
-    whole = weighted(found, sigma)
+    whole = weight_channels(found, sigma)
     columns, target = whole[:, :-1], whole[:, -1]
     A = columns @ (found.C @ free.map)
     b = target - columns @ (found.C @ free.start)

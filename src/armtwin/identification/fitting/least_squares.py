@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armtwin.identification.fitting.factors import Factors, reduced, triangle
+from armtwin.identification.fitting.factors import Factors, reduce_to_free, triangle
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.maths.batch import Floats
 
@@ -55,8 +55,8 @@ class LeastSquaresFit:
 
 def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> LeastSquaresFit:
     """Least squares with the rows of each channel over its σ (n,), prior weighted by λ."""
-    R, d = _drawn(found, sigma, free, weight)
-    z = _solved(R, d)
+    R, d = _append_prior(found, sigma, free, weight)
+    z = _solve_factor(R, d)
     return LeastSquaresFit(
         z=z,
         sigma=residuals(found, free.parameters(z)),
@@ -67,7 +67,7 @@ def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> L
     )
 
 
-def _solved(R: Floats, d: Floats) -> Floats:
+def _solve_factor(R: Floats, d: Floats) -> Floats:
     """z with R z = d; of least norm where rounding hides what the prior alone determines."""
     from scipy.linalg import solve_triangular
 
@@ -77,11 +77,11 @@ def _solved(R: Floats, d: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
 
 
-def _drawn(
+def _append_prior(
     found: Factors, sigma: Floats, free: FreeDirections, weight: float
 ) -> tuple[Floats, Floats]:
     """Triangular factor and right side in the free coordinates, the prior's rows below."""
-    A, b = reduced(found, sigma * np.sqrt(found.count.sum()), free)
+    A, b = reduce_to_free(found, sigma * np.sqrt(found.count.sum()), free)
     f = free.count
     prior = np.sqrt(weight) * np.eye(f, f + 1)
     stack = np.vstack([np.column_stack([A, b]), prior])
@@ -97,7 +97,7 @@ def residuals(found: Factors, phi: Floats) -> Floats:
     return np.asarray(np.maximum(rms, least))
 
 
-def scales(found: Factors, free: FreeDirections) -> Floats:
+def estimate_scales(found: Factors, free: FreeDirections) -> Floats:
     """Residual of each channel (n,) in a fit with a negligible prior weight, iterated.
 
     Rows are weighted by it. It is the same for every weight of the prior: a channel that the prior

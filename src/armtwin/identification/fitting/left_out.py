@@ -18,7 +18,7 @@ from armtwin.identification.fitting.squares import ChannelSquares, Squares
 from armtwin.maths.batch import Floats
 
 
-class Reduced(NamedTuple):
+class ReducedEquations(NamedTuple):
     """Normal equations in which the coordinates that every fit has are eliminated.
 
     Attributes:
@@ -50,22 +50,22 @@ class LeftOutParts:
     always: int
 
     @cached_property
-    def _whole(self) -> Reduced:
+    def _whole(self) -> ReducedEquations:
         """Equations of all parts."""
-        return self._reduced(self.fitted.sum(axis=0)[None])
+        return self._eliminate(self.fitted.sum(axis=0)[None])
 
     @cached_property
-    def _others(self) -> Reduced:
+    def _others(self) -> ReducedEquations:
         """For each part those of the others."""
-        return self._reduced(self.fitted.sum(axis=0) - self.fitted)
+        return self._eliminate(self.fitted.sum(axis=0) - self.fitted)
 
-    def _reduced(self, H: Floats) -> Reduced:
+    def _eliminate(self, H: Floats) -> ReducedEquations:
         """Squares (k, f + 1, f + 1) with the prior's and without the first coordinates."""
         first, rest = slice(None, self.always), slice(self.always, None)
         prior = self.weight * np.eye(self.always)
         answer = np.linalg.solve(H[:, first, first] + prior, H[:, first, rest])
         square = H[:, rest, rest] - H[:, rest, first] @ answer
-        return Reduced(np.asarray(square), np.asarray(answer))
+        return ReducedEquations(np.asarray(square), np.asarray(answer))
 
     def error(self) -> float:
         """Mean over the channels of ln(residual squares / squares), first coordinates only."""
@@ -91,7 +91,7 @@ class LeftOutParts:
             residual[:, j] = (here * there).sum(axis=1)
         return np.maximum(residual, 1e-30 * self.power)
 
-    def _fits(self, of: Reduced, more: Sequence[int]) -> Floats:
+    def _fits(self, of: ReducedEquations, more: Sequence[int]) -> Floats:
         """Coordinates of fits, (k, f), those that are not fitted zero."""
         used = np.array(more, dtype=np.intp)
         prior = self.weight * np.eye(len(used))
@@ -107,7 +107,7 @@ class LeftOutParts:
         return z
 
 
-def left_out_parts(
+def prepare_left_out_parts(
     parts: Squares,
     free: FreeDirections,
     sigma: Floats,

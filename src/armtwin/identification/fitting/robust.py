@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import DrawnFit
 from armtwin.identification.fitting.factors import Factors
-from armtwin.identification.fitting.least_squares import fit, scales
+from armtwin.identification.fitting.least_squares import estimate_scales, fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.maths.batch import Floats
 
 HUBER = 1.345  # deviations beyond which a row counts less
@@ -21,8 +21,8 @@ def huber_weights(residual: Floats, sigma: Floats) -> Floats:
     return np.asarray(1 / np.maximum(size, 1.0))
 
 
-def refitted(former: DrawnFit, whole: Factors) -> DrawnFit:
+def refit_robustly(former: RegularisedFit, whole: Factors) -> RegularisedFit:
     """Fit all rows with Huber's weights, regularised as a former fit."""
-    sigma = scales(whole, former.free) / np.sqrt(KEPT_BY_HUBER)
+    sigma = estimate_scales(whole, former.free) / np.sqrt(KEPT_BY_HUBER)
     renewed = fit(whole, former.free, former.draw.weight, sigma)
     return replace(former, whole=whole, sigma=sigma, fit=renewed)

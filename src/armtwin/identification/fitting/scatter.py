@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import DrawnFit
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.maths.batch import Flags, Floats
 
 
@@ -57,7 +57,7 @@ def jackknife(values: Floats) -> Floats:
     return np.asarray((count - 1) / count * apart.T @ apart)
 
 
-def scatter(regularised: DrawnFit) -> Scatter:
+def estimate_scatter(regularised: RegularisedFit) -> Scatter:
     """Fits with each part left out in turn, regularised alike, and how they predict it."""
     free, whole = regularised.free, regularised.fit
     apart = []
@@ -66,13 +66,13 @@ def scatter(regularised: DrawnFit) -> Scatter:
         if not rest.count.any():
             continue
         without = fit(rest, free, regularised.draw.weight, regularised.sigma)
-        apart.append(free.map @ _moved(whole, without))
+        apart.append(free.map @ _shift_without_part(whole, without))
         squares += left_out.squares(free.parameters(without.z))
     rows = np.maximum(regularised.whole.count, 1)
     return Scatter(np.array(apart).reshape(-1, len(free.start)), np.sqrt(squares / rows))
 
 
-def _moved(whole: LeastSquaresFit, without: LeastSquaresFit) -> Floats:
+def _shift_without_part(whole: LeastSquaresFit, without: LeastSquaresFit) -> Floats:
     """d_k in the free coordinates, (f,), of fits to all rows and to those without a part.
 
     I - M_k = SᵀS,  S = R_k R⁻¹ √(rows without the part / rows)        A = RᵀR

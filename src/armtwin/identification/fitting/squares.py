@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.identification.fitting.draw import LeftOutFits
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.regularisation import LeftOutFits
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.maths.batch import Flags, Floats
 
@@ -88,7 +88,7 @@ class Squares:
             R[j, : len(own), own] = _roots(parts.sum(axis=0)).T
         return Factors(R, self.count.sum(axis=0), self.C)
 
-    def left_out_fits(self, sigma: Floats) -> LeftOutFits:
+    def prepare_left_out_fits(self, sigma: Floats) -> LeftOutFits:
         """Fits to all parts but one each, rows weighted by residuals σ (n,)."""
         sums = [parts.sum(axis=0) for _, parts in self.channels]
         rows = self.count.sum() - self.count.sum(axis=1)
@@ -124,7 +124,7 @@ class Squares:
         return tuple(found)
 
 
-def squares(
+def compute_squares(
     pieces: Iterable[tuple[int, RegressionRows]], parts: int, busy: Flags, C: Floats
 ) -> Squares:
     """Squares of parts of rows.

@@ -40,7 +40,7 @@ class ColumnStructure:
     combination: Floats
 
 
-def structure_of(columns: Floats, names: Sequence[str]) -> ColumnStructure:
+def analyse_structure(columns: Floats, names: Sequence[str]) -> ColumnStructure:
     """What depends on what among columns (m, n, p) of named parameters (p,)."""
     W = columns.reshape(-1, columns.shape[-1]).copy()
     sizes = np.linalg.norm(W, axis=0)

@@ -58,7 +58,7 @@ def fit_friction(
         raise ArmtwinError("curves and robot must have the same joints")
     prior = without_terms(with_assumed_drives(robot) if lacks_drives(robot) else robot)
     friction = without_gravity(curves, gravity)
-    _refuse_pushing(friction)
+    _refuse_driving_friction(friction)
     _refuse_none(friction)
     groups = []
     for numbers in _groups(prior):
@@ -66,7 +66,7 @@ def fit_friction(
         used = np.isin(friction.joint, np.flatnonzero(rows.any(axis=0)))
         if used.any():
             elements = tuple(prior.assembly.friction[e][0] for e in numbers)
-            groups.append(_fitted_group(elements, rows, friction.rows(used), law))
+            groups.append(_fit_group(elements, rows, friction.rows(used), law))
     if not groups:
         raise ArmtwinError(f"robot '{robot.name}': the curves are of joints without friction")
     return FrictionFit(prior, curves, gravity, tuple(groups))
@@ -84,7 +84,7 @@ def _refuse_none(friction: FrictionCurves) -> None:
             )
 
 
-def _refuse_pushing(friction: FrictionCurves) -> None:
+def _refuse_driving_friction(friction: FrictionCurves) -> None:
     """Refuse torques that drive a joint in its direction of motion."""
     alone = (friction.speeds != 0).sum(axis=1) == 1
     for j in np.unique(friction.joint[alone]):
@@ -113,7 +113,7 @@ def _groups(robot: Robot) -> list[list[int]]:
     return sorted(sorted(numbers) for _, numbers in found)
 
 
-def _fitted_group(
+def _fit_group(
     elements: tuple[FrictionElement, ...], rows: Floats, curves: FrictionCurves, law: str | None
 ) -> FrictionGroup:
     at_reference, reference = reference_rows(curves)
@@ -134,7 +134,7 @@ def _fitted_group(
             f"friction of {elements[0].name}: the file's law '{elements[0].law.law}' has no curve "
             f"to fit; choose one of {', '.join(LAWS)}"
         )
-    chosen = _preferred(candidates)
+    chosen = _select_law(candidates)
     warm = None
     if single and reference is not None:
         warm = fit_temperature(curves, rows[0], candidates[chosen].laws[0], reference)
@@ -164,7 +164,7 @@ def _shape(law: Law, kind: type[Law]) -> Floats | None:
     return np.array([float(getattr(law, name)) for name in shape_names(kind)])
 
 
-def _preferred(candidates: dict[str, LawFit]) -> str:
+def _select_law(candidates: dict[str, LawFit]) -> str:
     """Name of the fit with the lowest criterion; more parameters must gain more than WORTH."""
     if FILE in candidates:
         return FILE

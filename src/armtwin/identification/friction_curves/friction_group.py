@@ -21,11 +21,11 @@ from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block
 from armtwin.robot.schema.drive_groups import FrictionElement
 
-DRAWN = 200  # points of a fitted curve
+CURVE_POINTS = 200  # points of a fitted curve
 
 
 @dataclass(frozen=True)
-class FrictionNumber:
+class FrictionParameter:
     """A parameter of a law.
 
     Attributes:
@@ -89,11 +89,11 @@ class FrictionGroup:
         """The selected fit."""
         return self.candidates[self.chosen]
 
-    def numbers(self, candidate: str) -> Iterator[FrictionNumber]:
+    def numbers(self, candidate: str) -> Iterator[FrictionParameter]:
         """The parameters of a fit."""
         fit = self.candidates[candidate]
         for k, (e, name) in enumerate(fit.names):
-            yield FrictionNumber(
+            yield FrictionParameter(
                 element=self.elements[e].name,
                 law=fit.laws[e].law,
                 name=name,
@@ -131,7 +131,7 @@ def _of_elements(group: FrictionGroup) -> Multiples:
     layers: list[Layer] = []
     for e, (element, law) in enumerate(zip(group.elements, group.fit.laws, strict=True)):
         moving = speeds[:, e][speeds[:, e] > 0]
-        even = np.geomspace(moving.min(), moving.max(), DRAWN)
+        even = np.geomspace(moving.min(), moving.max(), CURVE_POINTS)
         layers.append(Curve(f"{element.name}, {law.law}", even, _law_at(law, even)))
     charts = _in_both_scales("", "speed of the element", group.curves.unit, tuple(layers))
     return Multiples(tuple(charts), columns=2, shared="")
@@ -142,7 +142,7 @@ def _laws_over_points(group: FrictionGroup, j: int) -> Multiples:
     rows = group.curves.joint == j
     means = means_of_series(group.curves.speed[rows], group.curves.torque[rows])
     spread = np.nan_to_num(means.spread)
-    even = np.geomspace(means.speed.min(), means.speed.max(), DRAWN)
+    even = np.geomspace(means.speed.min(), means.speed.max(), CURVE_POINTS)
     layers: list[Layer] = [Points("mean of the series", means.speed, means.torque, y_error=spread)]
     best = sorted(group.candidates, key=lambda law: group.candidates[law].criterion)[:3]
     lever = group.rows[0, j]

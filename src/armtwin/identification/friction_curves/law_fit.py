@@ -16,29 +16,29 @@ import numpy as np
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.local_minima import (
+    FixedParameter,
+    LocalMinimum,
+    distinct,
+    find_minima,
+    refine,
+    solve,
+)
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
-from armtwin.identification.friction_curves.valleys import (
-    Pin,
-    Valley,
-    distinct,
-    refined,
-    solved,
-    valleys_of,
-)
 from armtwin.maths.batch import Flags, Floats
 
 HELD = 0.95  # probability that an interval holds the number
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
 STRAIGHT = 1e-3  # relative width up to which the linearised interval is used
 STRONG = 0.1  # relative difference from the rise that is sought which asks for a second fit
-UNTOLD = 4.0  # logarithm from which on a parameter is not identifiable: linearised interval
+UNIDENTIFIABLE = 4.0  # logarithm from which on a parameter is not identifiable: linearised interval
 WIDEST = 3.0  # times by which an end may lie farther than the linearised one
 
 
 def deviations(rows: TorqueRows, x: Floats, variance: float) -> Floats:
     """Standard deviations of coefficients and shapes, (p,); nan for one at its bound."""
-    coefficients = solved(rows, x).coefficients
+    coefficients = solve(rows, x).coefficients
     free = free_numbers(rows, x, coefficients)
     found = np.full(len(free), np.nan)
     found[free] = _from_slopes(_slopes(rows, x, coefficients)[:, free], variance)
@@ -46,7 +46,7 @@ def deviations(rows: TorqueRows, x: Floats, variance: float) -> Floats:
 
 
 def intervals(
-    rows: TorqueRows, valleys: list[Valley], variance: float, freedom: int
+    rows: TorqueRows, valleys: list[LocalMinimum], variance: float, freedom: int
 ) -> tuple[Floats, Floats]:
     """Ends of the intervals of coefficients and shapes, (p,) each; nan for one at its bound.
 
@@ -64,13 +64,13 @@ def intervals(
         room = reach**2 - (valley.left - valleys[0].left) / variance
         if room < 0:
             break
-        values = np.concatenate([solved(rows, valley.x).coefficients, np.exp(valley.x)])
+        values = np.concatenate([solve(rows, valley.x).coefficients, np.exp(valley.x)])
         spread = deviations(rows, valley.x, variance) / np.maximum(values, 1e-300)
         if valley is not valleys[0]:
             spread = np.nan_to_num(spread)
         ends = []
         for place, value in enumerate(values.tolist()):
-            profile = _Profile(rows, valley, Pin(place, value), variance)
+            profile = _Profile(rows, valley, FixedParameter(place, value), variance)
             ends.append(_ends(profile, float(spread[place]), float(np.sqrt(room))))
         low, high = np.array(ends).T
         lows.append(low)
@@ -90,18 +90,18 @@ class _Profile:
     """
 
     rows: TorqueRows
-    valley: Valley
-    number: Pin
+    valley: LocalMinimum
+    number: FixedParameter
     variance: float
 
-    def risen(self, change: float) -> tuple[float, float]:
+    def rise(self, change: float) -> tuple[float, float]:
         """Root ζ of the rise at a change of the parameter's logarithm, and that change's size.
 
         The change is less where a shape parameter would leave its limits.
         """
         inside = self._inside(change)
-        held = Pin(self.number.place, self.number.value * float(np.exp(inside)))
-        rise = (refined(self.rows, self.valley.x, held).left - self.valley.left) / self.variance
+        held = FixedParameter(self.number.place, self.number.value * float(np.exp(inside)))
+        rise = (refine(self.rows, self.valley.x, held).left - self.valley.left) / self.variance
         return float(np.sqrt(max(rise, 0.0))), abs(inside)
 
     def _inside(self, change: float) -> float:
@@ -122,7 +122,7 @@ def _ends(profile: _Profile, spread: float, reach: float) -> tuple[float, float]
         reach: Root ζ of the target rise.
     """
     value, width = profile.number.value, reach * spread
-    if not STRAIGHT < width < UNTOLD:
+    if not STRAIGHT < width < UNIDENTIFIABLE:
         with np.errstate(over="ignore"):
             return value * float(np.exp(-width)), value * float(np.exp(width))
     below, above = _end(profile, -1.0, spread, reach), _end(profile, 1.0, spread, reach)
@@ -132,11 +132,11 @@ def _ends(profile: _Profile, spread: float, reach: float) -> tuple[float, float]
 def _end(profile: _Profile, side: float, spread: float, reach: float) -> float:
     """Change of a parameter's logarithm at which the root of the rise is at reach, on one side."""
     width = reach * spread
-    first = profile.risen(side * width)
+    first = profile.rise(side * width)
     end = _on_parabola(spread, first, reach, width)
     if abs(first[0] - reach) <= STRONG * reach:
         return end
-    second = profile.risen(side * end)
+    second = profile.rise(side * end)
     if abs(second[0] - first[0]) <= STRONG * reach:
         return end
     return _on_parabola(_slope_at_zero(first, second), second, reach, width)
@@ -221,7 +221,7 @@ class LawFit:
     rms: float
     misfit: float
     freedom: int
-    unlikely: float
+    deviance: float
     criterion: float
 
     @property
@@ -256,16 +256,16 @@ def fit_laws(
     even = np.full(len(curves.torque), float(np.abs(curves.torque).max()) or 1.0)
     if np.isfinite(curves.std).all():
         known = TorqueRows(curves, rows, tuple(kinds), curves.std)
-        return _estimate(known, valleys_of(known, first))
+        return _estimate(known, find_minima(known, first))
     one_size = TorqueRows(curves, rows, tuple(kinds), even)
     growing = TorqueRows(curves, rows, tuple(kinds), _with_torque(curves.torque))
-    places = valleys_of(growing, first)
+    places = find_minima(growing, first)
     for _ in range(ROUNDS):
-        sigma = _with_torque(_fitted(growing, places[0].x))
+        sigma = _with_torque(_predict_torque(growing, places[0].x))
         growing = TorqueRows(curves, rows, tuple(kinds), sigma)
-        places = distinct([refined(growing, place.x) for place in places])
-    plain = valleys_of(one_size, first)
-    if _unlikely(growing, places[0].left) < _unlikely(one_size, plain[0].left):
+        places = distinct([refine(growing, place.x) for place in places])
+    plain = find_minima(one_size, first)
+    if _deviance(growing, places[0].left) < _deviance(one_size, plain[0].left):
         return _estimate(growing, places)
     return _estimate(one_size, plain)
 
@@ -276,27 +276,27 @@ def _with_torque(torque: Floats) -> Floats:
     return np.maximum(size, FAINTEST * size.max())
 
 
-def _fitted(fitting: TorqueRows, x: Floats) -> Floats:
+def _predict_torque(fitting: TorqueRows, x: Floats) -> Floats:
     """Torque of the fit, (k,); the measured one where an element at rest holds any torque."""
-    moving = fitting.columns(x) @ solved(fitting, x).coefficients
+    moving = fitting.columns(x) @ solve(fitting, x).coefficients
     return np.where(fitting.at_rest.any(axis=1), fitting.curves.torque, moving)
 
 
-def _unlikely(fitting: TorqueRows, misfit: float) -> float:
+def _deviance(fitting: TorqueRows, misfit: float) -> float:
     """Minus twice the log-likelihood, noise variance from the residual."""
-    rows = len(fitting.sigma) - fitting.lost
+    rows = len(fitting.sigma) - fitting.rows_lost
     size = max(misfit, 1e-30) / rows
     return rows * float(np.log(size)) + 2 * float(np.log(fitting.sigma).sum())
 
 
-def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
+def _estimate(fitting: TorqueRows, valleys: list[LocalMinimum]) -> LawFit:
     """The laws with standard deviations from the Jacobian of the fit."""
     x = valleys[0].x
-    here = solved(fitting, x)
+    here = solve(fitting, x)
     coefficients, scaled_residual = here.coefficients, here.left
     values = np.concatenate([coefficients, np.exp(x)])
     used = int(free_numbers(fitting, x, coefficients).sum())
-    rows = len(scaled_residual) - fitting.lost
+    rows = len(scaled_residual) - fitting.rows_lost
     freedom = max(rows - used, 1)
     misfit = max(float(scaled_residual @ scaled_residual), 1e-30)
     spread = deviations(fitting, x, misfit / freedom)
@@ -314,7 +314,7 @@ def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
     numbers = len(values)
     places, names = zip(*_in_order(fitting), strict=True)
     order = list(places)
-    unlikely = _unlikely(fitting, misfit)
+    unlikely = _deviance(fitting, misfit)
     correction = 2 * numbers * (numbers + 1) / max(rows - numbers - 1, 1)
     return LawFit(
         laws=tuple(laws),
@@ -328,7 +328,7 @@ def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
         rms=float(np.sqrt((scaled**2).sum() / rows)),
         misfit=misfit,
         freedom=freedom,
-        unlikely=unlikely,
+        deviance=unlikely,
         criterion=unlikely + 2 * numbers + correction,
     )
 

@@ -14,14 +14,14 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves, refuse_degrees
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
 BAND = 0.05  # about its mean in which a speed is constant
 WITHIN = 0.02  # of the fastest speed of the log below which joints count as at rest
-CREPT = 2e-3  # travel in a plateau above which a joint is not at rest [rad]
+CREEP_TRAVEL = 2e-3  # travel in a plateau above which a joint is not at rest [rad]
 STEADY = 0.25  # of its speed by which a joint that creeps may differ from it
 SHORTEST = 0.2  # duration of a plateau [s]
 SETTLING = 0.15  # share of a plateau that is cut at each end
@@ -42,7 +42,7 @@ def curves_of_logs(
     """
     given = as_logs(logs, "curves_of_logs")
     parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
-    curves = joined(parts)
+    curves = join_curves(parts)
     _refuse_few_speeds(curves)
     return curves
 
@@ -60,7 +60,7 @@ def _refuse_few_speeds(curves: FrictionCurves) -> None:
             )
 
 
-def joined(parts: Sequence[FrictionCurves]) -> FrictionCurves:
+def join_curves(parts: Sequence[FrictionCurves]) -> FrictionCurves:
     """Curves of several logs as one."""
     first = parts[0]
     shifted, start = [], 0
@@ -97,7 +97,7 @@ def smooth_speeds(log: Log) -> Floats:
 def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     name = log.origin or "the log"
     source = torque_channel(log, torque)
-    tau = logged_torque(robot, log, source)
+    tau = torque_or_current(robot, log, source)
     _check_motion(robot, log, name)
     v = smooth_speeds(log)
     rows = []
@@ -184,7 +184,7 @@ def _rows(
     travel = np.abs(log.q[span[1] - 1] - log.q[span[0]])
     apart = np.abs(v[inside] - speeds).mean(axis=0)
     elsewhere = np.abs(v).max(axis=0) > slack  # one that never moves but drifts
-    creeps = elsewhere & (travel > CREPT) & (apart < STEADY * np.abs(speeds))
+    creeps = elsewhere & (travel > CREEP_TRAVEL) & (apart < STEADY * np.abs(speeds))
     speeds = np.where((np.abs(speeds) > slack) | creeps, speeds, 0.0)
     weight = robot.gravity(log.q[inside]).mean(axis=0)
     for j in np.flatnonzero(speeds).tolist():

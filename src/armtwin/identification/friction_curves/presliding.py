@@ -145,7 +145,7 @@ def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> Preslidi
         )
     way = "a break-away ramp" if abs(rises[0][2]) < 0.5 * abs(rises[0][3]) else "reversals"
     travel, displacement, torque = _all_rises(rises)
-    found = _fitted(displacement, torque, travel)
+    found = _fit_travel(displacement, torque, travel)
     level = float(np.median([abs(rise[3]) for rise in rises]))
     stiffness, std = level / found[0], level * found[1] / found[0] ** 2
     result = PreslidingFit(
@@ -238,7 +238,7 @@ def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
     return travel, np.concatenate(displacement), np.concatenate(share)
 
 
-def _fitted(x: Floats, share: Floats, first: float) -> tuple[float, float]:
+def _fit_travel(x: Floats, share: Floats, first: float) -> tuple[float, float]:
     """Travel of share = 1 - exp(-x / travel), and its standard deviation [rad]."""
     from scipy.optimize import least_squares
 

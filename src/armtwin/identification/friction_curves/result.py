@@ -14,7 +14,7 @@ from armtwin.files.digests import file_name
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.friction_group import (
     FrictionGroup,
-    FrictionNumber,
+    FrictionParameter,
     charts_of,
 )
 from armtwin.identification.friction_curves.gravity import Gravity
@@ -27,7 +27,7 @@ from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
 
 FILE = "file"  # the laws that the robot file has
 KELVIN = Number(1.0, "K", digits=4)
-WAYS = {
+GRAVITY_TEXTS = {
     "directions": "gravity removed by half the difference of the directions",
     "file": "gravity removed by the robot file",
     "pose": "torques taken as friction alone: axis parallel to gravity",
@@ -51,9 +51,9 @@ class FrictionFit(Result):
     groups: tuple[FrictionGroup, ...]
 
     @property
-    def table(self) -> tuple[FrictionNumber, ...]:
+    def table(self) -> tuple[FrictionParameter, ...]:
         """The parameters of the selected laws."""
-        found: list[FrictionNumber] = []
+        found: list[FrictionParameter] = []
         for group in self.groups:
             found += group.numbers(group.chosen)
         return tuple(found)
@@ -80,12 +80,12 @@ class FrictionFit(Result):
 
     def sections(self) -> Report:
         """The selected laws, those compared, temperature, the curves."""
-        sections = [Section("", _numbers(self)), Section("Laws compared", _compared(self))]
+        sections = [Section("", _numbers(self)), Section("Laws compared", _compare_laws(self))]
         if any(group.temperature is not None for group in self.groups):
             sections.append(Section("Temperature", _temperature(self)))
         for group in self.groups:
             sections.append(Section(group.names, charts_of(group), page_only=True))
-        how = WAYS[self.gravity]
+        how = GRAVITY_TEXTS[self.gravity]
         if self.curves.bare:
             how = "half the difference of forward and backward motion at each position"
         return Report(
@@ -185,7 +185,7 @@ def _records(result: FrictionFit) -> Iterator[dict[str, Any]]:
             yield {"name": element.name, "laws": laws, "linear_steps": steps}
 
 
-def _compared(result: FrictionFit) -> Iterator[Block]:
+def _compare_laws(result: FrictionFit) -> Iterator[Block]:
     records: list[Record] = []
     for group in result.groups:
         candidates = sorted(group.candidates.items(), key=lambda pair: pair[1].criterion)

@@ -61,12 +61,12 @@ def _names(kind: type[Law]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
     """The law with its parameters."""
     names = (*coefficient_names(kind), *shape_names(kind))
-    values = [float(x) for x in (*coefficients, *ordered(kind, shape))]
+    values = [float(x) for x in (*coefficients, *sort_shape(kind, shape))]
     numbers: dict[str, Any] = dict(zip(names, values, strict=True))
     return kind(**numbers)
 
 
-def ordered(kind: type[Law], shape: Floats) -> Floats:
+def sort_shape(kind: type[Law], shape: Floats) -> Floats:
     """Shape parameters of a law in their order: Makkar's bump rises by its steeper tangent."""
     if kind is not Makkar:
         return shape

@@ -15,10 +15,10 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.friction_curves.plateaus import joined, smooth_speeds
+from armtwin.identification.friction_curves.plateaus import join_curves, smooth_speeds
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -27,7 +27,7 @@ ALIKE = 0.1  # of the fastest speed by which both directions may differ at a pos
 PLACES = 2000  # positions along a half-cycle
 BINS = 16  # speeds of a curve
 SLOWEST = 0.02  # of the fastest speed that is used: below it a reversal still acts
-LEAST_WAY = 0.5  # of the longest travel that a half-cycle must have
+LEAST_TRAVEL = 0.5  # of the longest travel that a half-cycle must have
 
 
 def curves_of_sweeps(
@@ -41,17 +41,19 @@ def curves_of_sweeps(
         torque: Channel of the torque; by default tau, else tau_m, else current.
     """
     given = as_logs(logs, "curves_of_sweeps")
-    return joined([_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given])
+    return join_curves(
+        [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
+    )
 
 
 def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     name = log.origin or "the log"
     source = torque_channel(log, torque)
-    tau = logged_torque(robot, log, source)
+    tau = torque_or_current(robot, log, source)
     v = smooth_speeds(log)
     travel = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
     j = int(np.argmax(travel))
-    half_cycles = list(_ways(log, v, j))
+    half_cycles = list(_half_cycles(log, v, j))
     speed, friction, weight = [], [], []
     for one, other in itertools.pairwise(half_cycles):
         for found in _halves(log.q[:, j], v[:, j], tau[:, j], one, other):
@@ -81,7 +83,7 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     )
 
 
-def _ways(log: Log, v: Floats, j: int) -> Iterator[slice]:
+def _half_cycles(log: Log, v: Floats, j: int) -> Iterator[slice]:
     """Stretches in which joint j moves in one direction and the others are at rest."""
     others = np.delete(np.abs(v), j, axis=1).max(axis=1, initial=0.0)
     fastest = float(np.quantile(np.abs(v[:, j]), 0.99))
@@ -92,7 +94,7 @@ def _ways(log: Log, v: Floats, j: int) -> Iterator[slice]:
     lengths = [float(np.ptp(log.q[one, j])) if one.stop > one.start else 0.0 for one in stretches]
     longest = max(lengths, default=0.0)
     for one, length in zip(stretches, lengths, strict=True):
-        if length > LEAST_WAY * longest > 0 and sign[one].any():
+        if length > LEAST_TRAVEL * longest > 0 and sign[one].any():
             yield one
 
 

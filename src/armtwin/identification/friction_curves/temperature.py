@@ -96,7 +96,7 @@ def fit_temperature(
         chosen = np.zeros(len(curves.torque), dtype=bool)
         chosen[rows] = True
         tables.append(curves.rows(chosen))
-    fitted = _shared_shape(tables, row, law)
+    fitted = _fit_shared_shape(tables, row, law)
     laws = fitted.laws
     name = law.thermal[0]
     values = np.array([float(getattr(found, name)) for found in laws])
@@ -113,14 +113,14 @@ def fit_temperature(
     return TemperatureFit(means, laws, deviations, reference, beta, beta_std, name)
 
 
-class _Shared(NamedTuple):
+class _SharedShapeFit(NamedTuple):
     """Laws of one shape at several temperatures, and the covariance of all of their numbers."""
 
     laws: tuple[Law, ...]
     covariance: Floats
 
 
-def _shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _Shared:
+def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _SharedShapeFit:
     """Linear numbers at each temperature with one shape that suits all, from that of a law on.
 
     Its covariance includes that an error of the shape shifts the parameters of all temperatures.
@@ -163,7 +163,7 @@ def _shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _S
     freedom = max(len(residual) - slopes.shape[1], 1)
     covariance = np.linalg.pinv(slopes.T @ slopes) * float(residual @ residual) / freedom
     laws = tuple(law_of(kind, found, np.exp(x)) for found in values)
-    return _Shared(laws, np.asarray(covariance))
+    return _SharedShapeFit(laws, np.asarray(covariance))
 
 
 def _size(curves: FrictionCurves) -> Floats:

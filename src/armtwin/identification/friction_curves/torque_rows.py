@@ -131,7 +131,7 @@ class TorqueRows:
         return np.concatenate(found, axis=1)
 
     @property
-    def lost(self) -> int:
+    def rows_lost(self) -> int:
         """Number of rows lost to elements at rest."""
         return self._held.shape[1]
 

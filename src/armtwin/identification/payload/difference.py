@@ -15,16 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import Factors, factors
+from armtwin.identification.fitting.factors import Factors, factorise
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.payload.one_motion import OneMotion
+from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion, clean_log
-from armtwin.identification.rigid_body.fit.regression import kept_rows
+from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.cleaning import choices, filtered
+from armtwin.logs.cleaning import choices, filter_values
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
-from armtwin.mechanics.inertia import moved_to_parent
+from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.robot import Robot
 
 PARTS = 10  # of a run, to be left out in turn
@@ -58,13 +58,13 @@ class LoadRows:
         m, n, k = Y.shape
         busy = np.ones((n, k), dtype=bool)
         rows = RegressionRows(Y.reshape(m, n * k), busy, target, self.used)
-        return [factors(part, np.eye(k)) for part in rows.in_parts(PARTS)]
+        return [factorise(part, np.eye(k)) for part in rows.in_parts(PARTS)]
 
 
 def flange_columns(robot: Robot, motion: Motion) -> Floats:
     """Joint torques per parameter of a body given in the flange's frame, (m, n, 10)."""
     body, X = robot.assembly.frame("flange")
-    to_link = np.stack([moved_to_parent(X, unit) for unit in np.eye(10)], axis=1)
+    to_link = np.stack([transform_to_parent(X, unit) for unit in np.eye(10)], axis=1)
     Y = robot.regressor(motion.q, motion.v, motion.a)
     return np.asarray(Y[:, :, 10 * body : 10 * body + 10] @ to_link)
 
@@ -75,11 +75,11 @@ def arm_torque(robot: Robot, motion: Motion) -> Floats:
     return np.asarray(torque + robot.friction_torque(motion.v, motion.q))
 
 
-def by_difference(robot: Robot, runs: OneMotion, cutoff: float | None) -> LoadRows:
+def by_difference(robot: Robot, runs: SynchronisedRuns, cutoff: float | None) -> LoadRows:
     """Rows of the difference of two runs."""
     cutoff = cutoff or choices(Log(runs.without.time, {"q": runs.without.q})).cutoff
-    without = _cleaned(runs.without, cutoff)
-    with_it = _cleaned(runs.with_it, cutoff)
+    without = _clean(runs.without, cutoff)
+    with_it = _clean(runs.with_it, cutoff)
     arm = arm_torque(robot, with_it.motion) - arm_torque(robot, without.motion)
     moving = _moving(without) & _moving(with_it)
     return _rows(robot, with_it, with_it.clean.tau - without.clean.tau, arm, moving)
@@ -89,12 +89,12 @@ def with_arm_held(robot: Robot, with_it: Log, torque: Floats, cutoff: float | No
     """Rows of one run, the arm as in its file."""
     log = Log(with_it.time, {"q": with_it.q, "tau": torque})
     chosen = cutoff or choices(Log(log.time, {"q": log.q})).cutoff
-    cleaned = _cleaned(log, chosen)
+    cleaned = _clean(log, chosen)
     arm = arm_torque(robot, cleaned.motion)
     return _rows(robot, cleaned, cleaned.clean.tau, arm, _moving(cleaned))
 
 
-def _cleaned(log: Log, cutoff: float) -> CleanLog:
+def _clean(log: Log, cutoff: float) -> CleanLog:
     return clean_log(Log(log.time, {"q": log.q}), cutoff, Recipe(), log.channels["tau"])
 
 
@@ -105,17 +105,17 @@ def _moving(log: CleanLog) -> Flags:
 
 def _rows(robot: Robot, log: CleanLog, target: Floats, arm: Floats, moving: Flags) -> LoadRows:
     how = log.how
-    kept = kept_rows(log)
+    kept = select_rows(log)
     here = slice(kept.start, kept.stop, kept.step)
     Y = flange_columns(robot, log.motion)
     m, n, k = Y.shape
-    smooth = filtered(Y.reshape(m, n * k), how).reshape(m, n, k)
+    smooth = filter_values(Y.reshape(m, n * k), how).reshape(m, n, k)
     if not moving[here].any():
         raise ArmtwinError("no joint moves in the run with the payload, so it is not identifiable")
     return LoadRows(
         Y=np.asarray(smooth[here]),
         target=target[here],
-        arm=filtered(arm, how)[here],
+        arm=filter_values(arm, how)[here],
         used=moving[here],
         independent=min(1.0, 2 * how.cutoff * how.step / how.rate),
         cutoff=how.cutoff,

@@ -96,14 +96,14 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
         arm=rows.arm @ at_motors,
         used=np.asarray(at_rest == 0),
     )
-    x, sigma = _solved(whole, known, None, None)
+    x, sigma = _solve(whole, known, None, None)
     count = len(rows.target)
     edges = np.linspace(0, count, PARTS + 1).astype(int)
     left_out = []
     for first, last in pairwise(edges.tolist()):
         rest = np.ones(count, dtype=bool)
         rest[first:last] = False
-        left_out.append(_solved(whole.part(rest), known, x, sigma)[0])
+        left_out.append(_solve(whole.part(rest), known, x, sigma)[0])
     white = _white(whole, x, sigma, known, rows.independent)
     jack = jackknife(np.array(left_out))
     spread = wider(jack, white)
@@ -146,7 +146,7 @@ def _linear(rows: _Currents, x: Floats, known: float) -> tuple[Floats, Floats]:
     return rows.current - explained, slope
 
 
-def _solved(
+def _solve(
     rows: _Currents, known: float, start: Floats | None, sigma: Floats | None
 ) -> tuple[Floats, Floats]:
     """(ln k, nine) of least squares, (e + 9,), and the residual of each motor, (e,)."""

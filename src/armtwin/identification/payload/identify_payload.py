@@ -7,15 +7,15 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import by_difference, with_arm_held
 from armtwin.identification.payload.drive_gain import drive_gain, motors_of
-from armtwin.identification.payload.load_fit import fitted
-from armtwin.identification.payload.one_motion import one_motion
-from armtwin.identification.payload.prior_road import by_prior
+from armtwin.identification.payload.load_fit import fit_load
 from armtwin.identification.payload.result import Method, PayloadIdentification
+from armtwin.identification.payload.synchronisation import synchronise
+from armtwin.identification.payload.truncated_mass import fit_truncated_mass
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
 
@@ -50,19 +50,19 @@ def identify_payload(
             'torque constants; give the payload\'s mass (known, --known "5 kg") to find these, or '
             "a robot file that has them"
         )
-    torques = [logged_torque(robot, log, torque_channel(log, source)) for log in ordered]
+    torques = [torque_or_current(robot, log, torque_channel(log, source)) for log in ordered]
     runs = None
     method: Method = "difference"
     if without is None:
         method = "held"
         rows = with_arm_held(robot, ordered[-1], torques[-1], cutoff)
     else:
-        runs = one_motion(ordered[0], ordered[1], (torques[0], torques[1]))
+        runs = synchronise(ordered[0], ordered[1], (torques[0], torques[1]))
         rows = by_difference(robot, runs, cutoff)
     road = None
     if expected is not None:
-        road = by_prior(robot, expected, ordered[-1], torque, rows.cutoff)
-    return PayloadIdentification(robot, method, source, rows, fitted(rows), None, runs, road)
+        road = fit_truncated_mass(robot, expected, ordered[-1], torque, rows.cutoff)
+    return PayloadIdentification(robot, method, source, rows, fit_load(rows), None, runs, road)
 
 
 def identify_drive_gains(
@@ -103,7 +103,7 @@ def identify_drive_gains(
                 f"got {values.shape[1]}"
             )
         currents.append(values)
-    runs = one_motion(logs[0], logs[1], (currents[0], currents[1]))
+    runs = synchronise(logs[0], logs[1], (currents[0], currents[1]))
     rows = by_difference(robot, runs, cutoff)
     gain = drive_gain(rows, at_motors, mass)
     return PayloadIdentification(robot, "difference", source, rows, gain.load, gain, runs, None)

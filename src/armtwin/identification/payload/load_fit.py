@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import others
-from armtwin.identification.fitting.factors import together
+from armtwin.identification.fitting.factors import merge_factors
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import covariance, fit, scales
+from armtwin.identification.fitting.least_squares import covariance, estimate_scales, fit
+from armtwin.identification.fitting.regularisation import merge_others
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
 from armtwin.maths.batch import Floats
@@ -56,17 +56,17 @@ class LoadFit:
 
         With their deviations and half the widths of their intervals, (10,) each.
         """
-        value = _seen(self.parameters)
+        value = _centre_and_inertia(self.parameters)
         slope = np.empty((10, 10))
         for k, size in enumerate(STEP * SIZES):
             moved = self.parameters.copy()
             moved[k] += size
-            slope[:, k] = (_seen(moved) - value) / size
+            slope[:, k] = (_centre_and_inertia(moved) - value) / size
         std = np.sqrt(np.diag(slope @ self.covariance @ slope.T))
         return value, std, np.sqrt(np.diag(slope @ self.reach @ slope.T))
 
 
-def _seen(ten: Floats) -> Floats:
+def _centre_and_inertia(ten: Floats) -> Floats:
     J = about_centre(ten) if ten[0] > LEAST_MASS else inertia_matrix(ten)
     mass = max(ten[0], LEAST_MASS)
     six = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
@@ -78,15 +78,15 @@ def load_free() -> FreeDirections:
     return FreeDirections(np.zeros(10), SIZES, np.eye(10))
 
 
-def fitted(rows: LoadRows) -> LoadFit:
+def fit_load(rows: LoadRows) -> LoadFit:
     """Fit a load to rows by least squares."""
     target = rows.target - rows.arm
     parts = rows.parts(rows.Y, target)
-    whole = together(parts)
+    whole = merge_factors(parts)
     free = load_free()
     if not whole.count.any():
         raise ArmtwinError("no row of the runs can be used; let the joints move faster")
-    sigma = scales(whole, free)
+    sigma = estimate_scales(whole, free)
     found = fit(whole, free, 0.0, sigma)
     singular = np.linalg.svd(found.R, compute_uv=False)
     if singular[-1] < BLIND * singular[0]:
@@ -97,7 +97,7 @@ def fitted(rows: LoadRows) -> LoadFit:
     phi = free.parameters(found.z)
     white = covariance(found, free, rows.independent)
     left_out = []
-    for rest in others(parts):
+    for rest in merge_others(parts):
         left_out.append(free.parameters(fit(rest, free, 0.0, sigma).z))
     jack = jackknife(np.array(left_out))
     rows_free = rows.independent * float(whole.count.sum()) - len(SIZES)

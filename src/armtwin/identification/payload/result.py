@@ -12,8 +12,8 @@ import numpy as np
 from armtwin.identification.payload.difference import LoadRows
 from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
-from armtwin.identification.payload.one_motion import OneMotion
-from armtwin.identification.payload.prior_road import PriorRoad
+from armtwin.identification.payload.synchronisation import SynchronisedRuns
+from armtwin.identification.payload.truncated_mass import TruncatedMass
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook.charts import Chart, Multiples
@@ -38,8 +38,8 @@ from armtwin.robot.schema.groups import Payload
 
 Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
-DRAWN = 1500
-SURE = 0.01  # relative deviation of a torque constant that is well identified
+CHART_SAMPLES = 1500
+WELL_IDENTIFIED = 0.01  # relative deviation of a torque constant that is well identified
 METHODS = {
     "difference": "the difference of two runs",
     "held": "one run, the arm as in its file",
@@ -100,8 +100,8 @@ class PayloadIdentification(Result):
     rows: LoadRows
     fit: LoadFit
     gain: DriveGain | None
-    runs: OneMotion | None
-    road: PriorRoad | None
+    runs: SynchronisedRuns | None
+    road: TruncatedMass | None
 
     @cached_property
     def table(self) -> tuple[LoadRow, ...]:
@@ -254,7 +254,7 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block
         Column("file", "in the file", PLAIN),
     )
     yield Table(columns, records)
-    yield from _longer(gain, names)
+    yield from _suggest_longer_logs(gain, names)
     refused = [record["name"] for record in records if record["value"] is None]
     sentence = ""
     if refused:
@@ -269,15 +269,15 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block
     yield Data("refused", sentence or None)
 
 
-def _longer(gain: DriveGain, names: list[str]) -> Iterator[Block]:
+def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Iterator[Block]:
     """Constants with a deviation above 1 %, and the log length that would lower it."""
     share = gain.std / gain.constants
     for k, name in enumerate(names):
-        if gain.told[k] and share[k] > SURE:
-            times = (share[k] / SURE) ** 2
+        if gain.told[k] and share[k] > WELL_IDENTIFIED:
+            times = (share[k] / WELL_IDENTIFIED) ** 2
             yield Text(
                 f"{name}: std {100 * share[k]:.2g} %; logs {times:.2g} times as long, or a motion "
-                f"in which the payload loads it more, lower that to {100 * SURE:g} %.",
+                f"in which the payload loads it more, lower that to {100 * WELL_IDENTIFIED:g} %.",
                 "soft",
             )
 
@@ -314,7 +314,7 @@ def _share(part: Floats, whole: Floats) -> float:
 
 def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
     rows = result.rows
-    step = max(1, len(rows.target) // DRAWN)
+    step = max(1, len(rows.target) // CHART_SAMPLES)
     number = np.arange(0, len(rows.target), step).astype(np.float64)
     explained = rows.Y @ result.fit.parameters
     measured, unit = rows.target - rows.arm, "N m"

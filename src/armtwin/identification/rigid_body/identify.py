@@ -9,20 +9,28 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.decomposition import Decomposition, decompose
-from armtwin.identification.fitting.draw import DrawnFit, drawn_fit
-from armtwin.identification.fitting.factors import Factors, together
+from armtwin.identification.fitting.factors import Factors, merge_factors
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
-from armtwin.identification.fitting.robust import refitted
-from armtwin.identification.fitting.scatter import scatter
+from armtwin.identification.fitting.regularisation import RegularisedFit, fit_regularised
+from armtwin.identification.fitting.robust import refit_robustly
+from armtwin.identification.fitting.scatter import estimate_scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.data.cutoff import Say
-from armtwin.identification.rigid_body.data.experiment import IdentificationData, Robust, fastest
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    Robust,
+    find_highest_speeds,
+)
 from armtwin.identification.rigid_body.data.preparation import Preparation, prepare_identification
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.fit.consistency import at_zero, nearest, violations
-from armtwin.identification.rigid_body.fit.consistency_cost import affordable
+from armtwin.identification.rigid_body.fit.consistency import (
+    clip_to_zero,
+    find_violations,
+    solve_consistent,
+)
+from armtwin.identification.rigid_body.fit.consistency_cost import choose_consistent_weight
 from armtwin.identification.rigid_body.fit.gain_spread import gain_spread
-from armtwin.identification.rigid_body.friction.terms import with_own_bristles, with_terms
+from armtwin.identification.rigid_body.friction.terms import set_own_stiffness, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
@@ -31,10 +39,10 @@ from armtwin.robot.parameters import with_values
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Motor
-from armtwin.robot.uncertainty import known_deviations
+from armtwin.robot.uncertainty import standard_deviations
 
 ROBUST_STEPS = 4
-TOLD = 0.5  # share of a value above which the logs determine it
+DETERMINED_SHARE = 0.5  # share of a value above which the logs determine it
 
 
 def identify(
@@ -68,36 +76,36 @@ def identify(
     ready = prepare_identification(
         robot, logs, torque=torque, cutoff=cutoff, recipe=chosen, progress=progress
     )
-    return solved(ready, ready.experiment.parts())
+    return solve_identification(ready, ready.experiment.parts())
 
 
 @one_blas_thread()
-def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
+def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
     """Solve for the estimate from the factors of all parts."""
     experiment = ready.experiment
     prior, recipe = with_terms(ready.given, experiment.terms), experiment.recipe
-    whole = together(parts)
+    whole = merge_factors(parts)
     _refuse_too_few(experiment, whole)
     gains = experiment.gains(whole)
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
-    regularised = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
-    regularised, cost = affordable(experiment, regularised)
+    regularised = fit_regularised(parts, experiment.free, experiment.friction, recipe.weight)
+    regularised, cost = choose_consistent_weight(experiment, regularised)
     whole = regularised.whole
     if recipe.robust:
-        regularised = _robust(experiment, regularised, gains)
+        regularised = _fit_robustly(experiment, regularised, gains)
     analysis = decompose(regularised.whole, _largest_torques(experiment, gains), experiment.free)
-    phi = _chosen(experiment, regularised, analysis)
-    plain = regularised.without_prior()
+    phi = _choose_parameters(experiment, regularised, analysis)
+    plain = regularised.fit_without_prior()
     spread, shares = _certainty(experiment, regularised, analysis)
-    parts_apart = scatter(regularised)
-    inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > TOLD)
+    parts_apart = estimate_scatter(regularised)
+    inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > DETERMINED_SHARE)
     certain = inflation**2 * spread
     spread = certain
     if gains is not None:
         spread = certain + gain_spread(experiment, regularised, gains)
     return Estimate(
-        robot=_identified(ready, phi, gains, spread, shares > TOLD),
+        robot=_build_robot(ready, phi, gains, spread, shares > DETERMINED_SHARE),
         prior=prior,
         table=_table(experiment, phi, spread, shares, analysis),
         covariance=spread,
@@ -106,11 +114,11 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         gains=gains,
         draw=regularised.draw,
         sigma=residuals(whole, phi),
-        fastest=fastest(experiment.clean),
+        fastest=find_highest_speeds(experiment.clean),
         reversal=experiment.width,
         cleaning=tuple(log.how for log in experiment.clean),
         plain=plain,
-        broken=tuple(violations(prior, plain)),
+        broken=tuple(find_violations(prior, plain)),
         decomposition=analysis,
         cutoff=experiment.cutoff,
         recipe=recipe,
@@ -118,7 +126,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         model=experiment.model,
         tried=ready.cutoff,
         friction=ready.friction,
-        price=cost,
+        consistency_cost=cost,
         inflation=inflation,
         missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
         distrusted=ready.distrusted,
@@ -153,14 +161,14 @@ def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
         )
 
 
-def _robust(
-    experiment: IdentificationData, regularised: DrawnFit, gains: Floats | None
-) -> DrawnFit:
+def _fit_robustly(
+    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats | None
+) -> RegularisedFit:
     """The fit repeated with weights by the residuals of the one before."""
     known = np.ones(experiment.prior.n) if gains is None else gains
     for _ in range(ROBUST_STEPS):
         weighted = experiment.parts(Robust(regularised.parameters, regularised.sigma, known))
-        regularised = refitted(regularised, together(weighted))
+        regularised = refit_robustly(regularised, merge_factors(weighted))
     return regularised
 
 
@@ -174,19 +182,19 @@ def _largest_torques(experiment: IdentificationData, gains: Floats | None) -> Fl
     return np.where(np.isfinite(limit), limit, seen)
 
 
-def _chosen(
-    experiment: IdentificationData, regularised: DrawnFit, analysis: Decomposition
+def _choose_parameters(
+    experiment: IdentificationData, regularised: RegularisedFit, analysis: Decomposition
 ) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
     prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
-        phi = analysis.truncated(recipe.kept)
+        phi = analysis.truncate(recipe.kept)
     else:
-        phi = at_zero(prior, regularised.parameters, regularised.free)
-    broken = violations(prior, phi)
+        phi = clip_to_zero(prior, regularised.parameters, regularised.free)
+    broken = find_violations(prior, phi)
     if recipe.estimator == "consistent":
         if broken or recipe.mass:
-            return nearest(prior, regularised.fit, regularised.free, recipe.mass)
+            return solve_consistent(prior, regularised.fit, regularised.free, recipe.mass)
         return phi
     if broken:
         laws = ", or the friction laws of the file alone" if experiment.terms else ""
@@ -198,7 +206,7 @@ def _chosen(
 
 
 def _certainty(
-    experiment: IdentificationData, regularised: DrawnFit, analysis: Decomposition
+    experiment: IdentificationData, regularised: RegularisedFit, analysis: Decomposition
 ) -> tuple[Floats, Floats]:
     """Covariance of the parameters (p, p), and the share of each that the logs determine (p,)."""
     recipe, independent = experiment.recipe, experiment.independent
@@ -229,7 +237,7 @@ def _table(
     return parameter_table(prior.parameter_names, units, experiment.model.structure.groups, columns)
 
 
-def _identified(
+def _build_robot(
     ready: Preparation, phi: Floats, gains: Floats | None, spread: Floats, identified: Flags
 ) -> Robot:
     """The identified robot with its provenance, and how well it is known.
@@ -251,12 +259,12 @@ def _identified(
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
     found = with_values(_with_term_sources(experiment, source), phi, source, identified)
-    found = replace(found, friction=with_own_bristles(found.friction, experiment.terms))
+    found = replace(found, friction=set_own_stiffness(found.friction, experiment.terms))
     free = np.asarray(experiment.free.basis.any(axis=1))
     names = experiment.extended.parameter_names
-    deviation = known_deviations(names, spread, free, source)
-    if ready.fall is not None and ready.fall.leans:
-        sources = {**found.source, "gravity": f"{source}; {ready.fall.leaning}"}
+    deviation = standard_deviations(names, spread, free, source)
+    if ready.fall is not None and ready.fall.base_is_tilted:
+        sources = {**found.source, "gravity": f"{source}; {ready.fall.tilt_phrase}"}
         found = replace(found, gravity=ready.fall.logs, source=sources)
         deviation = replace(deviation, gravity=ready.fall.deviation)
     found = replace(found, standard_deviation=deviation)

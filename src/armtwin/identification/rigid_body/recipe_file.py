@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.reading import check_format, read_tables
 from armtwin.files.writing import to_toml
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.units import Unit
@@ -25,7 +25,7 @@ NUMBERS = {
     "cutoff": Unit("Hz", above=0),
 }
 MASS = Unit("kg")
-FALL = Unit("m/s^2")
+ACCELERATION = Unit("m/s^2")
 BESIDE = ("torque", "cutoff", "tool", "payload", "gravity")
 WHOLE = ("kept",)
 FLAGS = ("average", "robust", "trust")
@@ -40,7 +40,7 @@ LISTED = {
 
 
 @dataclass(frozen=True)
-class Written:
+class RecipeFile:
     """Contents of a recipe file.
 
     Attributes:
@@ -60,9 +60,9 @@ class Written:
     gravity: tuple[float, float, float] | None = None
 
 
-def read_recipe(path: Path) -> Written:
+def read_recipe(path: Path) -> RecipeFile:
     """A recipe from a TOML file; what is not there is as by default."""
-    tables = checked_format(read_tables(path), str(path), FORMAT)
+    tables = check_format(read_tables(path), str(path), FORMAT)
     known = [*(f.name for f in fields(Recipe)), *BESIDE]
     problems = []
     values: dict[str, Any] = {}
@@ -77,7 +77,7 @@ def read_recipe(path: Path) -> Written:
     if problems:
         raise FileError(str(path), problems)
     beside = {key: values.pop(key) for key in BESIDE if key in values}
-    return Written(Recipe(**values), **beside)
+    return RecipeFile(Recipe(**values), **beside)
 
 
 def _read(key: str, value: Any) -> Any:
@@ -85,17 +85,17 @@ def _read(key: str, value: Any) -> Any:
     if key in NUMBERS:
         return NUMBERS[key].read(value)
     if key in FLAGS:
-        return _checked(value, isinstance(value, bool), "true or false")
+        return _check_value(value, isinstance(value, bool), "true or false")
     if key in WORDS:
-        return _checked(value, isinstance(value, str), "a word")
+        return _check_value(value, isinstance(value, str), "a word")
     if key in WHOLE:
-        return _checked(value, _is_whole(value), "a whole number")
+        return _check_value(value, _is_whole(value), "a whole number")
     if key == "mass":
         return _read_bounds(value)
     return _read_list(key, value)
 
 
-def _checked(value: Any, is_right: bool, contract: str) -> Any:
+def _check_value(value: Any, is_right: bool, contract: str) -> Any:
     """The value, if it is right."""
     if not is_right:
         raise ArmtwinError(f"must be {contract}, got {value!r:.60}")
@@ -105,26 +105,26 @@ def _checked(value: Any, is_right: bool, contract: str) -> Any:
 def _read_list(key: str, value: Any) -> Any:
     """The value of a key that holds names, pairs or numbers."""
     contract = LISTED[key]
-    parts = _checked(value, isinstance(value, list), contract)
+    parts = _check_value(value, isinstance(value, list), contract)
     if key == "gravity":
-        _checked(value, len(parts) == 3, contract)
-        return tuple(FALL.read(part) for part in parts)
+        _check_value(value, len(parts) == 3, contract)
+        return tuple(ACCELERATION.read(part) for part in parts)
     if key == "equal":
-        _checked(value, all(map(_is_pair_of_names, parts)), contract)
+        _check_value(value, all(map(_is_pair_of_names, parts)), contract)
         return tuple(map(tuple, parts))
     if key == "periods":
         right = len(parts) == 2 and all(map(_is_whole, parts))
     else:
         right = all(isinstance(name, str) for name in parts)
-    return tuple(_checked(value, right, contract))
+    return tuple(_check_value(value, right, contract))
 
 
 def _read_bounds(value: Any) -> dict[str, tuple[float, ...]]:
     """Lower and upper bounds by the names of links."""
     contract = "lower and upper bounds in kg by the names of links"
     bounds = {}
-    for link, pair in _checked(value, isinstance(value, dict), contract).items():
-        _checked(value, isinstance(pair, list) and len(pair) == 2, contract)
+    for link, pair in _check_value(value, isinstance(value, dict), contract).items():
+        _check_value(value, isinstance(pair, list) and len(pair) == 2, contract)
         bounds[link] = tuple(MASS.read(mass) for mass in pair)
     return bounds
 
@@ -139,7 +139,7 @@ def _is_pair_of_names(value: Any) -> bool:
     return all(isinstance(name, str) for name in value)
 
 
-def recipe_text(written: Written) -> str:
+def recipe_text(written: RecipeFile) -> str:
     """The text of a recipe file from which `read_recipe` makes the same."""
     tables: dict[str, Any] = {"format": FORMAT}
     usual = Recipe()

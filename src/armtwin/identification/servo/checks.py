@@ -12,7 +12,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
-STILL = 1e-4  # range of a reference that does not move [rad, m]
+AT_REST = 1e-4  # range of a reference that does not move [rad, m]
 SAME = 1e-9  # error over motion below which reference and measurement are one
 SCALE = 3.0  # factor between reference and measurement that no servo makes
 DEGREES = 180 / np.pi
@@ -75,8 +75,8 @@ def _check_scale(robot: Robot, log: Log, name: str) -> None:
             f"{log.q_ref.shape[1]}"
         )
     moved = np.ptp(log.q_ref, axis=0)
-    factor = moved / np.maximum(np.ptp(log.q, axis=0), STILL)
-    for j in np.flatnonzero(moved > STILL):
+    factor = moved / np.maximum(np.ptp(log.q, axis=0), AT_REST)
+    for j in np.flatnonzero(moved > AT_REST):
         if 1 / SCALE < factor[j] < SCALE:
             continue
         hint = "check the unit of q_ref in the columns file"
@@ -91,7 +91,7 @@ def _check_scale(robot: Robot, log: Log, name: str) -> None:
 def _check_motion(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
     """Refuse joints that are at rest in all logs."""
     moved = np.max([np.ptp(log.q_ref, axis=0) for log in logs], axis=0)
-    still = [robot.joint_names[j] for j in np.flatnonzero(moved <= STILL)]
+    still = [robot.joint_names[j] for j in np.flatnonzero(moved <= AT_REST)]
     if still:
         where = names[0] if len(names) == 1 else "any of the logs"
         raise ArmtwinError(
@@ -104,7 +104,9 @@ def _check_same(robot: Robot, log: Log, name: str) -> None:
     """Refuse a reference that is the measurement."""
     moved = np.ptp(log.q_ref, axis=0)
     apart = np.ptp(log.q_ref - log.q, axis=0)
-    same = [robot.joint_names[j] for j in np.flatnonzero((apart <= SAME * moved) & (moved > STILL))]
+    same = [
+        robot.joint_names[j] for j in np.flatnonzero((apart <= SAME * moved) & (moved > AT_REST))
+    ]
     if same:
         raise ArmtwinError(
             f"{name}: q_ref of {', '.join(same)} equals q, so it is no reference but the "
@@ -127,7 +129,7 @@ def _check_lead(log: Log, name: str) -> None:
 def _leads(log: Log) -> tuple[Floats, Floats]:
     """Times by which joints lead their reference [s], and how much of the error that explains."""
     v = np.gradient(log.q_ref, log.time, axis=0)
-    moving = np.ptp(log.q_ref, axis=0) > STILL
+    moving = np.ptp(log.q_ref, axis=0) > AT_REST
     v = v[:, moving] - v[:, moving].mean(axis=0)
     error = (log.q_ref - log.q)[:, moving]
     error = error - error.mean(axis=0)

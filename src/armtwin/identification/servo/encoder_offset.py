@@ -18,7 +18,7 @@ from armtwin.identification.transmission.twist_fit import fit_twist
 from armtwin.identification.transmission.twist_rows import rows_of_drive
 from armtwin.maths.batch import Floats
 
-MOST_LATENESS = 0.05  # [s]; more is no offset between encoders
+LARGEST_DELAY = 0.05  # [s]; more is no offset between encoders
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class EncoderOffset:
     left: float
 
 
-def encoder_offset(
+def estimate_encoder_offset(
     speed: Sequence[Floats], load: Sequence[Floats], twist: Sequence[Floats]
 ) -> EncoderOffset | None:
     """The offset of one drive from logs of its motor speed, load and encoder difference, (m,) each.
@@ -53,7 +53,7 @@ def encoder_offset(
     elastic = fit_twist(rows, (0,))
     # no gear twists against its load
     fit = elastic if elastic.compliance[0] > 0 else fit_twist(rows, ())
-    lateness = float(np.clip(fit.offset, -MOST_LATENESS, MOST_LATENESS))
+    lateness = float(np.clip(fit.offset, -LARGEST_DELAY, LARGEST_DELAY))
     chosen = replace(fit, offset=lateness)
     none = 0 * fit.compliance
     spread = float((replace(fit, offset=0.0, compliance=none).left(rows) ** 2).sum())

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.identification.servo.choice import PARTS, ChosenLaw
 from armtwin.identification.servo.encoder_offset import EncoderOffset
+from armtwin.identification.servo.selection import PARTS, ChosenLaw
 from armtwin.identification.servo.structure import (
     LOAD,
     NO_POLE,
@@ -22,7 +22,7 @@ from armtwin.identification.servo.structure import (
     Poles,
     columns,
     free_columns,
-    seen_by_loop,
+    respond_to_encoder,
 )
 from armtwin.maths.batch import Floats
 from armtwin.robot.schema.servo import Side
@@ -63,7 +63,7 @@ class DriveLaw:
         error = columns(drive, self.poles, self.sign_speed) @ self.theta
         if self.side == "link" and self.offset is not None:
             twist = self.offset.lateness * drive.v + self.offset.compliance * drive.torque
-            error = error - seen_by_loop(self.poles, twist - twist[0], drive.rate)
+            error = error - respond_to_encoder(self.poles, twist - twist[0], drive.rate)
         return np.asarray(error)
 
     def coefficient(self, term: int) -> float:
@@ -92,14 +92,14 @@ def estimate(
     poles = chosen.start
     if poles.p1 > NO_POLE:
         poles = fit.searched(poles, inertia)
-    theta, _ = fit.solved(poles)
+    theta, _ = fit.solve(poles)
     whole = np.zeros(len(TERMS))
     whole[list(chosen.terms)] = theta[: len(chosen.terms)]
     interval = fit.interval(poles)
     return DriveLaw(poles, chosen.side, chosen.terms, whole, sign_speed, offset, interval)
 
 
-def _bounded(lag: float, poles: Poles) -> float:
+def _limit_lag(lag: float, poles: Poles) -> float:
     """A lag with which the loop is still stable, λ p0 < p1."""
     return min(lag, 0.5 * poles.p1 / poles.p0)
 
@@ -130,9 +130,9 @@ class _Fit:
         if self.chosen.side == "motor":
             return log.error
         twist = log.twist - log.twist[0]
-        return log.error + seen_by_loop(poles, twist, log.rate)
+        return log.error + respond_to_encoder(poles, twist, log.rate)
 
-    def solved(self, poles: Poles) -> tuple[Floats, Floats]:
+    def solve(self, poles: Poles) -> tuple[Floats, Floats]:
         """Coefficients and residual."""
         table, target = self.table(poles)
         sizes = np.linalg.norm(table, axis=0)
@@ -143,7 +143,7 @@ class _Fit:
 
     def squares(self, poles: Poles) -> float:
         """Residual sum of squares."""
-        _, residual = self.solved(poles)
+        _, residual = self.solve(poles)
         return float(residual @ residual)
 
     def searched(self, start: Poles, inertia: float | None = None) -> Poles:
@@ -153,18 +153,18 @@ class _Fit:
         halved until it lowers the residual sum of squares.
         """
         poles = start
-        theta, residual = self.solved(poles)
+        theta, residual = self.solve(poles)
         for _ in range(ROUNDS):
             if inertia is not None and poles.p0 > 0:
-                lag = _bounded(max(float(theta[0]) * inertia, 0.0), poles)
+                lag = _limit_lag(max(float(theta[0]) * inertia, 0.0), poles)
                 poles = replace(poles, lag=lag)
-                theta, residual = self.solved(poles)
+                theta, residual = self.solve(poles)
             step = self._step(poles, residual)
             moved = self._moved(poles, step, float(residual @ residual))
             if moved is None:
                 return poles
             poles = moved
-            theta, residual = self.solved(poles)
+            theta, residual = self.solve(poles)
             if np.abs(step).max() < NEAR:
                 return poles
         return poles
@@ -187,7 +187,7 @@ class _Fit:
             tried = replace(poles, p1=float(values[0]))
             if poles.p0 > 0:
                 tried = replace(tried, p0=float(values[1]))
-                tried = replace(tried, lag=_bounded(poles.lag, tried))
+                tried = replace(tried, lag=_limit_lag(poles.lag, tried))
             if self.squares(tried) < squares:
                 return tried
         return None
@@ -213,7 +213,7 @@ class _Fit:
         leaves, and by leaving out parts of the logs in turn.
         """
         table, _ = self.table(poles)
-        _, residual = self.solved(poles)
+        _, residual = self.solve(poles)
         slopes = self._slopes(poles)
         whole = np.column_stack([slopes, table])
         sizes = np.linalg.norm(whole, axis=0)
@@ -241,14 +241,14 @@ class _Fit:
             if fixed:
                 slopes.append(np.zeros(sum(len(log.time) for log in self.logs)))
                 continue
-            theta, _ = self.solved(poles)
+            theta, _ = self.solve(poles)
             before, beside = self.table(poles)
             after, later = self.table(replace(poles, **{name: value + step}))
             slopes.append(((after - before) @ theta - (later - beside)) / step)
         return np.stack(slopes, axis=1)
 
 
-def squares_left(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> float:
+def residual_squares(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> float:
     """Residual sum of squares of a structure with its best poles."""
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
@@ -257,7 +257,7 @@ def squares_left(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: fl
     return fit.squares(poles)
 
 
-def left_out(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
+def cross_validate(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
     """Residual of each left-out part of each log by a fit to all others, (m,)."""
     return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)
 

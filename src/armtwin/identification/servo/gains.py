@@ -33,7 +33,7 @@ STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]
 RESET = 60.0  # corner of its integral [1/s]
 
 
-def fitted_servo(
+def build_servo(
     laws: Sequence[DriveLaw], inertia: Floats, sample: float, fit: ServoFitRecord
 ) -> Servo:
     """A servo with the fitted laws.

@@ -15,8 +15,8 @@ from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
     is_torque_loop,
 )
-from armtwin.identification.servo.gains import fitted_servo, reference_delay, velocity_gain
-from armtwin.identification.servo.judgement import Judgement, judged, judged_on_left_out
+from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
+from armtwin.identification.servo.gains import build_servo, reference_delay, velocity_gain
 from armtwin.identification.servo.result import (
     NAME,
     Feedforward,
@@ -24,7 +24,7 @@ from armtwin.identification.servo.result import (
     ServoRow,
 )
 from armtwin.identification.servo.servo_fit import ServoFit, fit_servo
-from armtwin.identification.servo.signals import Signals, signals
+from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
@@ -61,17 +61,17 @@ def identify_servo(
             it.
     """
     called = "identify_servo"
-    given = [_ordered(robot, log) for log in as_logs(logs, called)]
+    given = [_order_joints(robot, log) for log in as_logs(logs, called)]
     names = [_name(log, k) for k, log in enumerate(given)]
     check_servo_logs(robot, given, names)
     others = () if validate is None else as_logs(validate, called, least=0)
-    unseen = [_ordered(robot, log) for log in others]
+    unseen = [_order_joints(robot, log) for log in others]
     unseen_names = [_name(log, k + len(given)) for k, log in enumerate(unseen)]
     if unseen:
         check_servo_logs(robot, unseen, unseen_names)
-    carrying = _loaded(robot, len(given), payloads)
-    fitted = [signals(r, x, n) for r, x, n in zip(carrying, given, names, strict=True)]
-    runs = [signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
+    carrying = _robots_with_payloads(robot, len(given), payloads)
+    fitted = [extract_signals(r, x, n) for r, x, n in zip(carrying, given, names, strict=True)]
+    runs = [extract_signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
     source = _source(fitted, runs, feedforward)
     fits = {}
     if source == "logged":  # the torque that the servo used identifies its structure best
@@ -80,12 +80,12 @@ def identify_servo(
     evaluations = {}
     for name, fit in fits.items():
         evaluations[name] = (
-            judged(robot, fit, runs) if runs else judged_on_left_out(robot, fit, fitted)
+            evaluate(robot, fit, runs) if runs else evaluate_by_parts(robot, fit, fitted)
         )
     return _result(robot, fitted, fits, evaluations, source)
 
 
-def _ordered(robot: Robot, log: Log) -> Log:
+def _order_joints(robot: Robot, log: Log) -> Log:
     return in_order_of(log, robot.joint_names)
 
 
@@ -93,7 +93,9 @@ def _name(log: Log, k: int) -> str:
     return Path(log.origin).name if log.origin else f"log {k + 1}"
 
 
-def _loaded(robot: Robot, count: int, payloads: Sequence[str | None] | None) -> list[Robot]:
+def _robots_with_payloads(
+    robot: Robot, count: int, payloads: Sequence[str | None] | None
+) -> list[Robot]:
     """The robot as it was in each log."""
     if payloads is None:
         return [robot] * count
@@ -122,7 +124,7 @@ def _result(
     robot: Robot,
     logs: Sequence[Signals],
     fits: dict[str, ServoFit],
-    evaluations: dict[str, Judgement],
+    evaluations: dict[str, ServoEvaluation],
     source: Feedforward,
 ) -> ServoIdentification:
     fit, twin = fits["model"], evaluations["model"]
@@ -140,12 +142,12 @@ def _result(
         duration=round(max(float(log.time[-1]) for log in logs), 3),
         interval=_intervals(rows),
     )
-    servo = fitted_servo(fit.laws, inertia, sample, basis)
+    servo = build_servo(fit.laws, inertia, sample, basis)
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
         robot=robot.with_description(description),
         feedforward=source,
-        judgement=evaluations[source],
+        evaluation=evaluations[source],
         twin=twin,
         fits=fits,
         table=rows,
@@ -167,7 +169,7 @@ def _rows(robot: Robot, fit: ServoFit, times: tuple[float, float]) -> Iterator[S
         half = dict(zip(("kp", "ki", *TERMS), law.interval.tolist(), strict=True))
         interval = {
             "delay": half["speed"] + half["delay"],
-            "kp": max(half["kp"], _slower_alike(law.poles.p1, seen)),
+            "kp": max(half["kp"], _slow_gain_width(law.poles.p1, seen)),
             "ki": half["ki"],
             "ff_gain": half["load"],
         }
@@ -193,7 +195,7 @@ def _rows(robot: Robot, fit: ServoFit, times: tuple[float, float]) -> Iterator[S
         )
 
 
-def _slower_alike(p1: float, seen: float) -> float:
+def _slow_gain_width(p1: float, seen: float) -> float:
     """Half width that covers all gains too slow to be identifiable from logs of that length."""
     slowest = TIME_CONSTANTS / seen
     return max(p1, slowest - p1) if p1 < slowest else 0.0

@@ -11,10 +11,10 @@ import numpy as np
 
 from armtwin.files.digests import file_name
 from armtwin.identification.servo.estimator import is_torque_loop, no_position_feedback
+from armtwin.identification.servo.evaluation import LEFT_OUT, ServoEvaluation
 from armtwin.identification.servo.gains import reference_delay
-from armtwin.identification.servo.judgement import LEFT_OUT, Judgement
 from armtwin.identification.servo.servo_fit import ServoFit
-from armtwin.identification.servo.signals import signals
+from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
@@ -39,7 +39,7 @@ from armtwin.robot.schema.servo import Servo
 
 NAME = "fitted"
 VALIDATED = 0.8  # share of variance below which a servo is not validated
-STANDING = "no position feedback seen, offsets drift"
+NO_FEEDBACK = "no position feedback seen, offsets drift"
 GRID, BUCKETS = 1000, 150
 MILLIRADIANS = Number(1e3, "mrad")
 MILLISECONDS = Number(1e3, "ms")
@@ -95,8 +95,8 @@ class ServoIdentification(Result):
 
     robot: Robot
     feedforward: Feedforward
-    judgement: Judgement
-    twin: Judgement
+    evaluation: ServoEvaluation
+    twin: ServoEvaluation
     fits: dict[str, ServoFit]
     table: tuple[ServoRow, ...]
     sample: float
@@ -110,7 +110,7 @@ class ServoIdentification(Result):
     @property
     def share(self) -> Floats:
         """Share of the variance of q_ref - q explained on the validation data, (n,)."""
-        return self.judgement.share
+        return self.evaluation.share
 
     @property
     def validated(self) -> bool:
@@ -118,9 +118,9 @@ class ServoIdentification(Result):
         return bool((self.share >= VALIDATED).all())
 
     @property
-    def findings(self) -> tuple[str, ...]:
+    def diagnostics(self) -> tuple[str, ...]:
         """Diagnostics, one sentence each."""
-        return tuple(_findings(self))
+        return tuple(_diagnose(self))
 
     def predict(self, log: Log) -> Floats:
         """The error q_ref - q of every joint on a log's reference, up to constants, (m, n).
@@ -128,7 +128,9 @@ class ServoIdentification(Result):
         The torque is the logged one where the log has it and the fit used it, else the model's.
         """
         ordered = in_order_of(log, self.robot.joint_names)
-        known = signals(self.robot, _with_positions(ordered), file_name(log.origin, "log 1"))
+        known = extract_signals(
+            self.robot, _with_positions(ordered), file_name(log.origin, "log 1")
+        )
         fit = self.fits["model"]
         if known.logged is not None and "logged" in self.fits:
             fit = self.fits["logged"]
@@ -139,11 +141,11 @@ class ServoIdentification(Result):
 
     def sections(self) -> Report:
         """Validation, parameters, and the errors over time."""
-        times = _times(self.judgement)
+        times = _times(self.evaluation)
         sections = (
-            Section("", _worth(self)),
+            Section("", _validation_tables(self)),
             Section("Servo", _servo(self)),
-            Section("Diagnostics", _wary(self)),
+            Section("Diagnostics", _diagnostics(self)),
             Section("Errors, measured and predicted", _errors(self, times), page_only=True),
         )
         return Report(
@@ -151,7 +153,7 @@ class ServoIdentification(Result):
             subtitle=_subtitle(self),
             sections=sections,
             verdict=(_verdict(self),),
-            series=_series(self.judgement, times),
+            series=_series(self.evaluation, times),
         )
 
 
@@ -167,7 +169,7 @@ def _verdict(found: ServoIdentification) -> Text:
     share = found.share
     worst = int(np.argmin(share))
     least = FINE_PERCENT.with_unit(float(share[worst]))
-    where = ", ".join(found.judgement.judged_on)
+    where = ", ".join(found.evaluation.judged_on)
     explained = f"it explains at least {least} of the error on {where}"
     worst_joint = found.robot.joint_names[worst]
     sentence = f"{explained} ({worst_joint}){_as_written(found)}."
@@ -188,17 +190,17 @@ def _as_written(found: ServoIdentification) -> str:
 
 def _subtitle(found: ServoIdentification) -> str:
     robot = found.robot.description.title or found.robot.name
-    return f"{robot}: fitted to {', '.join(found.logs)}, validated on {_where(found.judgement)}"
+    return f"{robot}: fitted to {', '.join(found.logs)}, validated on {_where(found.evaluation)}"
 
 
-def _where(judgement: Judgement) -> str:
+def _where(judgement: ServoEvaluation) -> str:
     names = [name if name == LEFT_OUT else Path(name).name for name in judgement.judged_on]
     return ", ".join(names)
 
 
-def _worth(found: ServoIdentification) -> Iterator[Block]:
+def _validation_tables(found: ServoIdentification) -> Iterator[Block]:
     """Explained variance, joint by joint, beside the baselines."""
-    judgement, twin = found.judgement, found.twin
+    judgement, twin = found.evaluation, found.twin
     columns = [Column("name", "joint"), Column("error_rad", "error rms", MILLIRADIANS)]
     if found.feedforward == "logged":
         columns.append(Column("share", "logged torque", SHARE))
@@ -232,7 +234,7 @@ def _worth(found: ServoIdentification) -> Iterator[Block]:
     yield Data("validation_model", _validation(twin))
 
 
-def _validation(judgement: Judgement) -> Record:
+def _validation(judgement: ServoEvaluation) -> Record:
     return {
         "log": list(judgement.judged_on),
         "share_explained": judgement.share.tolist(),
@@ -245,7 +247,7 @@ def _validation(judgement: Judgement) -> Record:
 
 def _path(found: ServoIdentification) -> Iterator[Block]:
     records = []
-    path = found.judgement.path
+    path = found.evaluation.path
     for name in ("lateral", "vertical"):
         records.append(
             {
@@ -339,15 +341,15 @@ def _with_interval(key: str, scale: float = 1.0) -> Callable[[Record], str]:
     return words
 
 
-def _wary(found: ServoIdentification) -> Iterator[Block]:
-    for sentence in found.findings:
+def _diagnostics(found: ServoIdentification) -> Iterator[Block]:
+    for sentence in found.diagnostics:
         yield Text(sentence)
-    if not found.findings:
+    if not found.diagnostics:
         yield Text("No anomaly found.")
-    yield Data("findings", list(found.findings))
+    yield Data("findings", list(found.diagnostics))
 
 
-def _times(judgement: Judgement) -> Floats:
+def _times(judgement: ServoEvaluation) -> Floats:
     """Times that are shown: an even grid and the extremes of each error."""
     time = judgement.time
     times = [np.linspace(time[0], time[-1], min(GRID, len(time)))]
@@ -356,7 +358,7 @@ def _times(judgement: Judgement) -> Floats:
     return np.unique(np.concatenate(times))
 
 
-def _series(judgement: Judgement, times: Floats) -> dict[str, Floats]:
+def _series(judgement: ServoEvaluation, times: Floats) -> dict[str, Floats]:
     series = {"time": times}
     kinds = {
         "measured": judgement.measured,
@@ -381,7 +383,7 @@ def _errors(found: ServoIdentification, times: Floats) -> Iterator[Block]:
         yield Plot("time", "time [s]", "error", "mrad", lines, 0, len(times), caption=caption)
 
 
-def _findings(found: ServoIdentification) -> Iterator[str]:
+def _diagnose(found: ServoIdentification) -> Iterator[str]:
     fit = found.fits["model"]  # the servo that is written and whose numbers are shown
     for row, law in zip(found.table, fit.laws, strict=True):
         if reference_delay(law) + law.interval[2 + SPEED] < 0:
@@ -394,7 +396,7 @@ def _findings(found: ServoIdentification) -> Iterator[str]:
         if no_position_feedback(law):
             without_feedback.append(row.name)
     if without_feedback:
-        yield f"{', '.join(without_feedback)}: {STANDING}."
+        yield f"{', '.join(without_feedback)}: {NO_FEEDBACK}."
     kinds = {is_torque_loop(law) for law in fit.laws}
     if len(kinds) > 1:
         yield (

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.servo.choice import Candidate, ChosenLaw, choose, with_structure
-from armtwin.identification.servo.encoder_offset import EncoderOffset, encoder_offset
+from armtwin.identification.servo.baselines import Baselines, fit_baselines
+from armtwin.identification.servo.encoder_offset import EncoderOffset, estimate_encoder_offset
 from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
     DriveLaw,
+    cross_validate,
     estimate,
     is_torque_loop,
-    left_out,
     no_position_feedback,
-    squares_left,
+    residual_squares,
 )
 from armtwin.identification.servo.friction_in_loop import (
     LoopFriction,
@@ -30,7 +30,12 @@ from armtwin.identification.servo.friction_in_loop import (
     friction_of_motion,
     loop_friction,
 )
-from armtwin.identification.servo.rivals import Rivals, rivals
+from armtwin.identification.servo.selection import (
+    Candidate,
+    ChosenLaw,
+    select_structure,
+    with_structure,
+)
 from armtwin.identification.servo.signals import Signals
 from armtwin.identification.servo.structure import LOAD, SPEED, DriveSignals
 from armtwin.maths.batch import Floats
@@ -42,10 +47,10 @@ from armtwin.robot.schema.servo import Side
 LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
 SLOW = 0.01  # share of the largest speed that is the width of the sign term
 LEAST_CONSTANTS = 3.0  # time constants of a loop that logs must last
-STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
+UNEXPLAINED = 0.5  # share of a log's error that is not explained by the law of all logs ...
 OWN = 0.9  # ... but by its own law: the log is of another servo
 ROUNDS = 6  # of laws and friction in turn; three are usual
-STAY = 2e-3  # relative change of all poles and of 1 / k_v that ends them
+SETTLED = 2e-3  # relative change of all poles and of 1 / k_v that ends them
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +70,7 @@ class ServoFit:
     feedforward: str
     laws: tuple[DriveLaw, ...]
     chosen: tuple[ChosenLaw, ...]
-    rivals: tuple[Rivals, ...]
+    baselines: tuple[Baselines, ...]
     inverse: Floats
     friction: LoopFriction | None = None
 
@@ -103,14 +108,18 @@ class ServoFit:
             load=np.array([law.coefficient(LOAD) for law in self.laws]),
         )
 
-    def delayed(self, log: Signals) -> Floats:
+    def predict_by_delay(self, log: Signals) -> Floats:
         """Joint errors of pure delays, (m, n) [rad]."""
-        found = [rival.delayed(of_drive(log, k, self)) for k, rival in enumerate(self.rivals)]
+        found = [
+            rival.predict_by_delay(of_drive(log, k, self)) for k, rival in enumerate(self.baselines)
+        ]
         return np.stack(found, axis=1) @ self.inverse.T
 
-    def lagging(self, log: Signals) -> Floats:
+    def predict_by_lag(self, log: Signals) -> Floats:
         """Joint errors of lags behind the speed, (m, n) [rad]."""
-        found = [rival.lagging(of_drive(log, k, self)) for k, rival in enumerate(self.rivals)]
+        found = [
+            rival.predict_by_lag(of_drive(log, k, self)) for k, rival in enumerate(self.baselines)
+        ]
         return np.stack(found, axis=1) @ self.inverse.T
 
     def left_out(self, logs: Sequence[Signals]) -> Floats:
@@ -119,7 +128,7 @@ class ServoFit:
         found = []
         for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
             drives = [of_drive(log, k, self) for log in logs]
-            found.append(left_out(drives, chosen, law))
+            found.append(cross_validate(drives, chosen, law))
         return np.stack(found, axis=1) @ self.inverse.T
 
 
@@ -151,28 +160,28 @@ def fit_servo(
         like: A fit whose structure is taken; by default the best one is.
     """
     structure = None if like is None else like.chosen
-    fit = _fitted(robot, logs, feedforward, structure)
+    fit = _fit(robot, logs, feedforward, structure)
     if feedforward == "model" and _are_torque_loops(fit):
-        fit = _settled(robot, logs, fit, choose_anew=like is None)
+        fit = _settle(robot, logs, fit, choose_anew=like is None)
     if like is None:
         _refuse_short(robot, fit.laws, logs)
     if len(logs) > 1:
-        _refuse_strangers(robot, logs, fit)
+        _refuse_other_servos(robot, logs, fit)
     return fit
 
 
-def _fitted(
+def _fit(
     robot: Robot, logs: Sequence[Signals], feedforward: str, structure: Sequence[ChosenLaw] | None
 ) -> ServoFit:
     """The laws of all drives, of a given structure or of the best one."""
     drives = [_candidate(logs, k, feedforward) for k in range(len(robot.assembly.motor_rows))]
     if structure is None:
-        best = choose(drives)
+        best = select_structure(drives)
         chosen = [_better_side(drive, one) for drive, one in zip(drives, best, strict=True)]
     else:
         chosen = with_structure(drives, structure)
     laws = _laws(logs, feedforward, drives, chosen)
-    trivial = tuple(rivals(drive.logs) for drive in drives)
+    trivial = tuple(fit_baselines(drive.logs) for drive in drives)
     inverse = robot.assembly.motor_inverse
     return ServoFit(feedforward, laws, tuple(chosen), trivial, inverse)
 
@@ -203,9 +212,7 @@ def _laws(
     return tuple(laws)
 
 
-def _settled(
-    robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew: bool
-) -> ServoFit:
+def _settle(robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew: bool) -> ServoFit:
     """Laws of torque loops with the friction of their own motion.
 
     The first laws come from friction of the reference, whose errors may select wrong terms: the
@@ -220,15 +227,15 @@ def _settled(
         seen = [fit.in_motion(log, smooth=True) for log in logs]
         again = _again(seen, fit)
         if choose_anew and not tried:
-            other = replace(_fitted(robot, seen, fit.feedforward, None), friction=friction)
+            other = replace(_fit(robot, seen, fit.feedforward, None), friction=friction)
             again = other if _are_torque_loops(other) else again
         if not _are_torque_loops(again):
             break
         tried.append(again)
-        if _change(fit, again) < STAY:
+        if _change(fit, again) < SETTLED:
             return again
         fit = again
-    return min(tried, key=lambda one: _left(one, logs)) if tried else fit
+    return min(tried, key=lambda one: _cross_validation_error(one, logs)) if tried else fit
 
 
 def _are_torque_loops(fit: ServoFit) -> bool:
@@ -256,7 +263,7 @@ def _change(one: ServoFit, other: ServoFit) -> float:
     return largest
 
 
-def _left(fit: ServoFit, logs: Sequence[Signals]) -> float:
+def _cross_validation_error(fit: ServoFit, logs: Sequence[Signals]) -> float:
     """Mean logarithm of the left-out residual sum of squares."""
     squares = (fit.left_out(logs) ** 2).sum(axis=0)
     return float(np.log(np.maximum(squares, 1e-300)).mean())
@@ -269,7 +276,7 @@ def _better_side(drive: Candidate, chosen: ChosenLaw) -> ChosenLaw:
     squares = {}
     for side in drive.sides:
         one = replace(chosen, side=side)
-        squares[one] = squares_left(drive.logs, one, drive.sign_speed)
+        squares[one] = residual_squares(drive.logs, one, drive.sign_speed)
     return min(squares, key=lambda one: squares[one])
 
 
@@ -281,7 +288,7 @@ def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
         speeds.append(np.gradient(measured, 1 / log.rate))
         loads.append(log.load[:, k])
         twists.append(log.twist[:, k])
-    return encoder_offset(speeds, loads, twists)
+    return estimate_encoder_offset(speeds, loads, twists)
 
 
 def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals]) -> None:
@@ -305,16 +312,16 @@ def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals
     )
 
 
-def _refuse_strangers(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -> None:
+def _refuse_other_servos(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -> None:
     """Refuse logs that are not of one servo, or whose references mean different things."""
     names = [log.name for log in logs]
     seen = [fit.in_motion(log, smooth=True) for log in logs]
     for k, motor in enumerate(robot.description.motor):
         drives = [of_drive(log, k, fit) for log in seen]
-        _refuse_strange_drive(motor.name, names, drives, fit.laws[k], fit.chosen[k])
+        _refuse_other_law(motor.name, names, drives, fit.laws[k], fit.chosen[k])
 
 
-def _refuse_strange_drive(
+def _refuse_other_law(
     name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: ChosenLaw
 ) -> None:
     own = []
@@ -322,7 +329,7 @@ def _refuse_strange_drive(
         found = estimate([drive], chosen, law.sign_speed, offset=law.offset, inertia=None)
         own.append(found)
     for drive, alone, log in zip(drives, own, logs, strict=True):
-        if explained(drive, law) < STRANGER and explained(drive, alone) > OWN:
+        if share_explained(drive, law) < UNEXPLAINED and share_explained(drive, alone) > OWN:
             raise ArmtwinError(
                 f"{log}: {name} follows its reference by another law than in the other logs; "
                 "give logs of one servo, or fit them apart"
@@ -338,7 +345,7 @@ def _refuse_strange_drive(
         )
 
 
-def explained(drive: DriveSignals, law: DriveLaw) -> float:
+def share_explained(drive: DriveSignals, law: DriveLaw) -> float:
     """Share of the variance of a drive's error that a law explains, mean removed."""
     residual = drive.error - law.predicted(drive)
     return 1 - float(residual.var()) / max(float(drive.error.var()), 1e-300)

@@ -72,7 +72,7 @@ class Signals:
         return self.logged if feedforward == "logged" and self.logged is not None else self.model
 
 
-def signals(robot: Robot, log: Log, name: str) -> Signals:
+def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
     """The signals of a log, for the robot as it was when logged."""
     from scipy.interpolate import CubicSpline
 
@@ -102,7 +102,7 @@ def signals(robot: Robot, log: Log, name: str) -> Signals:
         twist=_twist(log, q, gear, smooth),
         load=load @ inverse,
         model=(load + friction) @ inverse,
-        logged=_logged_torque(robot, log, smooth),
+        logged=_read_torque(robot, log, smooth),
         inertia=_felt_inertia(robot, q_ref),
         cutoff=cutoff if _is_smoothed(log, cutoff) else None,
     )
@@ -165,7 +165,7 @@ def _twist(log: Log, q: Floats, gear: Floats, smooth: Smoothing) -> Floats:
     return of_drives
 
 
-def _logged_torque(robot: Robot, log: Log, smooth: Smoothing) -> Floats | None:
+def _read_torque(robot: Robot, log: Log, smooth: Smoothing) -> Floats | None:
     """The fed-forward torque of every motor, where a column has it."""
     drives = len(robot.assembly.motor_rows)
     for channel, turn in (("tau_m_ff", None), ("tau_ff", robot.assembly.motor_inverse)):

@@ -82,13 +82,13 @@ def after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
     return _response(numerator, _denominator(poles), x, rate)
 
 
-def integrated_after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
+def integrate_after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
     """H ∫x, of a signal (m,)."""
     numerator = (1.0, 0.0) if poles.p0 > 0 else (1.0,)
     return _response(numerator, _denominator(poles), x, rate)
 
 
-def seen_by_loop(poles: Poles, x: Floats, rate: float) -> Floats:
+def respond_to_encoder(poles: Poles, x: Floats, rate: float) -> Floats:
     """F x: response of a position loop to an additive signal of its encoder, (m,)."""
     if poles.p0 == 0 and poles.p1 < NO_POLE:
         return np.zeros_like(x)
@@ -117,7 +117,7 @@ def columns(drive: DriveSignals, poles: Poles, sign_speed: float) -> Floats:
     smooth_sign = np.tanh(drive.v / sign_speed)
     given = np.stack([drive.v, drive.q, drive.a, smooth_sign, torque], axis=1)
     filtered = after_loop(poles, given - given[0], rate)
-    load = integrated_after_loop(poles, torque, rate)
+    load = integrate_after_loop(poles, torque, rate)
     return np.column_stack([load, filtered, drive.v])
 
 

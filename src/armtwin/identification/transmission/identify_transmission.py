@@ -54,7 +54,7 @@ def identify_transmission(
     joints = joints_with_two_encoders(robot, every)
     offset = common_offset(robot, logs, joints)
     rows = twist_rows(robot, logs, joints, offset)
-    elastic = _told(rows)
+    elastic = _identifiable_joints(rows)
     loose = _loose(rows, elastic)
     fit = fit_twist(rows, elastic, loose)
     offset_only = _rms(fit_twist(rows, ()).left(rows))
@@ -66,7 +66,7 @@ def identify_transmission(
     if validate is not None:
         other = twist_rows(robot, [validate], joints, offset)
         without = fit_twist(rows, ()).left(other)
-        table = _held_out(table, _rms(fit.left(other)), _rms(without))
+        table = _validate(table, _rms(fit.left(other)), _rms(without))
     names = tuple(log.origin or "a log" for log in logs)
     return TransmissionIdentification(
         robot=_with_transmissions(robot, table, fit.offset, names),
@@ -81,7 +81,7 @@ def identify_transmission(
     )
 
 
-def _held_out(
+def _validate(
     table: list[JointTransmission], residual: Floats, without: Floats
 ) -> list[JointTransmission]:
     """The table with the residual on an unseen log.
@@ -122,7 +122,7 @@ def _rms(residual: Floats) -> Floats:
     return np.asarray(np.sqrt(np.mean(residual**2, axis=0)))
 
 
-def _told(rows: TwistRows) -> list[int]:
+def _identifiable_joints(rows: TwistRows) -> list[int]:
     """Joints whose compliance is identifiable."""
     every = list(range(rows.joints))
     whole = fit_twist(rows, every)
@@ -190,7 +190,18 @@ def _row(
         if transmission.joint == name:
             prior = transmission.stiffness
     bare = JointTransmission(
-        name, None, None, prior, None, None, None, None, 0.0, 0.0, None, _untold(rows, j)
+        name,
+        None,
+        None,
+        prior,
+        None,
+        None,
+        None,
+        None,
+        0.0,
+        0.0,
+        None,
+        _explain_unidentifiable(rows, j),
     )
     if j not in elastic:
         return bare
@@ -232,7 +243,7 @@ def _motor_share(
     return float(1 - K * fit.extra[0]), float(K * fit.extra_std[0])
 
 
-def _untold(rows: TwistRows, j: int) -> str:
+def _explain_unidentifiable(rows: TwistRows, j: int) -> str:
     """Why a stiffness is not identifiable."""
     whole = fit_twist(rows, range(rows.joints))
     c, s = whole.compliance[j], CERTAIN * whole.compliance_std[j]
@@ -293,7 +304,7 @@ def _with_transmissions(
     new = [row for row in found.values() if row.stiffness is not None]
     for row in new:
         kept.append(Transmission(source, row.name, stiffness=row.stiffness, delay=late))
-    friction = tuple(_sided(element, {row.name for row in new}) for element in d.friction)
+    friction = tuple(_set_side(element, {row.name for row in new}) for element in d.friction)
     return robot.with_description(replace(d, transmission=tuple(kept), friction=friction))
 
 
@@ -309,7 +320,7 @@ def _source(
     return {**old, **dict.fromkeys(keys, source)}
 
 
-def _sided(element: FrictionElement, joints: set[str]) -> FrictionElement:
+def _set_side(element: FrictionElement, joints: set[str]) -> FrictionElement:
     """State the side of friction across a new transmission."""
     if element.side is None and isinstance(element.on, str) and element.on in joints:
         return replace(element, side="motor")

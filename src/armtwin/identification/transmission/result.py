@@ -18,7 +18,7 @@ from armtwin.notebook.sections import Block, Column, Data, Record, Report, Secti
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
-DRAWN = 2500
+CHART_SAMPLES = 2500
 STIFFNESS = Number(1e-6, "MN m/rad", digits=3)
 MICRORADIANS = Number(1e6, "µrad", places=0)
 
@@ -170,7 +170,7 @@ def _record(row: JointTransmission) -> Record:
 
 def _charts(result: TransmissionIdentification) -> Iterator[Block]:
     rows, fit = result.rows, result.fit
-    step = max(1, len(rows.twist) // DRAWN)
+    step = max(1, len(rows.twist) // CHART_SAMPLES)
     sample = np.arange(0, len(rows.twist), step).astype(np.float64)
     without_offset = rows.twist - fit.offset * rows.late
     without_offset -= without_offset.mean(axis=0)

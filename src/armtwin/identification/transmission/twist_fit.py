@@ -15,7 +15,7 @@ from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Floats
 
 ROUNDS = 3  # of the weights
-LEAST_LEFT = 1e-9  # [rad]
+LEAST_RESIDUAL = 1e-9  # [rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ def fit_twist(
         theta = np.linalg.lstsq(A / size, (y * weight[:, None]).ravel(), rcond=None)[0] / size
         residual = y - X @ theta
         spread = np.sqrt((residual**2).sum(axis=1) / np.maximum(rows.moving.sum(axis=0), 1))
-        weight = 1 / np.maximum(spread, LEAST_LEFT)
+        weight = 1 / np.maximum(spread, LEAST_RESIDUAL)
     std = _deviations(X, residual, weight, rows)
     springs = slice(1, 1 + len(elastic))
     gaps = slice(springs.stop, springs.stop + len(loose))

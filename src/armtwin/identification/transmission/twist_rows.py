@@ -128,7 +128,7 @@ def _rows(
     late, carried, rubbing, speed, angle = (np.empty_like(twist) for _ in range(5))
     for j in range(joints):
         twist[:, j] = np.interp(time, log.time, log.q[:, j] - log.q_link[:, j])
-        late[:, j] = _turned(grid, motion.q[:, j], motion.v[:, j], time, offset)
+        late[:, j] = _mean_speed(grid, motion.q[:, j], motion.v[:, j], time, offset)
         carried[:, j] = np.interp(before, grid, load[:, j])
         rubbing[:, j] = np.interp(before, grid, friction[:, j])
         speed[:, j] = np.interp(before, grid, motion.v[:, j])
@@ -161,7 +161,7 @@ def rows_of_drive(
     )
 
 
-def _turned(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:
+def _mean_speed(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:
     """Mean speed over the time offset before each time, (m,) [rad/s]."""
     if offset == 0:
         return np.asarray(np.interp(time, grid, v))

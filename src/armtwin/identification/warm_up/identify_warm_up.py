@@ -39,13 +39,13 @@ LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a join
 CLOSED = 0.02  # of the travel of a cycle by which its ends may differ
 FEWEST = 6  # cycles that identify an exponential
 STILL = 1e-3  # of the largest travel below which a joint does not move
-TOLD = 0.3  # relative standard deviation up to which a time constant is identified
+IDENTIFIED = 0.3  # relative standard deviation up to which a time constant is identified
 HELD = 0.95  # probability that an interval holds the time constant
 USUAL = 1.2  # r of half of the final friction viscous and a fifth of the cooling by thinner oil
 THIRD = 0.005  # of the time constant: effect of the balance's third term
 WIDEST = 4.0  # logarithm by which a parameter may differ from its start
 FACTOR = 2.0  # standard deviation of r as a factor: viscous shares of 0.25 to 1
-REPEATS = 0.9  # correlation of the motion with itself one cycle later
+LEAST_CORRELATION = 0.9  # correlation of the motion with itself one cycle later
 
 
 def identify_warm_up(
@@ -68,7 +68,7 @@ def identify_warm_up(
         raise ArmtwinError(f"{name}: no joint moves, so no joint warms")
     if not 0 < limit < 1:
         raise ArmtwinError(f"limit must be a share between 0 and 1, got {limit:g}")
-    duration = repeats_after(log) if period is None else period
+    duration = find_period(log) if period is None else period
     if not duration > 0:
         raise ArmtwinError(f"period must be above 0 s, got {duration:g}")
     tau = log.channels[source]
@@ -88,7 +88,7 @@ def identify_warm_up(
     return WarmUpIdentification(tuple(rows), state, *columns, duration, limit, unit, log.origin)
 
 
-def repeats_after(log: Log) -> float:
+def find_period(log: Log) -> float:
     """Time after which the positions repeat, by their correlation with themselves [s]."""
     m = len(log.time)
     step = float(np.ptp(log.time)) / max(m - 1, 1)
@@ -107,7 +107,7 @@ def repeats_after(log: Log) -> float:
     later = below[0] + int(np.argmax(correlation[below[0] :]))
     # the first shift that is as good as the best: the others are whole numbers of it
     best = correlation[later]
-    good = np.flatnonzero(correlation > max(REPEATS, best - 0.02))
+    good = np.flatnonzero(correlation > max(LEAST_CORRELATION, best - 0.02))
     good = good[good > below[0]]
     if not len(good):
         raise _not_repeated(log)
@@ -153,7 +153,7 @@ def _friction(
 
 
 @dataclass(frozen=True)
-class _Fall:
+class _Decay:
     """A decay of friction.
 
     Attributes:
@@ -199,13 +199,13 @@ def _joint(
     if len(friction) < FEWEST:
         few = f"{len(friction)} cycles do not identify an exponential, {FEWEST} are needed"
         return replace(unidentified, refused=few), unknown
-    plain = _exponential(time, friction)
-    if not plain.std < TOLD or plain.constant > 10 * np.ptp(time):
+    plain = _fit_exponential(time, friction)
+    if not plain.std < IDENTIFIED or plain.constant > 10 * np.ptp(time):
         return replace(unidentified, refused="the friction does not decay exponentially"), unknown
     if not plain.fall > 0:
         return replace(unidentified, refused="the friction does not decay"), unknown
-    found = _bent(time, friction, plain)
-    if not found.std < TOLD or not found.final > 0:
+    found = _fit_faster_decay(time, friction, plain)
+    if not found.std < IDENTIFIED or not found.final > 0:
         words = "the log is too short to identify the final friction"
         return replace(unidentified, refused=words), unknown
     curve = found.at(time)
@@ -232,7 +232,7 @@ def _quantile(cycles: int) -> float:
     return float(t.ppf(0.5 + 0.5 * HELD, max(cycles - 4, 1)))
 
 
-def _exponential(time: Floats, y: Floats) -> _Fall:
+def _fit_exponential(time: Floats, y: Floats) -> _Decay:
     """Fit an exponential to points."""
     from scipy.optimize import least_squares
 
@@ -253,10 +253,10 @@ def _exponential(time: Floats, y: Floats) -> _Fall:
     J = np.column_stack([np.ones(len(time)), fade, amplitude * fade * time / constant])
     variance = float(residual @ residual) / max(len(y) - 3, 1)
     std = np.sqrt(np.linalg.pinv(J.T @ J)[2, 2] * variance)
-    return _Fall(float(final), float(amplitude), constant, 0.0, float(std))
+    return _Decay(float(final), float(amplitude), constant, 0.0, float(std))
 
 
-def _bent(time: Floats, y: Floats, plain: _Fall) -> _Fall:
+def _fit_faster_decay(time: Floats, y: Floats, plain: _Decay) -> _Decay:
     """Fit a decay that is faster at first, started from an exponential.
 
     Unknowns are final value and amplitude over the exponential's, and logarithms of the time
@@ -264,10 +264,10 @@ def _bent(time: Floats, y: Floats, plain: _Fall) -> _Fall:
     """
     from scipy.optimize import least_squares
 
-    def decay_of(x: Floats) -> _Fall:
+    def decay_of(x: Floats) -> _Decay:
         final, amplitude = plain.final * x[0], plain.fall * x[1]
         bend = USUAL * float(np.exp(x[3])) * plain.fall / abs(plain.final)
-        return _Fall(final, amplitude, plain.constant * float(np.exp(x[2])), bend, 0.0)
+        return _Decay(final, amplitude, plain.constant * float(np.exp(x[2])), bend, 0.0)
 
     noise = _scatter(y)
 

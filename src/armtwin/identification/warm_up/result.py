@@ -18,7 +18,7 @@ from armtwin.notebook.sections import Block, Column, Data, Record, Report, Secti
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
-DRAWN = 60  # cycles in a chart
+CHART_CYCLES = 60  # cycles in a chart
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _joints(result: WarmUpIdentification) -> Iterator[Block]:
 
 
 def _charts(result: WarmUpIdentification) -> Iterator[Block]:
-    step = max(1, len(result.state.time) // DRAWN)
+    step = max(1, len(result.state.time) // CHART_CYCLES)
     time = result.state.time[::step]
     charts = []
     for k, row in enumerate(result.table):

@@ -22,12 +22,12 @@ from armtwin.drives.friction.load import dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.worm.result import WormIdentification, WormNumber
+from armtwin.identification.worm.result import WormIdentification, WormParameter
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.dynamics.loaded_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.load_friction import beyond_gears, load_of
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -91,20 +91,20 @@ def identify_worm(
         runs.append(_run(robot.with_tool(tool), log, cutoff))
     plain, loaded, target, used = _equations(robot, runs, group, elements, joints)
     sizes = _sizes(target, used)
-    first, _, rms_plain = _solved(plain, target, used, sizes)
-    values, std, rms = _solved(np.concatenate([plain, loaded], axis=2), target, used, sizes)
+    first, _, rms_plain = _solve(plain, target, used, sizes)
+    values, std, rms = _solve(np.concatenate([plain, loaded], axis=2), target, used, sizes)
     table = []
     k = 0
     for element, _ in group:
         for name, prior in coefficients(element.law).items():
             numbers = (prior, float(values[k]), float(std[k]), float(first[k]))
-            table.append(WormNumber(element.name, name, *numbers))
+            table.append(WormParameter(element.name, name, *numbers))
             k += 1
     for name in elements:
         element = placed[names.index(name)][0]
         prior = element.load.share if element.load is not None else 0.0
         numbers = (prior, float(values[k]), float(std[k]), float("nan"))
-        table.append(WormNumber(name, "load.share", *numbers))
+        table.append(WormParameter(name, "load.share", *numbers))
         k += 1
     largest = {}
     for e, name in enumerate(elements):
@@ -185,7 +185,7 @@ def _sizes(target: Floats, used: Flags) -> Floats:
     return np.asarray(np.sqrt((target[used] ** 2).mean(axis=0)))
 
 
-def _solved(
+def _solve(
     columns: Floats, target: Floats, used: Flags, sizes: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Coefficients, their deviations, and the residual rms of each joint."""

@@ -22,7 +22,7 @@ SOURCE = "identified: from runs of different loads"
 
 
 @dataclass(frozen=True)
-class WormNumber:
+class WormParameter:
     """A coefficient of a friction element, with and without load in the fit.
 
     Attributes:
@@ -56,9 +56,9 @@ class WormIdentification(Result):
     """
 
     prior: Robot
-    table: tuple[WormNumber, ...]
+    table: tuple[WormParameter, ...]
     missed: Floats
-    missed_plain: Floats
+    residual_rms_plain: Floats
     joints: tuple[str, ...]
     largest_load: dict[str, float]
 
@@ -71,7 +71,7 @@ class WormIdentification(Result):
         active = self.prior.description.active_friction()
         elements = []
         for element in self.prior.description.friction:
-            elements.append(_renewed(element, values) if element in active else element)
+            elements.append(_set_parameters(element, values) if element in active else element)
         description = replace(self.prior.description, friction=tuple(elements))
         return self.prior.with_description(description)
 
@@ -82,13 +82,15 @@ class WormIdentification(Result):
             subtitle="runs of different loads; bodies as the robot file has them",
             sections=(
                 Section("", _numbers(self)),
-                Section("Torque error", _missed(self)),
+                Section("Torque error", _torque_error(self)),
             ),
             verdict=(_verdict(self),),
         )
 
 
-def _renewed(element: FrictionElement, values: dict[tuple[str, str], float]) -> FrictionElement:
+def _set_parameters(
+    element: FrictionElement, values: dict[tuple[str, str], float]
+) -> FrictionElement:
     """The element with its fitted parameters, if it has any."""
     changes: Any = {}
     for name, _ in element.law.coefficients:
@@ -137,10 +139,10 @@ def _numbers(result: WormIdentification) -> Iterator[Block]:
     )
 
 
-def _missed(result: WormIdentification) -> Iterator[Block]:
+def _torque_error(result: WormIdentification) -> Iterator[Block]:
     records: list[Record] = []
     for k, joint in enumerate(result.joints):
-        plain, with_load = float(result.missed_plain[k]), float(result.missed[k])
+        plain, with_load = float(result.residual_rms_plain[k]), float(result.missed[k])
         records.append({"joint": joint, "missed_nm": with_load, "missed_without_nm": plain})
     columns = (
         Column("joint", "joint"),
@@ -149,5 +151,5 @@ def _missed(result: WormIdentification) -> Iterator[Block]:
     )
     yield Table(columns, records, "missed")
     cases = ("with load", "without load")
-    low, high = result.missed, result.missed_plain
+    low, high = result.missed, result.residual_rms_plain
     yield Bars("Torque error", Axis("rms", "N m"), result.joints, low, high, cases=cases)

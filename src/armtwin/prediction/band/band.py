@@ -25,8 +25,8 @@ from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.identified import parameter_draws
 from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
-from armtwin.prediction.band.quantity import Quantity, Variant, drawn
-from armtwin.prediction.band.residual import left_by_servo, residuals
+from armtwin.prediction.band.quantity import Quantity, Variant, sample_variant
+from armtwin.prediction.band.residual import read_servo_residual, residuals
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.report.result import Result
@@ -196,7 +196,7 @@ class Band(Result):
     def beside_quantities(self) -> tuple[str, ...]:
         """What else was varied, in words: the rest of the spread."""
         found = []
-        if left_by_servo(self.prediction) is not None:
+        if read_servo_residual(self.prediction) is not None:
             found.append("the residual of the servo's fit")
         if self.prediction.robot.uncertainty.known.any():
             found.append("the uncertainty of identified parameters")
@@ -247,7 +247,7 @@ def assess(
     def variants(some: slice) -> list[Variant]:
         found = []
         for z, knots, error in zip(deviations[some], left[some], errors[some], strict=True):
-            variant = drawn(nominal, quantities, z)
+            variant = sample_variant(nominal, quantities, z)
             found.append(replace(variant, residual=knots, error=error))
         return found
 
@@ -256,7 +256,7 @@ def assess(
     if draws is not None or not _is_near(band.probability):
         return band
     more = run_variants(prediction, variants(slice(count, None)), progress)
-    return Band(prediction, quantities, deviations, first.joined(more), chosen)
+    return Band(prediction, quantities, deviations, first.join(more), chosen)
 
 
 def _is_near(probability: float) -> bool:

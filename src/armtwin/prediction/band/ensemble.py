@@ -19,7 +19,7 @@ from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.prediction.band.identified import missing_torque, with_errors
-from armtwin.prediction.band.of_placement import placed
+from armtwin.prediction.band.of_placement import place_workpiece
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.band.residual import at_times
 from armtwin.prediction.path_error import PathError, path_error
@@ -28,7 +28,7 @@ from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on, ver
 from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate_all
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
-from armtwin.simulation.prepared import PreparedRun, fed_forward
+from armtwin.simulation.prepared import PreparedRun, compute_feedforward
 
 Numbers = NDArray[np.intp]
 SAMPLES = 600  # number of thinned samples along a run, about
@@ -60,7 +60,7 @@ class Ensemble:
     def __len__(self) -> int:
         return len(self.peaks)
 
-    def joined(self, other: Ensemble) -> Ensemble:
+    def join(self, other: Ensemble) -> Ensemble:
         """Both ensembles as one."""
         return Ensemble(
             self.directions,
@@ -73,7 +73,7 @@ class Ensemble:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class _PreparedVariant:
     """A variant prepared to be run, or why it cannot be."""
 
     job: Job
@@ -104,13 +104,13 @@ def run_variants(
             progress(min(1.0, (first + len(some)) / len(variants)))
     found = parts[0]
     for part in parts[1:]:
-        found = found.joined(part)
+        found = found.join(part)
     return found
 
 
 def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemble:
     with threads() as executor:
-        prepared = list(run_all(partial(_drawn, p), variants, executor=executor))
+        prepared = list(run_all(partial(_prepare_variant, p), variants, executor=executor))
         possible = [k for k, x in enumerate(prepared) if x.ready is not None]
         runs = simulate_all([x.ready for x in prepared if x.ready is not None])
         able = [prepared[k] for k in possible]
@@ -129,7 +129,7 @@ def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemb
     )
 
 
-def _drawn(p: Prediction, variant: Variant) -> _Drawn:
+def _prepare_variant(p: Prediction, variant: Variant) -> _PreparedVariant:
     """Prepare a variant to be run, in the posture of the nominal prediction.
 
     A servo that feeds the model's torque forward has the model of the robot file.
@@ -137,7 +137,7 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
     model = p.job.description.model
     try:
         robot = p.robot.with_numbers(variant.description)
-        job = placed(p.job, variant.placement)
+        job = place_workpiece(p.job, variant.placement)
         motion, outside = p.motion, p.outside
         if job is not p.job:
             start = p.motion.trajectory.q[0]
@@ -153,7 +153,7 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
                 robot = possible
         fed = None
         if robot.description is not p.robot.description:
-            fed = fed_forward(p.robot, motion.trajectory, model)
+            fed = compute_feedforward(p.robot, motion.trajectory, model)
         ready = prepare_run(
             robot,
             motion.trajectory,
@@ -163,8 +163,8 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
             ),
         )
     except ArmtwinError as error:
-        return _Drawn(p.job, None, reason=str(error))
-    return _Drawn(job, ready, variant.residual, robot.joint_names)
+        return _PreparedVariant(p.job, None, reason=str(error))
+    return _PreparedVariant(job, ready, variant.residual, robot.joint_names)
 
 
 class _Grid:
@@ -186,7 +186,7 @@ class _Grid:
         many = len(self.directions)
         return np.full(many, np.nan), np.full((many, len(self.place)), np.nan), ""
 
-    def judged(self, variant: _Drawn, run: Run) -> tuple[Floats, Floats, str]:
+    def judged(self, variant: _PreparedVariant, run: Run) -> tuple[Floats, Floats, str]:
         """Peaks of a run, its errors on the thinned samples, and why it does not count."""
         _, errors, _ = self.nothing()
         time = run.trace_time
@@ -223,7 +223,7 @@ class _Grid:
         return "the tool speed is outside its process window" if outside else ""
 
 
-def _errors(variant: _Drawn, run: Run, rows: Numbers) -> PathError:
+def _errors(variant: _PreparedVariant, run: Run, rows: Numbers) -> PathError:
     """Path error of given samples of a run, with what its servo did not explain."""
     q, time = run.bodies[rows], run.trace_time[rows]
     if variant.residual is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.prediction.band.quantity import Quantity
 
-WAYS = {
+MEASUREMENTS = {
     "servo": "Record one run with commanded positions and fit the servo (`armtwin servo`)",
     "identify": "Record an excitation with torques (`armtwin identify`)",
     "transmission": "Record a run with both encoders (`armtwin transmission`)",
@@ -37,7 +37,7 @@ class Saving:
 def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...]:
     """Measurements that would narrow the 90 % interval, the best first."""
     found = []
-    for key, way in WAYS.items():
+    for key, way in MEASUREMENTS.items():
         taken = 0.0
         for quantity, share in zip(quantities, shares, strict=True):
             if quantity.measured_by == key and quantity.spread > 0:
@@ -49,7 +49,7 @@ def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...
     return tuple(found[:MOST])
 
 
-def narrowed(low: float, high: float, left: float) -> tuple[float, float]:
+def narrow_interval(low: float, high: float, left: float) -> tuple[float, float]:
     """An interval with a share of the variance of its logarithm left, about the same median."""
     middle = np.sqrt(low * high)
     half = (high / low) ** (0.5 * np.sqrt(left))

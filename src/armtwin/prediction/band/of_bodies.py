@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.prediction.band.asked import Asked
-from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
+from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Body, SixInertias
 
 Change = Callable[[Body, float], Body]
 
 
-def link_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
+def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     """Density and size of all links."""
     links = [link for link in robot.description.link if link.body is not None]
     inertial = robot.uncertainty.known[robot.layout.all_links]
@@ -43,7 +43,7 @@ def link_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     )
 
 
-def tool_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
+def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     """Mass and size of the mounted tool."""
     name = robot.description.mounted.tool
     tool = robot.description.tool[name] if name else None
@@ -75,7 +75,7 @@ def heavier(body: Body, factor: float) -> Body:
     moment = body.first_moment
     if moment is not None:
         moment = (factor * moment[0], factor * moment[1], factor * moment[2])
-    inertia = None if body.inertia is None else _scaled(body.inertia, factor)
+    inertia = None if body.inertia is None else _scale_inertias(body.inertia, factor)
     return replace(body, mass=factor * body.mass, first_moment=moment, inertia=inertia)
 
 
@@ -86,11 +86,11 @@ def larger(body: Body, factor: float) -> Body:
         com = (factor * com[0], factor * com[1], factor * com[2])
     if moment is not None:
         moment = (factor * moment[0], factor * moment[1], factor * moment[2])
-    inertia = None if body.inertia is None else _scaled(body.inertia, factor**2)
+    inertia = None if body.inertia is None else _scale_inertias(body.inertia, factor**2)
     return replace(body, com=com, first_moment=moment, inertia=inertia)
 
 
-def _scaled(six: SixInertias, factor: float) -> SixInertias:
+def _scale_inertias(six: SixInertias, factor: float) -> SixInertias:
     return replace(
         six,
         xx=factor * six.xx,
@@ -108,11 +108,11 @@ def _with_links(change: Change, variant: Variant, factor: float) -> Variant:
         if link.body is not None:
             link = replace(link, body=change(link.body, factor))
         links.append(link)
-    return changed_robot(variant, link=tuple(links))
+    return change_robot(variant, link=tuple(links))
 
 
 def _with_tool(name: str, change: Change, variant: Variant, factor: float) -> Variant:
     tool = variant.description.tool[name]
     assert tool.body is not None
     changed = replace(tool, body=change(tool.body, factor))
-    return changed_robot(variant, tool={**variant.description.tool, name: changed})
+    return change_robot(variant, tool={**variant.description.tool, name: changed})

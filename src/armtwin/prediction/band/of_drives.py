@@ -12,9 +12,9 @@ import numpy as np
 from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway, split
 from armtwin.drives.friction.laws import Law
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.identified import is_identified
-from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
+from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -25,7 +25,7 @@ LOGGED = "identify"
 SLOW = np.logspace(-4, -1, 16)  # speeds at which friction is mostly dry [rad/s]
 
 
-def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Quantity]:
+def friction_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iterator[Quantity]:
     """The level of each friction element; viscosity and pre-sliding stiffness of all together."""
     elements = [element for element, _ in robot.assembly.friction]
     if model.friction == "off" or not elements:
@@ -53,7 +53,7 @@ def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qu
         yield _of_bristles(bristles, asked)
 
 
-def _of_all(elements: list[FrictionElement], asked: Asked) -> Quantity:
+def _of_all(elements: list[FrictionElement], asked: WidthSettings) -> Quantity:
     """The viscosity of all elements, as the oil's temperature moves it."""
     kind: Kind = "friction.viscosity"
     source = _least_trusted([source_kind(element, "viscous") for element in elements])
@@ -68,7 +68,7 @@ def _of_all(elements: list[FrictionElement], asked: Asked) -> Quantity:
     )
 
 
-def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
+def _of_bristles(elements: list[FrictionElement], asked: WidthSettings) -> Quantity:
     kind: Kind = "friction.bristles"
     source = _least_trusted([source_kind(element, "presliding") for element in elements])
     return Quantity(
@@ -82,7 +82,7 @@ def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
     )
 
 
-def rotor_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
+def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     """The inertia of all rotors."""
     motors = robot.description.motor
     if not motors or is_identified(robot.uncertainty, "Jm"):
@@ -99,7 +99,7 @@ def rotor_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     )
 
 
-def elastic_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Quantity]:
+def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iterator[Quantity]:
     """The stiffness of all gears, where they are elastic."""
     gears = [gear for gear in robot.description.transmission if gear.stiffness is not None]
     if model.joints != "elastic" or not gears:
@@ -116,7 +116,9 @@ def elastic_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qua
     )
 
 
-def _widest(asked: Asked, kind: Kind, source: str, groups: Sequence[Any], key: str = "") -> float:
+def _widest(
+    asked: WidthSettings, kind: Kind, source: str, groups: Sequence[Any], key: str = ""
+) -> float:
     """The width of what several groups share: the largest of theirs."""
     return max(asked.width(kind, kind, source, group, key=key) for group in groups)
 
@@ -125,11 +127,11 @@ def _with_level(name: str, variant: Variant, factor: float) -> Variant:
     """One friction element with dry, viscous and pre-sliding torques scaled together."""
     elements = []
     for element in variant.description.friction:
-        elements.append(_levelled(element, factor) if element.name == name else element)
-    return changed_robot(variant, friction=tuple(elements))
+        elements.append(_scale_level(element, factor) if element.name == name else element)
+    return change_robot(variant, friction=tuple(elements))
 
 
-def _levelled(element: FrictionElement, factor: float) -> FrictionElement:
+def _scale_level(element: FrictionElement, factor: float) -> FrictionElement:
     negative = None if element.negative is None else at_level(element.negative, factor)
     offset = None if element.offset is None else factor * element.offset
     stiffer = _with_stiffer_bristles(element, factor)
@@ -162,12 +164,12 @@ def _with_viscosity(variant: Variant, factor: float) -> Variant:
         negative = None if element.negative is None else at_viscosity(element.negative, factor)
         law = at_viscosity(element.law, factor)
         elements.append(replace(element, law=law, negative=negative))
-    return changed_robot(variant, friction=tuple(elements))
+    return change_robot(variant, friction=tuple(elements))
 
 
 def _with_bristles(variant: Variant, factor: float) -> Variant:
     friction = variant.description.friction
-    return changed_robot(
+    return change_robot(
         variant, friction=tuple(_with_stiffer_bristles(element, factor) for element in friction)
     )
 
@@ -176,7 +178,7 @@ def _with_rotors(variant: Variant, factor: float) -> Variant:
     motors = []
     for motor in variant.description.motor:
         motors.append(replace(motor, rotor_inertia=factor * motor.rotor_inertia))
-    return changed_robot(variant, motor=tuple(motors))
+    return change_robot(variant, motor=tuple(motors))
 
 
 def _with_stiffness(variant: Variant, factor: float) -> Variant:
@@ -186,7 +188,7 @@ def _with_stiffness(variant: Variant, factor: float) -> Variant:
             low = None if gear.low_stiffness is None else factor * gear.low_stiffness
             gear = replace(gear, stiffness=factor * gear.stiffness, low_stiffness=low)
         gears.append(gear)
-    return changed_robot(variant, transmission=tuple(gears))
+    return change_robot(variant, transmission=tuple(gears))
 
 
 def dry_level(law: Law) -> float:

@@ -10,12 +10,12 @@ import numpy as np
 
 from armtwin.jobs.job import Job
 from armtwin.maths.rotations import from_rpy, pose
-from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.quantity import Placement, Quantity, Variant
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.schema.groups import Pose
 
 
-def placement_quantities(asked: Asked) -> Iterator[Quantity]:
+def placement_quantities(asked: WidthSettings) -> Iterator[Quantity]:
     """Shifts of the workpiece in the base frame, and its turn about the vertical."""
     for axis in ("x", "y", "z"):
         yield Quantity(
@@ -24,7 +24,7 @@ def placement_quantities(asked: Asked) -> Iterator[Quantity]:
             kind="placement",
             basis="assumed",
             width=asked.shift(axis),
-            change=partial(_moved, axis),
+            change=partial(_move, axis),
             measured_by="placement",
             unit="m",
         )
@@ -34,18 +34,18 @@ def placement_quantities(asked: Asked) -> Iterator[Quantity]:
         kind="placement",
         basis="assumed",
         width=asked.yaw,
-        change=partial(_moved, "yaw"),
+        change=partial(_move, "yaw"),
         measured_by="placement",
         unit="rad",
     )
 
 
-def _moved(key: str, variant: Variant, by: float) -> Variant:
+def _move(key: str, variant: Variant, by: float) -> Variant:
     own = variant.placement
     return replace(variant, placement=replace(own, **{key: getattr(own, key) + by}))
 
 
-def placed(job: Job, placement: Placement) -> Job:
+def place_workpiece(job: Job, placement: Placement) -> Job:
     """The job with its workpiece elsewhere, turned about the middle of the seam."""
     if placement == Placement():
         return job

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH, Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw
@@ -22,12 +22,12 @@ DAMPING = ("kv", "kvf", "kd")
 def with_bandwidth(servo: Servo, factors: tuple[float, ...]) -> Servo:
     """The servo with its bandwidth scaled, a factor for each drive."""
     if isinstance(servo, Proportional):
-        return replace(servo, gain=_scaled(servo.gain, factors))
+        return replace(servo, gain=_scale_values(servo.gain, factors))
     if isinstance(servo, VelocityLaw):
         return _with_powers(servo, POWERS_OF_VELOCITY_LAW, factors)
     if servo.rule is None:
         return _with_powers(servo, POWERS, factors)
-    bandwidth = _scaled(servo.rule.bandwidth, factors)
+    bandwidth = _scale_values(servo.rule.bandwidth, factors)
     return replace(servo, rule=replace(servo.rule, bandwidth=bandwidth))
 
 
@@ -96,11 +96,11 @@ def _with_powers(servo: Any, powers: dict[str, int], factors: tuple[float, ...])
     for name, power in powers.items():
         gain = getattr(servo, name, None)
         if gain is not None:
-            changes[name] = _scaled(gain, tuple(x**power for x in factors))
+            changes[name] = _scale_values(gain, tuple(x**power for x in factors))
     return replace(servo, **changes)
 
 
-def _scaled(values: tuple[float, ...], factors: tuple[float, ...]) -> tuple[float, ...]:
+def _scale_values(values: tuple[float, ...], factors: tuple[float, ...]) -> tuple[float, ...]:
     """Values for all drives or for each, times factors for all or for each."""
     count = max(len(values), len(factors))
     pairs = zip(for_each(values, count), for_each(factors, count), strict=True)
@@ -121,12 +121,12 @@ SHARED: tuple[tuple[Kind, str, Callable[[Servo, float], Servo]], ...] = (
 BANDWIDTH: Kind = "servo.bandwidth"
 
 
-def servo_quantities(robot: Robot, name: str, asked: Asked) -> Iterator[Quantity]:
+def servo_quantities(robot: Robot, name: str, asked: WidthSettings) -> Iterator[Quantity]:
     """Quantities of a servo of a robot file: bandwidth of all drives and of each, and the rest."""
     servo = robot.description.servo[name]
     fit = getattr(servo, "fit", None)
     if fit is not None:
-        yield from _fitted(robot, name, servo, asked)
+        yield from _list_fitted(robot, name, servo, asked)
         return
     yield from _bandwidths(robot, name, servo, asked)
     if isinstance(servo, Proportional):
@@ -138,14 +138,16 @@ def servo_quantities(robot: Robot, name: str, asked: Asked) -> Iterator[Quantity
         key = kind.removeprefix("servo.")
         source = source_kind(group, key)
         width = asked.width(kind, kind, source, group, servo, key=key)
-        yield _shared(name, kind, words, source, width, change)
+        yield _make_shared(name, kind, words, source, width, change)
     if has_filters(servo):
         source = _filter_source(servo)
         width = asked.width("servo.filters", "servo.filters", source, servo, key="filters")
-        yield _shared(name, "servo.filters", "the servo's filters", source, width, with_filters)
+        yield _make_shared(
+            name, "servo.filters", "the servo's filters", source, width, with_filters
+        )
 
 
-def _shared(
+def _make_shared(
     servo: str,
     kind: Kind,
     words: str,
@@ -158,7 +160,7 @@ def _shared(
     return Quantity(kind, words, kind, source, width, moved, LOGGED)
 
 
-def _bandwidths(robot: Robot, name: str, servo: Servo, asked: Asked) -> Iterator[Quantity]:
+def _bandwidths(robot: Robot, name: str, servo: Servo, asked: WidthSettings) -> Iterator[Quantity]:
     """The bandwidth of all drives together, and of each beside the others."""
     group = _group_of_gains(servo)
     source = source_kind(group, "bandwidth")
@@ -198,7 +200,7 @@ def _one_bandwidth(drive: int, drives: int, servo: Servo, factor: float) -> Serv
     return with_bandwidth(servo, tuple(factors))
 
 
-def _fitted(robot: Robot, name: str, servo: Any, asked: Asked) -> Iterator[Quantity]:
+def _list_fitted(robot: Robot, name: str, servo: Any, asked: WidthSettings) -> Iterator[Quantity]:
     """A fitted servo: each drive's bandwidth by the interval of its position gain."""
     interval = servo.fit.interval.get("kp", ())
     drives = [drive.name for drive, _ in robot.assembly.drives]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.of_bodies import link_quantities, tool_quantities
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
@@ -14,6 +13,7 @@ from armtwin.prediction.band.of_drives import (
 from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
 from armtwin.prediction.band.quantity import Quantity
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
 
@@ -29,7 +29,7 @@ def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
     Those of a width of zero are there as well, so that the samples of the others stay the same.
     """
     model = job.description.model
-    asked = Asked(job.description.uncertainty)
+    asked = WidthSettings(job.description.uncertainty)
     found = [
         *servo_quantities(robot, model.servo, asked),
         *friction_quantities(robot, model, asked),

@@ -11,8 +11,8 @@ from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats
 from armtwin.prediction.band.widths import (
     MEASURED,
-    NINE_OF_TEN,
     WIDTHS,
+    Z_90,
     Kind,
     in_words,
     spread_of,
@@ -95,7 +95,7 @@ class Quantity:
     @property
     def spread(self) -> float:
         """Standard deviation of its logarithm, or of itself where it may be zero."""
-        return spread_of(self.width) if self.is_ratio else self.width / NINE_OF_TEN
+        return spread_of(self.width) if self.is_ratio else self.width / Z_90
 
     @property
     def width_in_words(self) -> str:
@@ -117,7 +117,7 @@ class Quantity:
         return self.change(variant, math.exp(by) if self.is_ratio else by)
 
 
-def drawn(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:
+def sample_variant(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:
     """A variant with each quantity moved by its number of standard deviations."""
     found = nominal
     for quantity, z in zip(quantities, deviations, strict=True):
@@ -140,6 +140,6 @@ def source_kind(group: Any, key: str = "") -> str:
     return max(kinds, key=trust.index, default="assumed")
 
 
-def changed_robot(variant: Variant, **keys: Any) -> Variant:
+def change_robot(variant: Variant, **keys: Any) -> Variant:
     """A variant with other groups of the robot."""
     return replace(variant, description=replace(variant.description, **keys))

@@ -23,7 +23,7 @@ def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
         count: Number of variants.
         seed: Seed of the samples; half as many are the first half of them.
     """
-    left = left_by_servo(p)
+    left = read_servo_residual(p)
     if left is None:
         return [None] * count
     size = left / np.sqrt(MEAN_SQUARE)
@@ -35,7 +35,7 @@ def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
     return found
 
 
-def left_by_servo(p: Prediction) -> Floats | None:
+def read_servo_residual(p: Prediction) -> Floats | None:
     """Residual of the servo on an unseen run, root mean square of each joint.
 
     None of a servo that was not validated [rad].

@@ -29,7 +29,7 @@ Kind = Literal[
     "tool.size",
     "gears",
 ]
-NINE_OF_TEN = 1.6448536269514722  # standard deviations to either side
+Z_90 = 1.6448536269514722  # standard deviations to either side
 
 # by kind of number: from a document, public, derived, assumed
 WIDTHS: dict[str, tuple[float, float, float, float]] = {
@@ -53,8 +53,8 @@ COLUMNS = {"measured": 0, "identified": 0, "document": 0, "public": 1, "derived"
 POSITION = 0.01  # half width of the 90 % interval of a workpiece, in each direction [m]
 YAW = math.radians(1.0)  # and in their turn about the vertical [rad]
 MEASURED: dict[str, float] = {  # standard deviations of a workpiece that was probed, by unit
-    "m": 0.001 / NINE_OF_TEN,
-    "rad": math.radians(0.1) / NINE_OF_TEN,
+    "m": 0.001 / Z_90,
+    "rad": math.radians(0.1) / Z_90,
 }
 EACH = 1 / 3  # width of one drive beside that of all together
 
@@ -66,7 +66,7 @@ def width_of(kind: Kind, source: str) -> float:
 
 def spread_of(width: float) -> float:
     """Standard deviation of the logarithm of a number with a width."""
-    return math.log1p(width) / NINE_OF_TEN
+    return math.log1p(width) / Z_90
 
 
 def in_words(width: float, unit: str = "1") -> str:

@@ -86,7 +86,7 @@ def limit_blocks(p: Prediction) -> Iterator[Block]:
     records = [asdict(violation) for violation in found.violations]
     columns = (Column("text", "what"),)
     yield Table(columns, records, "feasibility.violations", most=SHOWN)
-    yield Text(_kept_limits(p))
+    yield Text(_describe_limits(p))
     yield Table(
         (
             Column("name", "largest use of limits"),
@@ -110,12 +110,12 @@ def _cell(p: Prediction) -> Iterator[Block]:
         Column("at_m", "at", MILLIMETRES),
     )
     found = p.feasibility.clearances
-    yield Text(_checked(found))
+    yield Text(_describe_clearances(found))
     yield Table(columns, [asdict(clearance) for clearance in found], "feasibility.cell")
     yield Text(UNCHECKED)
 
 
-def _checked(found: Sequence[Clearance]) -> str:
+def _describe_clearances(found: Sequence[Clearance]) -> str:
     """Clearances that were checked, and those that were not."""
     if not found:
         return (
@@ -141,7 +141,7 @@ def _uses(p: Prediction) -> Iterator[Record]:
         yield {"name": name, **shares}
 
 
-def _kept_limits(p: Prediction) -> str:
+def _describe_limits(p: Prediction) -> str:
     """Which limits were checked; those that the file does not have are named as such."""
     given = {
         "position": np.isfinite(p.robot.position_limits).any(),
@@ -172,7 +172,7 @@ def _singularity(p: Prediction) -> str:
 
 def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
     """Sources of the robot's numbers, inputs, versions, seed of the sampled variants."""
-    yield Text(_assumed(p))
+    yield Text(_describe_assumed(p))
     counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
     yield Text(f"Sources of the numbers of '{p.robot.name}': {', '.join(counts)}.", "soft")
     yield Table(
@@ -191,7 +191,7 @@ def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
         )
 
 
-def _assumed(p: Prediction) -> str:
+def _describe_assumed(p: Prediction) -> str:
     """The assumed numbers behind a verdict, by group."""
     groups = Counter(origin.path.partition(".")[0] for origin in p.assumed)
     if not groups:

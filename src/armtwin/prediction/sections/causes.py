@@ -30,7 +30,7 @@ def cause_blocks(
     yield Data("peaks", [_peak(x) for x in explanations if x.within])
     if not explanations:
         yield Text("Causes were not computed.", "soft")
-    records = [_explained(x) for x in explanations]
+    records = [_record_explanation(x) for x in explanations]
     samples: list[int | None] = [sample_at(times, x.time) for x in explanations]
     explained = [x.span for x in explanations]
     for span in spans:
@@ -57,7 +57,7 @@ def cause_blocks(
     )
 
 
-def _explained(x: Explanation) -> Record:
+def _record_explanation(x: Explanation) -> Record:
     causes = "; ".join(_cause(cause) for cause in x.causes)
     return _row(x.span, "within" if x.within else "out", causes or "none above 10 %")
 

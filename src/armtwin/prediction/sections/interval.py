@@ -23,7 +23,7 @@ from armtwin.notebook.sections import (
     Tone,
 )
 from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
-from armtwin.prediction.band.measuring import Saving, narrowed
+from armtwin.prediction.band.measuring import Saving, narrow_interval
 from armtwin.prediction.band.widths import in_words
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import CAPPED, number_of, state_verdict
@@ -91,13 +91,13 @@ def _measuring_sentence(band: Band) -> str:
     if not band.savings:
         return ""
     best = band.savings[0]
-    return f"{best.way}: the interval narrows to about {_narrowed(band, best)}."
+    return f"{best.way}: the interval narrows to about {_describe_narrowing(band, best)}."
 
 
-def _narrowed(band: Band, saving: Saving) -> str:
+def _describe_narrowing(band: Band, saving: Saving) -> str:
     """The interval that a measurement would leave."""
     number = number_of(band.direction)
-    low, high = narrowed(*band.peak, saving.left)
+    low, high = narrow_interval(*band.peak, saving.left)
     return f"{number.text(low)} to {number.with_unit(high)}"
 
 
@@ -218,7 +218,9 @@ def _savings(band: Band) -> Iterator[Block]:
         return
     records = []
     for saving in band.savings:
-        records.append({"way": saving.way, "band": _narrowed(band, saving), "left": saving.left})
+        records.append(
+            {"way": saving.way, "band": _describe_narrowing(band, saving), "left": saving.left}
+        )
     yield Text("What measuring would gain:")
     columns = (Column("way", "measurement"), Column("band", "90 % interval then"))
     yield Table(columns, records, "band.measuring")

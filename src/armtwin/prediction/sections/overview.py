@@ -45,7 +45,7 @@ from armtwin.prediction.sections.interval import (
     uncertainty_blocks,
     verdict_data,
 )
-from armtwin.prediction.sections.plots import kept_times, path_plots, series_of
+from armtwin.prediction.sections.plots import path_plots, select_times, series_of
 from armtwin.prediction.sections.scene import figure
 from armtwin.prediction.verdict import Verdict
 
@@ -74,7 +74,7 @@ class _Shown:
     @cached_property
     def times(self) -> Floats:
         """Times of the samples that are shown, (k,) [s]."""
-        return kept_times(self.answer.prediction)
+        return select_times(self.answer.prediction)
 
     @cached_property
     def series(self) -> dict[str, Floats]:
@@ -121,7 +121,7 @@ def describe_answer(answer: Answer) -> Report:
     return Report(
         title=p.job.description.title or p.job.name,
         subtitle=_subtitle(p),
-        sections=(*_compared(answer), *sections),
+        sections=(*_show_comparison(answer), *sections),
         verdict=tuple(_verdict(answer)),
         series=Deferred(lambda: shown.series),
     )
@@ -152,7 +152,7 @@ def _verdict(answer: Answer) -> Iterator[Text]:
         yield Text(caution, "bad")
 
 
-def _compared(answer: Answer) -> Iterator[Section]:
+def _show_comparison(answer: Answer) -> Iterator[Section]:
     """A logged run, where one was compared."""
     if answer.comparison is not None:
         yield Section("Beside the logged run", answer.comparison.blocks())

@@ -27,7 +27,7 @@ COLOURS = {"lateral": 0, "vertical": 1, "orientation": 4}
 ALONG = "along the seam [mm]"
 
 
-def kept_times(p: Prediction) -> Floats:
+def select_times(p: Prediction) -> Floats:
     """Times of the samples that are shown: an even grid, the extremes of errors and torques."""
     error, log = p.path_error, p.log
     times = [np.linspace(log.time[0], error.time[-1], GRID)]
@@ -45,7 +45,7 @@ def series_of(p: Prediction, comparison: Comparison | None, times: Floats) -> di
     """All series at the times of the samples, in the units of the plots."""
     series = _path_series(p, times) | _joint_series(p, times)
     if comparison is not None:
-        series |= _measured_series(comparison, times)
+        series |= _read_measured(comparison, times)
     return series
 
 
@@ -75,7 +75,7 @@ def _joint_series(p: Prediction, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def _measured_series(c: Comparison, times: Floats) -> dict[str, Floats]:
+def _read_measured(c: Comparison, times: Floats) -> dict[str, Floats]:
     """Series of the logged run; outside of the log there is none."""
 
     def read_channel(name: str) -> Floats:

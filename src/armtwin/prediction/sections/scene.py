@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
-from armtwin.notebook.sampling import packed
+from armtwin.notebook.sampling import encode_series
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
@@ -33,11 +33,13 @@ def figure(p: Prediction, times: Floats, band: Band | None = None) -> dict[str, 
         "bars": bars,
         "tool": tool_of(robot),
         "size": 0.7 * sum(bar_length(bar) for bar in bars),
-        "tip": packed(_tip(p, times).ravel()),
+        "tip": encode_series(_tip(p, times).ravel()),
         "seam": {
-            "points": packed(points.ravel()),
-            "ratio": packed(_ratios(p, places) if band is None else _doubts(band, places)),
-            "error": packed(_errors(p, places).ravel()),
+            "points": encode_series(points.ravel()),
+            "ratio": encode_series(
+                _ratios(p, places) if band is None else _exceedance_ratios(band, places)
+            ),
+            "error": encode_series(_errors(p, places).ravel()),
         },
     }
 
@@ -83,7 +85,7 @@ def _ratios(p: Prediction, places: Floats) -> Floats:
     return largest
 
 
-def _doubts(band: Band, places: Floats) -> Floats:
+def _exceedance_ratios(band: Band, places: Floats) -> Floats:
     """Share of the variants out of tolerance about each point, as ratios of the three colours.
 
     It is -1 where the process is off.

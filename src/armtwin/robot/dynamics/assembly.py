@@ -14,11 +14,11 @@ from armtwin.maths.batch import Floats
 from armtwin.mechanics.arm import Arm, joint_motion
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.bodies import link_parameters
-from armtwin.robot.dynamics.rows import Row, hydraulic_row, ordered_gear_matrix, row, strut
+from armtwin.robot.dynamics.rows import Row, hydraulic_row, order_gear_matrix, row, strut
 from armtwin.robot.parameters import Layout, layout
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, Motor
-from armtwin.robot.schema.tree import Tree, grow
+from armtwin.robot.schema.tree import Tree, build_tree
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Assembly:
     @cached_property
     def tree(self) -> Tree:
         """Joints in the order of the coordinates."""
-        return grow(self.description)
+        return build_tree(self.description)
 
     @cached_property
     def free(self) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ class Assembly:
     @cached_property
     def gear(self) -> Floats:
         """Gear matrix N, (motors, n)."""
-        return ordered_gear_matrix(self.description, self.tree)
+        return order_gear_matrix(self.description, self.tree)
 
     @cached_property
     def rotor_inertias(self) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import SMALLEST
-from armtwin.mechanics.inertia import moved_to_parent, ten_parameters, why_unphysical
+from armtwin.mechanics.inertia import ten_parameters, transform_to_parent, why_unphysical
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Body, Pose, SixInertias
 
@@ -28,7 +28,7 @@ def parameters_of(body: Body | None) -> Floats:
     ten = ten_parameters(body.mass, moment, values, centre)
     if body.frame == Pose():
         return ten
-    return moved_to_parent(body.frame.matrix(), ten)
+    return transform_to_parent(body.frame.matrix(), ten)
 
 
 def _first_moment(body: Body) -> Floats:
@@ -46,7 +46,7 @@ def body_from(ten: Floats) -> Body:
     return Body(mass=mass, first_moment=(hx, hy, hz), inertia=inertia)
 
 
-def mounted_load(description: Description) -> Floats:
+def lump_mounted_load(description: Description) -> Floats:
     """Ten parameters of the mounted tool and payload together, in the flange's link's frame."""
     flange, mounted = description.flange, description.mounted
     load = np.zeros(10)
@@ -56,7 +56,7 @@ def mounted_load(description: Description) -> Floats:
         load += parameters_of(description.tool[mounted.tool].body)
     if mounted.payload:
         load += parameters_of(description.payload[mounted.payload].body)
-    return moved_to_parent(flange.origin.matrix(), load)
+    return transform_to_parent(flange.origin.matrix(), load)
 
 
 def link_parameters(description: Description, link: str) -> Floats:
@@ -64,7 +64,7 @@ def link_parameters(description: Description, link: str) -> Floats:
     body = next(x.body for x in description.link if x.name == link)
     ten = parameters_of(body)
     if description.flange is not None and description.flange.link == link:
-        ten = ten + mounted_load(description)
+        ten = ten + lump_mounted_load(description)
     return ten
 
 

@@ -99,7 +99,7 @@ def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -
     if bend is None:
         columns = [element.law.columns(w)]
     else:
-        columns = [bent_columns(element.law, w, bend)]
+        columns = [presliding_columns(element.law, w, bend)]
     if element.negative is not None:  # a law of two sides has no memory
         columns = [
             columns[0] * (w > 0)[:, None],
@@ -120,7 +120,7 @@ def _mean_columns(
     return np.asarray(every.reshape(POINTS, len(w), every.shape[1]).mean(axis=0))
 
 
-def bent_columns(law: Law, w: Floats, bend: Floats) -> Floats:
+def presliding_columns(law: Law, w: Floats, bend: Floats) -> Floats:
     """Columns (m, k) of a law at speeds w (m,), its dry ones times a bend (m,) of either sign."""
     columns = np.asarray(law.columns(w), dtype=np.float64)
     ahead = sliding_columns(law, w)

@@ -28,7 +28,7 @@ def gear_matrix(description: Description) -> Floats:
     return np.array(gear.matrix, dtype=np.float64)
 
 
-def ordered_gear_matrix(description: Description, tree: Tree) -> Floats:
+def order_gear_matrix(description: Description, tree: Tree) -> Floats:
     """N with its columns in the order of the coordinates q."""
     place = {joint.name: i for i, joint in enumerate(description.joint)}
     order = [place[joint.name] for joint in tree.joints]
@@ -70,7 +70,7 @@ def row(
     """The row that `on` names: a joint, a motor, a hydraulic drive or weights of joints."""
     for i, motor in enumerate(description.motor):
         if motor.name == on:
-            return Row(ordered_gear_matrix(description, tree)[i].copy(), "motor", motor=i)
+            return Row(order_gear_matrix(description, tree)[i].copy(), "motor", motor=i)
     for cylinder in description.hydraulic:
         if cylinder.name == on:
             return hydraulic_row(cylinder, tree)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.drives.springs import Springs, bent_by, packed_springs
+from armtwin.drives.springs import Springs, deflection_from_torque, pack_springs
 from armtwin.maths.batch import Floats
 from armtwin.robot.kinematics.coordinates import Coordinates
 
@@ -46,7 +46,7 @@ class Outside:
         return Outside(*found)
 
 
-def settled(
+def solve_sag(
     places: Coordinates, q: Floats, outside: Outside | None = None, springs: Springs | None = None
 ) -> Floats:
     """Coordinates at rest with the motors on q: elastic joints and links sag in their springs.
@@ -67,14 +67,14 @@ def settled(
         return u
     rows = np.array([compliance.twist for compliance in places.elastic])
     if springs is None:
-        springs = packed_springs(range(len(rows)), [x.spring for x in places.elastic])
+        springs = pack_springs(range(len(rows)), [x.spring for x in places.elastic])
     own = Springs(*(values[: len(rows)] for values in springs))
     freedom = freedom_of(places)
     bears = np.linalg.inv(rows @ freedom)
     for _ in range(SETTLING):
         load = np.zeros(places.count)
-        load[: places.bodies] = -held(places, u, outside or Outside())
-        twist = borne(own, bears.T @ (freedom.T @ load)) - _ripple(places, u, len(rows))
+        load[: places.bodies] = -holding_torques(places, u, outside or Outside())
+        twist = twists_under_load(own, bears.T @ (freedom.T @ load)) - _ripple(places, u, len(rows))
         moved = freedom @ (bears @ (twist - rows @ u))
         u = u + moved
         if np.abs(moved).max() < STILL:
@@ -82,9 +82,9 @@ def settled(
     return u
 
 
-def borne(springs: Springs, torque: Floats) -> Floats:
+def twists_under_load(springs: Springs, torque: Floats) -> Floats:
     """Twists of springs that bear torques, each on the flank that it presses, (springs,) [rad]."""
-    bending = bent_by(torque, springs.stiffness, springs.soft, springs.knee)
+    bending = deflection_from_torque(torque, springs.stiffness, springs.soft, springs.knee)
     side = np.sign(torque) * (np.abs(torque) > SLACK)
     return np.asarray(bending + side * springs.gap)
 
@@ -105,7 +105,7 @@ def _ripple(places: Coordinates, u: Floats, count: int) -> Floats:
     return errors
 
 
-def held(places: Coordinates, u: Floats, outside: Outside) -> Floats:
+def holding_torques(places: Coordinates, u: Floats, outside: Outside) -> Floats:
     """Torques that hold the built arm at rest against weight and what acts at first, (joints,)."""
     q = u[: places.bodies]
     torque = places.built.gravity(q)

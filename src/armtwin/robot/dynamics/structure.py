@@ -32,12 +32,12 @@ from armtwin.elements.parts import (
     Truss,
 )
 from armtwin.elements.placed import Placed
-from armtwin.elements.rank import released
+from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import about, pose
-from armtwin.mechanics.inertia import moved_to_parent
+from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.groups import Joint, LinkBeam, Loop
 
@@ -269,12 +269,12 @@ class _Builder:
             self.draft.triads.append(Triad(next_triad))
             title = f"{link}.{name}" if count == 1 else f"{link}.{name}.{i}"
             ends, sides = (point, next_point), (triad, next_triad)
-            self.draft.beams.append(self._laid(title, ends, sides, link, spec, target - first))
+            self.draft.beams.append(self._make_beam(title, ends, sides, link, spec, target - first))
             self.draft.at[link].append((here, next_point, next_triad))
             point, triad = next_point, next_triad
         return point, triad
 
-    def _laid(
+    def _make_beam(
         self,
         title: str,
         points: tuple[str, str],
@@ -333,7 +333,7 @@ class _Builder:
     def body(self, i: int, joint: Joint) -> None:
         """Add the body of a link, less what bends with its beams."""
         turn = pose(self.poses[i][:3, :3], np.zeros(3))
-        ten = moved_to_parent(turn, self.assembly.arm.inertia[i])
+        ten = transform_to_parent(turn, self.assembly.arm.inertia[i])
         if joint.child in self.rods:
             ten = ten - self.rods[joint.child]
         _, point, triad = self.draft.at[joint.child][0]
@@ -347,7 +347,7 @@ class _Builder:
         """
         balancer = next(b for b in self.assembly.description.balancer if b.name == name)
         if balancer.pins is None:
-            return self._assumed_pins(strut)
+            return self._assume_pins(strut)
         given = balancer.pins
         ends = ((given.link_a, given.a), (given.link_b, given.b))
         return [(link, (self.pose_of(link) @ [*a, 1.0])[:3]) for link, a in ends]
@@ -390,7 +390,7 @@ class _Builder:
         axis = self.pose_of(loop.link_a)[:3, :3] @ np.array(loop.axis)
         self.draft.hinges.append(Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
 
-    def _assumed_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
+    def _assume_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
         joint, X = self.tree.joints[strut.joint], self.poses[strut.joint]
         axis = X[:3, :3] @ self.assembly.arm.axis[strut.joint]
         linkage = strut.linkage
@@ -457,7 +457,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
         frames[frame] = point, triad, pose_now[:3, :3]
     for i, joint in enumerate(joints):
         builder.body(i, joint)
-    return _assembled(assembly, builder.draft, frames)
+    return _assemble(assembly, builder.draft, frames)
 
 
 def with_joint_springs(
@@ -483,7 +483,7 @@ def with_joint_springs(
     return replace(robot, structure=changed)
 
 
-def _assembled(
+def _assemble(
     assembly: Assembly, draft: _Draft, frames: dict[str, tuple[str, str, Floats]]
 ) -> RobotStructure:
     """All parts together, with the rotors along the joints' rows."""
@@ -492,7 +492,7 @@ def _assembled(
     nodes = tuple(draft.points), tuple(draft.triads)
     parts = Parts(*nodes, elements, tuple(draft.bodies), (), gravity)
     # a plane loop of hinges is held three times too often for a spatial count
-    bare = released(Structure(parts)) if assembly.passive else Structure(parts)
+    bare = release_redundant(Structure(parts)) if assembly.passive else Structure(parts)
     places, driven = [], []
     for i, joint in enumerate(assembly.tree.joints):
         if joint.name not in assembly.passive:

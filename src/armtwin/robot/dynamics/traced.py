@@ -12,7 +12,7 @@ from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import regressor
-from armtwin.mechanics.traced import STATE, geometry, rows_of_state, traced_arm, tree
+from armtwin.mechanics.traced import STATE, geometry, rows_of_state, trace_arm, tree
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.rows import Row
@@ -111,7 +111,7 @@ class _Columns:
     def _put_bodies_and_rotors(self, of: Arrays, Y: Any) -> None:
         robot = self.robot
         state = rows_of_state(of)
-        bodies = traced_arm(robot.arm, of)
+        bodies = trace_arm(robot.arm, of)
         python_of(regressor.body_regressor)(bodies, *state, Y, 0, 1)
         rotors = robot.rotors._replace(axis=of["rotor_axis"])
         drives = rotors, of["gear"], robot.spin_on

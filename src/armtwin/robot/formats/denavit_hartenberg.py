@@ -79,7 +79,7 @@ class DhTable:
     convention: Convention = "standard"
     base: str = "base"
 
-    def named_rows(self) -> Iterator[tuple[str, str, DhRow]]:
+    def rows_with_names(self) -> Iterator[tuple[str, str, DhRow]]:
         """Names of joint and link with each row."""
         for i, row in enumerate(self.row, 1):
             yield row.name or f"joint_{i}", row.link or f"link_{i}", row
@@ -124,13 +124,13 @@ def table_of(tables: Tables, origin: str) -> DhTable:
     return read.denavit_hartenberg
 
 
-def expanded(tables: Tables, table: DhTable) -> Tables:
+def expand_rows(tables: Tables, table: DhTable) -> Tables:
     """The tables of a robot file with a joint for each row, its frames still to be placed."""
     joints: list[Any] = []
     links = list(tables.get("link", ()))
     named = {link.get("name") for link in links if isinstance(link, dict)}
     parent = table.base
-    for name, link, row in table.named_rows():
+    for name, link, row in table.rows_with_names():
         joint = {"name": name, "parent": parent, "child": link, "type": row.type}
         joints.append({**joint, "source": table.source})
         if link not in named:
@@ -140,14 +140,14 @@ def expanded(tables: Tables, table: DhTable) -> Tables:
     return {**rest, "joint": joints, "link": links}
 
 
-def placed(description: Description, table: DhTable) -> Description:
+def place_joints(description: Description, table: DhTable) -> Description:
     """The description with its joints, bodies and flange where the table puts them."""
     origins, frames, last = joint_frames(table)
     joints = []
     for joint, origin in zip(description.joint, origins, strict=True):
         joints.append(replace(joint, origin=_tidy(origin)))
     frame_of = {}
-    for (_, name, _), frame in zip(table.named_rows(), frames, strict=True):
+    for (_, name, _), frame in zip(table.rows_with_names(), frames, strict=True):
         frame_of[name] = frame
     links = []
     for link in description.link:

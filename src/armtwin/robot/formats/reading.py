@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from armtwin.errors import FileError
-from armtwin.files.reading import checked_format
+from armtwin.files.reading import check_format
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 from armtwin.robot.formats import denavit_hartenberg
@@ -80,7 +80,7 @@ def read_robot(tables: Tables, origin: str) -> Description:
         old = f"format 1 is older than this armtwin reads ({FORMAT})"
         todo = f"write format = {FORMAT} on its first line"
         raise FileError(origin, [f"{old}; {todo}", *changes_since_format_1(tables)])
-    return describe(checked_format(tables, origin, FORMAT), origin)
+    return describe(check_format(tables, origin, FORMAT), origin)
 
 
 def describe(tables: Tables, origin: str) -> Description:
@@ -92,8 +92,8 @@ def describe(tables: Tables, origin: str) -> Description:
 
 def of_table(tables: Tables, table: denavit_hartenberg.DhTable, origin: str) -> Description:
     """Description of a robot file whose joints are rows of a Denavit-Hartenberg table."""
-    description = _read(denavit_hartenberg.expanded(tables, table), origin)
-    return denavit_hartenberg.placed(description, table)
+    description = _read(denavit_hartenberg.expand_rows(tables, table), origin)
+    return denavit_hartenberg.place_joints(description, table)
 
 
 def _read(tables: Tables, origin: str) -> Description:

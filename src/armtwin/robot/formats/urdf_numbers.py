@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from armtwin.errors import MOST_PROBLEMS, shortened
+from armtwin.errors import MOST_PROBLEMS, shorten
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.robot.formats.xml_tree import Node
@@ -40,7 +40,7 @@ class Reader:
     def note(self, sentence: str) -> None:
         """Remember something that the robot file shall say; of many only the first."""
         if len(self.notes) < MOST_NOTES:
-            self.notes.append(shortened(sentence, LONGEST_NOTE))
+            self.notes.append(shorten(sentence, LONGEST_NOTE))
 
     def number(self, node: Node, key: str, what: str, default: float | None = None) -> float:
         """A number of an attribute that a machine may have."""
@@ -54,7 +54,7 @@ class Reader:
         """A finite number of an attribute, however large."""
         text = node.attributes.get(key)
         if text is not None:
-            return self._parsed(node, text, f"{what} {key}")
+            return self._parse(node, text, f"{what} {key}")
         if default is None:
             self.problem(node, f"{what} {key} is missing")
             return 0.0
@@ -70,16 +70,16 @@ class Reader:
         what = f"{what} {key}"
         words = text.split()
         if len(words) != 3:
-            self.problem(node, f"{what} must be three numbers, got '{shortened(text, 60)}'")
+            self.problem(node, f"{what} must be three numbers, got '{shorten(text, 60)}'")
             return np.array(default)
-        values = np.array([self._parsed(node, word, what) for word in words])
+        values = np.array([self._parse(node, word, what) for word in words])
         if np.abs(values).max() > LARGEST_LENGTH:
             contract = f"{what} must be at most {LARGEST_LENGTH:g}"
             self.problem(node, f"{contract}, got {values.tolist()}")
             return np.array(default)
         return values
 
-    def _parsed(self, node: Node, text: str, what: str) -> float:
+    def _parse(self, node: Node, text: str, what: str) -> float:
         try:
             value = float(text)
         except ValueError:

@@ -15,7 +15,7 @@ import numpy as np
 from armtwin.errors import FileError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import inverse
-from armtwin.mechanics.inertia import moved_to_parent, ten_parameters, why_unphysical
+from armtwin.mechanics.inertia import ten_parameters, transform_to_parent, why_unphysical
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.formats.reading import MOST_GROUPS
 from armtwin.robot.formats.urdf_joints import (
@@ -59,7 +59,7 @@ def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
     _check_names(reader, root, joints)
     if reader.problems:
         raise FileError(str(path), reader.problems, reader.more)
-    return _assembled(reader, root, bodies, joints, path, allow_unphysical)
+    return _assemble(reader, root, bodies, joints, path, allow_unphysical)
 
 
 def _check_size(root: Node, path: Path) -> None:
@@ -106,7 +106,7 @@ def _inertial(reader: Reader, node: Node | None, what: str) -> Floats:
     if inertia is not None:
         six = np.array([reader.number(inertia, key, f"{what} inertia", 0.0) for key in SIX])
     X = reader.origin(node.first("origin"), f"{what} inertial origin")
-    return moved_to_parent(X, ten_parameters(mass, np.zeros(3), six, None))
+    return transform_to_parent(X, ten_parameters(mass, np.zeros(3), six, None))
 
 
 def _check_names(reader: Reader, root: Node, joints: list[UrdfJoint]) -> None:
@@ -122,7 +122,7 @@ def _check_unique(reader: Reader, what: str, names: list[str]) -> None:
             reader.problems.append(f"{what} '{name}' is given {count} times")
 
 
-def _assembled(
+def _assemble(
     reader: Reader,
     root: Node,
     bodies: dict[str, Floats],
@@ -134,7 +134,7 @@ def _assembled(
     moving = [joint for joint in joints if joint.type in MOVING]
     fixed = {joint.child: joint for joint in joints if joint.type == "fixed"}
     carriers = _carriers(bodies, fixed, path)
-    links = _links(reader, _lumped(bodies, carriers), moving)
+    links = _links(reader, _lump_bodies(bodies, carriers), moving)
     if not allow:
         _refuse_unphysical(links, path)
     rigid = {name: carriers[name] for name in bodies if carriers[name][0] != name}
@@ -155,12 +155,12 @@ def _assembled(
     )
 
 
-def _lumped(bodies: dict[str, Floats], carriers: Carriers) -> dict[str, Floats]:
+def _lump_bodies(bodies: dict[str, Floats], carriers: Carriers) -> dict[str, Floats]:
     """Ten parameters of each carrying link with all that is rigidly part of it."""
     lumped: dict[str, Floats] = {}
     for name, ten in bodies.items():
         home, X = carriers[name]
-        lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
+        lumped[home] = lumped.get(home, np.zeros(10)) + transform_to_parent(X, ten)
     return lumped
 
 

@@ -13,7 +13,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
 from armtwin.mechanics.inertia import about_centre, inertia_matrix
 from armtwin.robot.dynamics.assembly import Assembly
-from armtwin.robot.dynamics.bodies import mounted_load, parameters_of
+from armtwin.robot.dynamics.bodies import lump_mounted_load, parameters_of
 from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint, SlideLimits, TurnLimits
@@ -62,13 +62,13 @@ def to_urdf(robot: Assembly, friction_torque: FrictionTorque) -> tuple[str, tupl
         lines += _link(joint.child, bodies[joint.child])
         lines += _joint(joint, friction.get(joint.name))
     taken = {tree.root, *bodies}
-    for part in _fixed_parts(description):
+    for part in _collect_fixed_parts(description):
         name = part.name
         while name in taken:
             name += "_"
         taken.add(name)
         lines += _link(name, part.ten)
-        lines += _fixed_joint(part.parent, name, part.X)
+        lines += _write_fixed_joint(part.parent, name, part.X)
     return "\n".join([*lines, "</robot>", ""]), (*drives, *_describe_groups(description))
 
 
@@ -165,7 +165,7 @@ class _FixedPart(NamedTuple):
     ten: Floats
 
 
-def _fixed_parts(description: Description) -> Iterator[_FixedPart]:
+def _collect_fixed_parts(description: Description) -> Iterator[_FixedPart]:
     """Frames, flange, tool point and what is mounted."""
     nothing = np.zeros(10)
     for frame in description.frame:
@@ -178,12 +178,12 @@ def _fixed_parts(description: Description) -> Iterator[_FixedPart]:
     tool = description.mounted.tool
     if tool:
         yield _FixedPart("tcp", flange.link, X @ description.tool[tool].tcp.matrix(), nothing)
-    load = mounted_load(description)
+    load = lump_mounted_load(description)
     if load.any():
         yield _FixedPart("mounted", flange.link, np.eye(4), load)
 
 
-def _fixed_joint(parent: str, child: str, X: Floats) -> list[str]:
+def _write_fixed_joint(parent: str, child: str, X: Floats) -> list[str]:
     return [
         f'  <joint name={quoteattr(f"{parent}-{child}")} type="fixed">',
         _origin(X, 4),

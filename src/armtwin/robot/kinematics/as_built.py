@@ -39,23 +39,23 @@ def as_built(robot: Robot, *, deviations: bool, flexures: bool) -> Robot:
     d = robot.description
     deviates = deviations and bool(d.deviation)
     bends = flexures and bool(d.flexure)
-    return _built(robot, deviates, bends) if deviates or bends else robot
+    return _build_arm(robot, deviates, bends) if deviates or bends else robot
 
 
 @lru_cache(RECENT)
-def _built(robot: Robot, deviates: bool, bends: bool) -> Robot:
+def _build_arm(robot: Robot, deviates: bool, bends: bool) -> Robot:
     """The arm that differs from what the controller knows."""
     d = robot.description
     if deviates:
-        d = _deviated(d)
+        d = _apply_deviations(d)
     if bends:
         for name in dict.fromkeys(flexure.link for flexure in d.flexure):
-            d = _bending(d, name)
+            d = _split_at_flexures(d, name)
     built = Robot(replace(d, deviation=(), flexure=()), f"robot '{robot.name}' as it is built")
-    return built.said_to_be(robot.origin)
+    return built.with_origin(robot.origin)
 
 
-def _deviated(d: Description) -> Description:
+def _apply_deviations(d: Description) -> Description:
     """Every joint's frame where the arm has it."""
     by_joint = {deviation.joint: deviation for deviation in d.deviation}
     joints = []
@@ -69,7 +69,7 @@ def _deviated(d: Description) -> Description:
     return replace(d, joint=tuple(joints))
 
 
-def _bending(d: Description, name: str) -> Description:
+def _split_at_flexures(d: Description, name: str) -> Description:
     """A link parted at its flexures, in the order of the file; its tip keeps its name."""
     flexures = [flexure for flexure in d.flexure if flexure.link == name]
     link = next(x for x in d.link if x.name == name)
@@ -88,7 +88,7 @@ def _bending(d: Description, name: str) -> Description:
             axis=flexure.axis,
         )
         bends.append(bend)
-    return _rehung(_with_gear_columns(d, name, len(bends)), link, links, bends, places[-1])
+    return _replace_link(_with_gear_columns(d, name, len(bends)), link, links, bends, places[-1])
 
 
 def _parts(
@@ -103,13 +103,13 @@ def _parts(
     parts = []
     for k, (name, place) in enumerate(zip(names, places, strict=True)):
         ten = beyond[k] - beyond[k + 1]
-        body = _moved(body_from(ten), place) if np.abs(ten).max() > 0 else None
+        body = _shift_body(body_from(ten), place) if np.abs(ten).max() > 0 else None
         source = f"derived: a part of {link.name}"
         parts.append(replace(link, name=name, body=body, source=source))
     return parts
 
 
-def _moved(body: Body, place: Floats) -> Body:
+def _shift_body(body: Body, place: Floats) -> Body:
     """A body seen from a frame that is shifted to a place of its link."""
     X = pose(np.eye(3), -place) @ body.frame.matrix()
     return replace(body, frame=Pose.from_matrix(X))
@@ -125,7 +125,7 @@ def _with_gear_columns(d: Description, name: str, count: int) -> Description:
     return replace(d, gear=replace(d.gear, ratios=None, matrix=matrix))
 
 
-def _rehung(
+def _replace_link(
     d: Description, link: Link, parts: list[Link], bends: list[Joint], tip: Floats
 ) -> Description:
     """The description with a link in parts: what hung on it hangs on its tip."""
@@ -140,7 +140,7 @@ def _rehung(
     links: list[Link] = []
     for other in d.link:
         links += parts if other is link else [other]
-    balancers = tuple(_repinned(d, x, link.name, parts[0].name, tip) for x in d.balancer)
+    balancers = tuple(_move_pins(d, x, link.name, parts[0].name, tip) for x in d.balancer)
     rehung = replace(d, joint=tuple(joints), link=tuple(links), balancer=balancers)
     return _with_frames_on_tip(rehung, link.name, tip)
 
@@ -162,7 +162,7 @@ def _seen_from(origin: Pose, place: Floats) -> Pose:
     return Pose.from_matrix(pose(np.eye(3), -place) @ origin.matrix())
 
 
-def _repinned(d: Description, balancer: Balancer, name: str, foot: str, tip: Floats) -> Balancer:
+def _move_pins(d: Description, balancer: Balancer, name: str, foot: str, tip: Floats) -> Balancer:
     """A balancer with its pin on the part of a link that is beside the joint it acts across."""
     pins = balancer.pins
     joint = separating_joint(balancer, d.joint)

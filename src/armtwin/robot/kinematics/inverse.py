@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.maths.rotations import nearest_rotation
 from armtwin.mechanics import kinematics, newton_ik, wrist_arm
 from armtwin.mechanics.wrist_arm import WristArm
@@ -23,9 +23,9 @@ NEARLY = 1e-7
 LARGEST_JUMP = 1.0  # joint change [rad, m] between two poses of a path that is taken for a flip
 
 
-def checked_poses(X: ArrayLike, single: bool) -> Floats:
+def check_poses(X: ArrayLike, single: bool) -> Floats:
     """Poses with proper rotations, (4, 4) or (m, 4, 4)."""
-    poses = checked("X", X, (4, 4), "poses as homogeneous matrices")
+    poses = check_array("X", X, (4, 4), "poses as homogeneous matrices")
     if poses.ndim != (2 if single else 3):
         wanted = "(4, 4)" if single else "(m, 4, 4)"
         raise ArmtwinError(f"X must have shape {wanted}, got {poses.shape}")
@@ -80,7 +80,7 @@ class InverseKinematics:
 
     def solutions(self, X: ArrayLike) -> Floats:
         """Every solution of one pose with angles in (-π, π], (k, n)."""
-        pose = checked_poses(X, single=True)
+        pose = check_poses(X, single=True)
         if isinstance(self.recognised, str):
             return self._by_newton(pose)
         out = np.empty((8, 6))
@@ -96,7 +96,7 @@ class InverseKinematics:
         kept = []
         for q in solutions:
             choice = q.copy()
-            for turned in self._turned(q)[::-1]:
+            for turned in self._add_turns(q)[::-1]:
                 choice = np.where(self._inside(turned), turned, choice)
             if self._inside(choice).all():
                 kept.append(choice)
@@ -107,7 +107,7 @@ class InverseKinematics:
         lower, upper = self.limits
         return np.asarray((q >= lower) & (q <= upper))
 
-    def _turned(self, q: Floats) -> Floats:
+    def _add_turns(self, q: Floats) -> Floats:
         """Positions as they are, a turn further and a turn back, (3, ...)."""
         return np.stack([q + 2 * np.pi * k * self._turns for k in (0, 1, -1)])
 
@@ -116,9 +116,9 @@ class InverseKinematics:
 
         It is NaN where a pose is out of reach.
         """
-        poses = checked_poses(X, single=False)
+        poses = check_poses(X, single=False)
         n = self.limits.shape[1]
-        start = checked("q0", q0, (n,), "joint position to start from")
+        start = check_array("q0", q0, (n,), "joint position to start from")
         if start.ndim != 1:
             raise ArmtwinError(f"q0 must have shape ({n},), got {start.shape}")
         path = np.empty((len(poses), n))
@@ -152,7 +152,7 @@ class InverseKinematics:
 
     def why_unreachable(self, X: ArrayLike) -> str:
         """Why a pose cannot be reached within the limits, as a sentence."""
-        pose = checked_poses(X, single=True)
+        pose = check_poses(X, single=True)
         solutions = self.solutions(pose)
         if len(self.within(solutions)):
             return "The pose can be reached."
@@ -166,7 +166,7 @@ class InverseKinematics:
     def _beyond_limits(self, solutions: Floats) -> str:
         """Which joints would be beyond their limits, in the solution that is nearest to them."""
         lower, upper = self.limits
-        turned = self._turned(solutions)
+        turned = self._add_turns(solutions)
         beyond = np.maximum(lower - turned, turned - upper).clip(min=0)
         excess = beyond.min(axis=0)
         best = int(excess.sum(axis=1).argmin())

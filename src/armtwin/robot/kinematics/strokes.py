@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
 
@@ -146,7 +146,7 @@ def joint_positions(robot: Robot, positions: ArrayLike, near: ArrayLike | None =
     """
     check_drives(robot)
     count = len(robot.assembly.drives)
-    x = checked("positions", positions, (count,), "a position for each drive").copy()
+    x = check_array("positions", positions, (count,), "a position for each drive").copy()
     weights = drive_weights(robot)
     around = np.zeros(robot.n) if near is None else np.asarray(near, dtype=np.float64)
     wanted = weights @ around

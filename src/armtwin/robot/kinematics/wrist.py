@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats, checked
+from armtwin.maths.batch import Floats, check_array
 from armtwin.robot.kinematics.strokes import check_levers
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Wrist
@@ -38,7 +38,7 @@ def wrist_of(robot: Robot) -> Wrist:
 def wrist_coordinates(robot: Robot, q: ArrayLike) -> Floats:
     """r, z, φ, γ, ψ at joint positions, (..., 5) [m, rad]; angles in (-π, π]."""
     wrist = wrist_of(robot)
-    q = checked("q", q, (robot.n,), "joint positions")
+    q = check_array("q", q, (robot.n,), "joint positions")
     p = robot.forward_kinematics(q, wrist.frame)[..., :3, 3]
     angles = q @ _angle_weights(robot, wrist).T
     phi = angles[..., 0]
@@ -53,12 +53,12 @@ def from_wrist(robot: Robot, coordinates: ArrayLike) -> Floats:
     Within them a cylinder may still come to its dead point, which is refused.
     """
     wrist = wrist_of(robot)
-    given = checked("coordinates", coordinates, (len(COORDINATES),), "r, z, phi, gamma, psi")
+    given = check_array("coordinates", coordinates, (len(COORDINATES),), "r, z, phi, gamma, psi")
     table = given.reshape(-1, len(COORDINATES))
     _check_limits(robot, wrist, table)
     q = np.tile(np.array(wrist.home), (len(table), 1))
     for _ in range(ROUNDS):
-        missing = _missing(robot, wrist, q, table)
+        missing = _coordinate_error(robot, wrist, q, table)
         if np.abs(missing).max() < CLOSE:
             check_levers(robot, q)
             return q.reshape(*given.shape[:-1], robot.n)
@@ -71,7 +71,7 @@ def from_wrist(robot: Robot, coordinates: ArrayLike) -> Floats:
     )
 
 
-def named_coordinates(robot: Robot, changes: dict[str, float]) -> Floats:
+def replace_home_coordinates(robot: Robot, changes: dict[str, float]) -> Floats:
     """The home of a robot in wrist coordinates, some of them replaced by name, (5,)."""
     wrist = wrist_of(robot)
     found = wrist_coordinates(robot, np.array(wrist.home))
@@ -104,7 +104,7 @@ def _check_limits(robot: Robot, wrist: Wrist, table: Floats) -> None:
             )
 
 
-def _missing(robot: Robot, wrist: Wrist, q: Floats, wanted: Floats) -> Floats:
+def _coordinate_error(robot: Robot, wrist: Wrist, q: Floats, wanted: Floats) -> Floats:
     """What wanted coordinates are beyond those at q, angles by the shorter way, (m, 5)."""
     missing = wanted - wrist_coordinates(robot, q)
     missing[:, 2:] = np.arctan2(np.sin(missing[:, 2:]), np.cos(missing[:, 2:]))

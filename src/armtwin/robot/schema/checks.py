@@ -17,7 +17,7 @@ from armtwin.maths.units import units_of
 from armtwin.robot.dynamics.bodies import body_problems
 from armtwin.robot.dynamics.rows import (
     gear_matrix,
-    ordered_gear_matrix,
+    order_gear_matrix,
     row,
     separating_joint,
     strut,
@@ -29,7 +29,7 @@ from armtwin.robot.schema.drive_groups import Balancer, Gear
 from armtwin.robot.schema.groups import Joint, Loop, Orientation
 from armtwin.robot.schema.mentions import name_problems
 from armtwin.robot.schema.servo import count_problems
-from armtwin.robot.schema.tree import Tree, grow, tree_problems
+from armtwin.robot.schema.tree import Tree, build_tree, tree_problems
 
 FOLLOWS = "which follows through a loop and has no coordinate of its own"
 NO_LENGTH = 1e-6  # m: a rod so short has no direction, pins so near are one
@@ -39,7 +39,7 @@ def loop_problems(description: Description) -> Iterator[str]:
     """Rods without a length, hinges in two places, joints that cannot follow."""
     if not description.loop:
         return
-    tree = grow(description)
+    tree = build_tree(description)
     poses = link_poses(tree)
     for i, loop in enumerate(description.loop, 1):
         place = f"loop.{i} ('{loop.name}')"
@@ -133,11 +133,11 @@ def _own_problems(description: Description) -> Iterator[str]:
         texts = bad_texts(group)
         if texts:
             yield f"{path} {texts}".strip()
-        yield from _broken_contracts(group, path)
+        yield from _range_problems(group, path)
         yield from _idle_sources(group, path)
 
 
-def _broken_contracts(group: Any, path: str) -> Iterator[str]:
+def _range_problems(group: Any, path: str) -> Iterator[str]:
     """Numbers that a file could not hold; a robot changed by code keeps the same contracts."""
     for name, unit in units_of(group.__class__):
         value = getattr(group, name)
@@ -232,7 +232,7 @@ def _drive_problems(description: Description) -> Iterator[str]:
     yield from _load_problems(description)
     drives = len(description.motor) + len(description.hydraulic)
     yield from _wrist_problems(description)
-    yield from _built_problems(description)
+    yield from _as_built_problems(description)
     for name, servo in description.servo.items():
         for phrase in count_problems(servo, drives):
             yield f"servo.{name}.{phrase}"
@@ -243,8 +243,8 @@ def _load_problems(description: Description) -> Iterator[str]:
     followers = [element for element in description.friction if element.follows_load]
     if not followers or any(joint.mimic is not None for joint in description.joint):
         return
-    tree = grow(description)
-    motors = ordered_gear_matrix(description, tree)
+    tree = build_tree(description)
+    motors = order_gear_matrix(description, tree)
     for element in followers:
         found = row(description, tree, element.on, element.side)
         try:
@@ -253,7 +253,7 @@ def _load_problems(description: Description) -> Iterator[str]:
             yield str(error)
 
 
-def _built_problems(description: Description) -> Iterator[str]:
+def _as_built_problems(description: Description) -> Iterator[str]:
     """Flexures and deviations of the same name, or with the name of a joint."""
     names = [joint.name for joint in description.joint]
     for i, flexure in enumerate(description.flexure, 1):
@@ -300,7 +300,7 @@ def _why_no_balancer(balancer: Balancer, description: Description) -> str:
         return " must act across exactly one revolute joint"
     if not isinstance(balancer.force, GasForce):
         return ""
-    linkage = strut(balancer, grow(description)).linkage
+    linkage = strut(balancer, build_tree(description)).linkage
     if linkage.problem():
         return ""
     why = balancer.force.too_long(linkage)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from armtwin.errors import did_you_mean
 from armtwin.robot.schema.description import Description
-from armtwin.robot.schema.tree import grow
+from armtwin.robot.schema.tree import build_tree
 
 
 class Mention(NamedTuple):
@@ -29,13 +29,13 @@ class Mention(NamedTuple):
 def name_problems(description: Description) -> Iterator[str]:
     """Sentences on names that stand for nothing or for two things; the links must form a tree."""
     mentions = (
-        *_mentioned_links(description),
-        *_mentioned_beams(description),
-        *_mentioned_in_loops(description),
-        *_mentioned_flexures(description),
-        *_mentioned_joints(description),
-        *_mentioned_rows(description),
-        *_mentioned_choices(description),
+        *_link_mentions(description),
+        *_beam_mentions(description),
+        *_loop_mentions(description),
+        *_flexure_mentions(description),
+        *_joint_mentions(description),
+        *_coordinate_mentions(description),
+        *_choice_mentions(description),
     )
     for place, what, name, known in mentions:
         if name not in known:
@@ -56,7 +56,7 @@ def _drives(description: Description) -> list[str]:
     return [*motors, *(cylinder.name for cylinder in description.hydraulic)]
 
 
-def _mentioned_beams(description: Description) -> Iterator[Mention]:
+def _beam_mentions(description: Description) -> Iterator[Mention]:
     """Beams must end at something that their link carries."""
     for i, link in enumerate(description.link, 1):
         carried = [joint.name for joint in description.joint if joint.parent == link.name]
@@ -67,7 +67,7 @@ def _mentioned_beams(description: Description) -> Iterator[Mention]:
             yield Mention(place, f"what link '{link.name}' carries,", beam.to, carried)
 
 
-def _mentioned_links(description: Description) -> Iterator[Mention]:
+def _link_mentions(description: Description) -> Iterator[Mention]:
     links = [link.name for link in description.link]
     if description.flange is not None:
         yield Mention("flange.link", "link", description.flange.link, links)
@@ -79,7 +79,7 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
     if description.wrist is not None:
         frames = [*links, *(frame.name for frame in description.frame)]
         yield Mention("wrist.frame", "link or frame", description.wrist.frame, frames)
-    with_base = [*links, grow(description).root]
+    with_base = [*links, build_tree(description).root]
     for i, balancer in enumerate(description.balancer, 1):
         pins = balancer.pins
         if pins is not None:
@@ -87,8 +87,8 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
             yield Mention(f"balancer.{i}.pins", "link", pins.link_b, with_base)
 
 
-def _mentioned_in_loops(description: Description) -> Iterator[Mention]:
-    links = [grow(description).root, *(link.name for link in description.link)]
+def _loop_mentions(description: Description) -> Iterator[Mention]:
+    links = [build_tree(description).root, *(link.name for link in description.link)]
     joints = _joints(description)
     for i, loop in enumerate(description.loop, 1):
         yield Mention(f"loop.{i}.link_a", "link", loop.link_a, links)
@@ -97,13 +97,13 @@ def _mentioned_in_loops(description: Description) -> Iterator[Mention]:
             yield Mention(f"loop.{i}.passive", "joint", name, joints)
 
 
-def _mentioned_flexures(description: Description) -> Iterator[Mention]:
+def _flexure_mentions(description: Description) -> Iterator[Mention]:
     moving = [joint.child for joint in description.joint]
     for i, flexure in enumerate(description.flexure, 1):
         yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
 
 
-def _mentioned_joints(description: Description) -> Iterator[Mention]:
+def _joint_mentions(description: Description) -> Iterator[Mention]:
     joints = _joints(description)
     for i, transmission in enumerate(description.transmission, 1):
         if transmission.joint:
@@ -118,7 +118,7 @@ def _mentioned_joints(description: Description) -> Iterator[Mention]:
             yield Mention(f"balancer.{i}.joint", "joint", balancer.joint, joints)
 
 
-def _mentioned_rows(description: Description) -> Iterator[Mention]:
+def _coordinate_mentions(description: Description) -> Iterator[Mention]:
     """Names of joints and drives on whose coordinates friction and cylinders act."""
     joints = _joints(description)
     for i, element in enumerate(description.friction, 1):
@@ -144,7 +144,7 @@ def _row_mentions(
         yield Mention(place, "joint or drive", joint, joints)
 
 
-def _mentioned_choices(description: Description) -> Iterator[Mention]:
+def _choice_mentions(description: Description) -> Iterator[Mention]:
     """The tool, the payload and the set of friction elements in use."""
     mounted = description.mounted
     if mounted.tool:

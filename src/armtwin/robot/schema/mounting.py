@@ -48,17 +48,17 @@ def gravity_of(mounting: str) -> Vector:
         raise ArmtwinError(f"mounting must turn about one of {known} of the base, got '{axis}'")
     name = words.strip()
     if name in NAMED:
-        return _turned(NAMED[name], axis)
+        return _gravity_after_turn(NAMED[name], axis)
     contract = f"mounting must be floor, wall, ceiling or an angle as \"30 deg\", got '{mounting}'"
     if name.isalpha():
         raise ArmtwinError(contract)
     try:
-        return _turned(ANGLE.read_word(name), axis)
+        return _gravity_after_turn(ANGLE.read_word(name), axis)
     except ArmtwinError as error:
         raise ArmtwinError(f"{contract}: an angle {error}") from None
 
 
-def _turned(angle: float, axis: str) -> Vector:
+def _gravity_after_turn(angle: float, axis: str) -> Vector:
     R = rotations.about(AXES[axis], angle)
     return vector(R.T @ np.array([0.0, 0.0, -STANDARD]))
 
@@ -81,7 +81,7 @@ def read_gravity(text: str) -> Vector:
         raise ArmtwinError(f"gravity {contract}, got '{text}' (a number {error})") from None
     size = float(np.linalg.norm(g))
     if size > 0 and not LEAST <= size <= MOST:
-        meant = written(STANDARD / size * np.array(g))
+        meant = format_gravity(STANDARD / size * np.array(g))
         raise ArmtwinError(
             f"gravity must be {LEAST} to {MOST} m/s² long, got {size:.4g} m/s² from '{text}'. "
             f'Did you mean "{meant}"?'
@@ -89,7 +89,7 @@ def read_gravity(text: str) -> Vector:
     return g
 
 
-def written(g: Sequence[float] | Floats) -> str:
+def format_gravity(g: Sequence[float] | Floats) -> str:
     """Three numbers as the command line reads them."""
     return " ".join(f"{part:.4g}" for part in vector(np.round(g, 4)))
 
@@ -110,7 +110,7 @@ def option_for(g: Sequence[float] | Floats) -> str:
         return f'--mounting "{_degrees(np.arctan2(x, -z))}"'
     if abs(x) < np.sin(NEARLY) * STANDARD:
         return f'--mounting "{_degrees(np.arctan2(-y, -z))} about x"'
-    return f'--gravity "{written(g)}"'
+    return f'--gravity "{format_gravity(g)}"'
 
 
 def _degrees(angle: float) -> str:

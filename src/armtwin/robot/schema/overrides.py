@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from armtwin.files.overrides import with_values
-from armtwin.files.reading import checked_format
+from armtwin.files.reading import check_format
 from armtwin.files.writing import to_tables
 from armtwin.robot.formats.reading import describe
 from armtwin.robot.schema.description import FORMAT, Description
@@ -15,9 +15,11 @@ from armtwin.robot.schema.description import FORMAT, Description
 SOURCE = "assumed: overridden by the job"
 
 
-def overridden(description: Description, values: Mapping[str, Any], origin: str) -> Description:
+def apply_overrides(
+    description: Description, values: Mapping[str, Any], origin: str
+) -> Description:
     """The description with other values at key paths; lists count from 1 or go by name."""
-    tables = checked_format(to_tables(description), origin, FORMAT)
+    tables = check_format(to_tables(description), origin, FORMAT)
     changed = with_values(tables, values, Description, SOURCE, origin)
     made = describe(changed, f"{origin}: override")
     known = description.standard_deviation

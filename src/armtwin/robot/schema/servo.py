@@ -330,7 +330,7 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
     for f in fields(servo):
         value = getattr(servo, f.name)
         if isinstance(value, ServoFitRecord):
-            problems += _unjudged_drives(value, drives)
+            problems += _share_problems(value, drives)
         elif isinstance(value, Delays | ServoRule | Shaping):
             for inner in fields(value):
                 key = f"{f.name}.{inner.name}"
@@ -350,7 +350,7 @@ def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
     return [f"{key} must have 1 or {drives} values, got {len(value)}"]
 
 
-def _unjudged_drives(fit: ServoFitRecord, drives: int) -> list[str]:
+def _share_problems(fit: ServoFitRecord, drives: int) -> list[str]:
     """What is wrong with the shares of a fit: none, or one for each of as many joints."""
     if len(fit.share) in (0, drives):
         return []

@@ -40,7 +40,7 @@ class Tree:
         return [joint.name for joint in self.joints].index(name)
 
 
-def grow(description: Description) -> Tree:
+def build_tree(description: Description) -> Tree:
     """The tree of a description whose `tree_problems` are none."""
     root = _bases(description)[0]
     left = list(description.joint)
@@ -72,7 +72,7 @@ def tree_problems(description: Description) -> list[str]:
     problems = [*_doubtful_names(description), *_joining_problems(description)]
     if problems:
         return problems
-    why = _why_no_tree(description) or _reserved_name(description)
+    why = _why_no_tree(description) or _name_conflict(description)
     return [why] if why else []
 
 
@@ -127,14 +127,14 @@ def _why_no_tree(description: Description) -> str:
     for link in description.link:
         if link.name not in (*children, *bases):
             return f"link '{link.name}' is not joined to the robot by any joint"
-    reached = _reached(description, bases[0])
+    reached = _links_from_base(description, bases[0])
     lost = [link for link in children if link not in reached]
     if lost:
         return f"joint: links {', '.join(lost)} form a cycle that does not reach the base"
     return ""
 
 
-def _reached(description: Description, base: str) -> set[str]:
+def _links_from_base(description: Description, base: str) -> set[str]:
     """The links that hang on the base, itself included."""
     reached = {base}
     before = 0
@@ -144,7 +144,7 @@ def _reached(description: Description, base: str) -> set[str]:
     return reached
 
 
-def _reserved_name(description: Description) -> str:
+def _name_conflict(description: Description) -> str:
     """A link or frame that takes the name of a frame that every robot has, as a sentence."""
     reserved = [*OWN_FRAMES] if "base" in _bases(description) else [*OWN_FRAMES, "base"]
     links = [link.name for link in description.link]

@@ -55,7 +55,7 @@ def describe_robot(
         "moving mass": f"{PLAIN.text(links[:, 0].sum())} kg",
         "mounted": in_words(d.gravity),
         "parameters": f"{len(parameters)}: {_parameter_groups(parameters)}",
-        "standard deviations": _known(uncertainty),
+        "standard deviations": _describe_deviations(uncertainty),
         "inverse kinematics": inverse,
     }
     sections = [
@@ -155,7 +155,7 @@ def _equipment(d: Description) -> Iterator[tuple[str, str]]:
     yield "servos", ", ".join(_servo(name, servo) for name, servo in d.servo.items())
 
 
-def _known(found: Uncertainty) -> str:
+def _describe_deviations(found: Uncertainty) -> str:
     """For how many parameters standard deviations are known, "" where for none."""
     if not found.known.any():
         return ""

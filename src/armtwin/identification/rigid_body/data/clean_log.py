@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.averaging import chosen_periods
-from armtwin.logs.cleaning import Cleaning, choices, cleaned, on_grid, speed_noise
+from armtwin.logs.averaging import select_periods
+from armtwin.logs.cleaning import Cleaning, choices, clean_channels, on_grid, speed_noise
 from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
 from armtwin.maths.batch import Flags, Floats
@@ -35,7 +35,7 @@ class Motion(NamedTuple):
         return Motion(self.q[which], self.v[which], self.a[which])
 
     @staticmethod
-    def joined(motions: Sequence[Motion]) -> Motion:
+    def join(motions: Sequence[Motion]) -> Motion:
         """Several motions one after the other."""
         q, v, a = zip(*motions, strict=True)
         return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(a))
@@ -114,10 +114,10 @@ def clean_log(
     without, replaced = without_outliers(bare.channels)
     bare = replace(bare, channels=without)
     if recipe.period is not None and recipe.periods is not None:
-        bare = chosen_periods(bare, recipe.period, *recipe.periods)
+        bare = select_periods(bare, recipe.period, *recipe.periods)
     how = choices(bare, cutoff, recipe.period, recipe.rate or 0.0)
     even = {name: on_grid(bare.time, x, how) for name, x in bare.channels.items()}
-    whole = cleaned(bare.time, even, replace(how, step=1, margin=0))
+    whole = clean_channels(bare.time, even, replace(how, step=1, margin=0))
     m = len(whole.time)
     raw = Log(whole.time, {name: values[:m] for name, values in even.items()})
     return CleanLog(
@@ -128,13 +128,13 @@ def clean_log(
     )
 
 
-def predicted_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
+def filter_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
     """Motion at every sample of a log whose torque is predicted, not fitted."""
-    cleaned = clean_log(log, within_rate(log, cutoff), recipe.for_prediction())
+    cleaned = clean_log(log, limit_to_rate(log, cutoff), recipe.for_prediction())
     return cleaned.motion_at(log.time)
 
 
-def middle(log: Log, share: float) -> Log:
+def cut_middle(log: Log, share: float) -> Log:
     """A share of a log's samples, from its middle."""
     length = int(share * len(log.time))
     first = (len(log.time) - length) // 2
@@ -143,7 +143,7 @@ def middle(log: Log, share: float) -> Log:
     return Log(log.time[chosen], channels, joint_names=log.joint_names)
 
 
-def within_rate(log: Log, cutoff: float) -> float:
+def limit_to_rate(log: Log, cutoff: float) -> float:
     """A cut-off that a log's rate allows [Hz]."""
     duration = float(log.time[-1] - log.time[0])
     rate = (len(log.time) - 1) / duration

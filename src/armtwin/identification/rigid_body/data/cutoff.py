@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.least_squares import scales
-from armtwin.identification.fitting.left_out import left_out_parts
-from armtwin.identification.rigid_body.data.clean_log import middle
+from armtwin.identification.fitting.least_squares import estimate_scales
+from armtwin.identification.fitting.left_out import prepare_left_out_parts
+from armtwin.identification.rigid_body.data.clean_log import cut_middle
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,
     LowPassFilter,
-    fastest,
+    find_highest_speeds,
     prepare_data,
 )
-from armtwin.identification.rigid_body.friction.selection import is_set_value
-from armtwin.identification.rigid_body.friction.terms import Terms, hosts
+from armtwin.identification.rigid_body.friction.selection import is_command
+from armtwin.identification.rigid_body.friction.terms import Terms, find_hosts
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import LEAST_PERIODS
 from armtwin.logs.log import Log
@@ -28,7 +28,7 @@ from armtwin.robot.robot import Robot
 CUTOFFS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # tried [Hz]
 ROWS = 20_000  # of all logs on which cut-offs are compared
 LEAST_RATE = 3.0  # rate of a log over the highest cut-off that is tried
-RADII = (1e-4, 1e-3)  # pre-sliding distances tried with every cut-off [rad]
+DISTANCES = (1e-4, 1e-3)  # pre-sliding distances tried with every cut-off [rad]
 WEIGHT = 1e-3  # of the prior
 
 Say = Callable[[float], None]
@@ -49,7 +49,7 @@ class Cutoff:
 
 
 @one_blas_thread()
-def best_cutoff(
+def choose_cutoff(
     robot: Robot, logs: tuple[Log, ...], source: str, recipe: Recipe, progress: Say | None
 ) -> Cutoff | None:
     """The cut-off that predicts left-out parts best, None where none can be tried.
@@ -69,7 +69,7 @@ def best_cutoff(
             progress(k / len(possible))
         try:
             work = prepare_data(robot, stretches, source, LowPassFilter(cutoff, True, recipe))
-            errors[cutoff] = _missed(work)
+            errors[cutoff] = _evaluate_left_out(work)
         except (ArmtwinError, np.linalg.LinAlgError):
             continue  # a filter that leaves too little is no candidate
     if not errors:
@@ -81,7 +81,7 @@ def _stretches(logs: tuple[Log, ...]) -> tuple[Log, ...]:
     """The middle of each log, so that all have few enough rows."""
     samples = sum(len(log.time) for log in logs)
     share = min(1.0, ROWS / samples)
-    return tuple(middle(log, share) for log in logs)
+    return tuple(cut_middle(log, share) for log in logs)
 
 
 def _possible(logs: tuple[Log, ...]) -> list[float]:
@@ -94,16 +94,16 @@ def _possible(logs: tuple[Log, ...]) -> list[float]:
     return [cutoff for cutoff in CUTOFFS if least <= cutoff <= most]
 
 
-def _missed(work: IdentificationData) -> float:
+def _evaluate_left_out(work: IdentificationData) -> float:
     """Relative error of the left-out torque, mean of the joints."""
     work = work.with_width().with_all_rows().with_terms(_terms(work))
     parts, judged = work.squares(), work.raw_squares(ROWS)
     gains = work.gains(parts.whole())
     if gains is not None:
         parts, judged = parts.scaled(gains), judged.scaled(gains)
-    sigma = scales(parts.whole(), work.free)
+    sigma = estimate_scales(parts.whole(), work.free)
     count = work.free.count
-    squares = left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
+    squares = prepare_left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
     return float(np.exp(0.5 * squares.error()))
 
 
@@ -111,10 +111,10 @@ def _terms(work: IdentificationData) -> Terms:
     """Pre-sliding friction of two distances on every element; none where none is looked for."""
     recipe = work.recipe
     without = recipe.friction == "file" or recipe.motion == "reference"
-    if without or is_set_value(work.source):
+    if without or is_command(work.source):
         return ()
     found = []
-    for host in hosts(work.prior, work.recipe, fastest(work.clean)):
-        for distance in RADII:
+    for host in find_hosts(work.prior, work.recipe, find_highest_speeds(work.clean)):
+        for distance in DISTANCES:
             found.append(host.memory(distance))
     return tuple(found)

@@ -9,37 +9,40 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import Factors, factors, together
+from armtwin.identification.fitting.factors import Factors, factorise, merge_factors
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import fit, scales
+from armtwin.identification.fitting.least_squares import estimate_scales, fit
 from armtwin.identification.fitting.robust import huber_weights
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.squares import Squares, squares
+from armtwin.identification.fitting.squares import Squares, compute_squares
 from armtwin.identification.rigid_body.data.clean_log import (
     CleanLog,
     clean_log,
-    predicted_motion,
-    within_rate,
+    filter_motion,
+    limit_to_rate,
 )
-from armtwin.identification.rigid_body.data.reversals import best_width
-from armtwin.identification.rigid_body.fit.drive_gains import drive_gains, first_gains
+from armtwin.identification.rigid_body.data.reversals import choose_width
+from armtwin.identification.rigid_body.fit.drive_gains import (
+    estimate_drive_gains,
+    estimate_first_gains,
+)
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.fit.regression import (
     RegressionModel,
-    kept_rows,
+    find_settled_rows,
     raw_rows,
     rows,
-    settled_rows,
+    select_rows,
 )
-from armtwin.identification.rigid_body.friction.presliding import remembers
+from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.identification.rigid_body.friction.terms import Terms, elements_of, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
-from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.narrow import largest
-from armtwin.robot.dynamics.loaded_friction import has_loads, is_turned
+from armtwin.robot.dynamics.load_friction import has_loads, is_turned
 from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
@@ -130,10 +133,10 @@ class IdentificationData:
         return np.array(own + [True] * len(self.terms))
 
     @property
-    def remembers(self) -> bool:
+    def has_presliding(self) -> bool:
         """Whether any friction element, of the robot or added, has pre-sliding hysteresis."""
         elements = [*self.prior.assembly.friction, *elements_of(self.terms)]
-        return any(remembers(element) for element, _ in elements)
+        return any(has_presliding(element) for element, _ in elements)
 
     def with_all_rows(self) -> IdentificationData:
         """These data with the rows of joints at rest, where pre-sliding friction has a sign."""
@@ -160,13 +163,15 @@ class IdentificationData:
         pieces: list[list[Factors]] = [[] for _ in range(self._count(PARTS))]
         for part, some in self._pieces(PARTS):
             pieces[part].append(self._factors(some, robust))
-        return [together(some) for some in pieces]
+        return [merge_factors(some) for some in pieces]
 
     @one_blas_thread()
     def squares(self, count: int = PARTS) -> Squares:
         """Squares of at least `count` parts of the logs."""
         model = self.model
-        return squares(self._pieces(count), self._count(count), model.busy, model.combination)
+        return compute_squares(
+            self._pieces(count), self._count(count), model.busy, model.combination
+        )
 
     def _count(self, least: int) -> int:
         """Number of parts: at least this many, and equally many of each log."""
@@ -182,10 +187,10 @@ class IdentificationData:
 
     def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, RegressionRows]]:
         """Rows of one log, a few at a time, with their part of `count` parts."""
-        kept = kept_rows(log)
+        kept = select_rows(log)
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
         deflections = self.model.bends(log.motion)
-        settled = first_of(settled_rows(log, deflections, kept))
+        settled = first_of(find_settled_rows(log, deflections, kept))
         begins = min(settled, max(0, len(kept) - count))  # a row of each part at least
         edges = np.linspace(begins, len(kept), count + 1).astype(int).tolist()
         for first in range(0, len(kept), length):
@@ -200,16 +205,18 @@ class IdentificationData:
         """Factors of rows, weighted by their residuals where robust."""
         combination = self.model.combination
         if robust is None:
-            return factors(some, combination)
+            return factorise(some, combination)
         scaled = replace(some, target=some.target * robust.gains)
         gap = scaled.target - scaled.predicted(combination @ robust.phi)
-        return factors(scaled, combination, huber_weights(gap, robust.sigma))
+        return factorise(scaled, combination, huber_weights(gap, robust.sigma))
 
     @one_blas_thread()
     def raw_squares(self, most: int) -> Squares:
         """Squares of the same parts with the torque as measured, of at most `most` rows."""
         model = self.model
-        return squares(self._raw_pieces(most), self._count(PARTS), model.busy, model.combination)
+        return compute_squares(
+            self._raw_pieces(most), self._count(PARTS), model.busy, model.combination
+        )
 
     def _raw_pieces(self, most: int) -> Iterator[tuple[int, RegressionRows]]:
         """Rows with the torque as measured, and the number of the part that they belong to."""
@@ -239,8 +246,8 @@ class IdentificationData:
                 f"robot '{self.prior.name}': currents of coupled joints need "
                 "motor.torque_constant of every motor"
             )
-        first, own = first_gains(found, self.free.start, self.friction)
-        return drive_gains(found, self.free, GAIN_WEIGHT, first, own)
+        first, own = estimate_first_gains(found, self.free.start, self.friction)
+        return estimate_drive_gains(found, self.free, GAIN_WEIGHT, first, own)
 
     @one_blas_thread()
     def with_width(self) -> IdentificationData:
@@ -256,9 +263,9 @@ class IdentificationData:
         gains = some.gains(whole)
         if gains is not None:
             whole = whole.scaled(gains)
-        first = fit(whole, self.free, FIRST_WEIGHT, scales(whole, self.free))
+        first = fit(whole, self.free, FIRST_WEIGHT, estimate_scales(whole, self.free))
         phi = self.free.parameters(first.z)
-        width = best_width(self.prior, some.clean, phi, gains, _speed_noise(self.clean))
+        width = choose_width(self.prior, some.clean, phi, gains, _speed_noise(self.clean))
         return replace(
             self,
             width=self.width if width is None else width,
@@ -281,7 +288,7 @@ def prepare_data(
     recipe = how.recipe
     clean = []
     for k, log in enumerate(logs, 1):
-        within = how.cutoff if how.asked else within_rate(log, how.cutoff)
+        within = how.cutoff if how.asked else limit_to_rate(log, how.cutoff)
         try:
             logged = without_loads(prior, log, source, within, recipe)
             clean.append(clean_log(log, within, recipe, logged))
@@ -295,7 +302,7 @@ def prepare_data(
         free=free_parameters(prior, recipe),
         logs=logs,
         clean=tuple(clean),
-        rest=recipe.rest * fastest(clean),
+        rest=recipe.rest * find_highest_speeds(clean),
         width=FIRST_WIDTH * _speed_noise(clean),
     )
 
@@ -308,10 +315,10 @@ def first_of(flags: Flags) -> int:
 def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Recipe) -> Floats:
     """Logged torques without the friction that follows loads, as the robot file has it, (m, n)."""
     channel = torque_channel(log, source)
-    torque = logged_torque(robot, log, channel)
+    torque = torque_or_current(robot, log, channel)
     if not has_loads(robot.assembly) or needs_gains(robot, channel):
         return torque
-    return torque - robot.loaded_friction(*predicted_motion(log, cutoff, recipe))
+    return torque - robot.load_dependent_friction(*filter_motion(log, cutoff, recipe))
 
 
 def beyond_gears(robot: Robot, phi: Floats) -> Floats:
@@ -333,7 +340,7 @@ def _speed_noise(logs: Sequence[CleanLog]) -> Floats:
     return np.asarray(np.sqrt(power))
 
 
-def fastest(logs: Sequence[CleanLog]) -> Floats:
+def find_highest_speeds(logs: Sequence[CleanLog]) -> Floats:
     """Highest speed of each joint in all logs, (n,) [rad/s]."""
     speeds = [largest(log.clean.v) for log in logs]
     return np.asarray(np.max(speeds, axis=0))

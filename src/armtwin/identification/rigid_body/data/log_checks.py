@@ -28,8 +28,8 @@ def check_logs(robot: Robot, logs: Sequence[Log], channel: str) -> None:
     """
     for k, log in enumerate(logs):
         check_positions(robot, log, channel, _name(logs, k))
-    _refuse_twins(logs)
-    _refuse_standing(robot, logs, channel)
+    _refuse_duplicates(logs)
+    _refuse_unmoving(robot, logs, channel)
     torques = robot.n * sum(len(log.time) for log in logs)
     unknown = len(robot.parameters)
     if torques < unknown:
@@ -43,7 +43,7 @@ def _name(logs: Sequence[Log], k: int) -> str:
     return logs[k].origin or f"log {k + 1}"
 
 
-def _refuse_twins(logs: Sequence[Log]) -> None:
+def _refuse_duplicates(logs: Sequence[Log]) -> None:
     """Refuse a log that is given twice."""
     for k, log in enumerate(logs):
         for i in range(k):
@@ -52,7 +52,7 @@ def _refuse_twins(logs: Sequence[Log]) -> None:
                 raise ArmtwinError(f"{_name(logs, k)} is the same log as {twin}; give each once")
 
 
-def _refuse_standing(robot: Robot, logs: Sequence[Log], channel: str) -> None:
+def _refuse_unmoving(robot: Robot, logs: Sequence[Log], channel: str) -> None:
     """Refuse logs in which a joint never moves."""
     still = np.ones(robot.n, dtype=bool)
     for log in logs:

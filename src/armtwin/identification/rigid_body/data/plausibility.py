@@ -17,7 +17,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.factors import triangle
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.data.log_checks import names_of_joints, slides
-from armtwin.logs.plausibility import stretched
+from armtwin.logs.plausibility import describe_time_factor
 from armtwin.maths.batch import Floats
 from armtwin.maths.narrow import ranges
 from armtwin.robot.robot import Robot
@@ -58,14 +58,14 @@ class Reading(NamedTuple):
     sentence: str
 
 
-def suspect(robot: Robot, logs: Sequence[CleanLog]) -> None:
+def check_plausibility(robot: Robot, logs: Sequence[CleanLog]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
     logged = _samples(robot, logs)
     motion, rigid, tau = logged
     _refuse_stretched(robot, logged)
-    here = _explained_shares(tau, rigid, motion.v)
+    here = _explain_joints(tau, rigid, motion.v)
     best = Reading(0, 0.0, "")
-    for reading in (*_turned(robot, logged, here), *_exchanged(robot, logged, here)):
+    for reading in (*_read_reversed(robot, logged, here), *_read_swapped(robot, logged, here)):
         if reading.gain > max(best.gain, BETTER * reading.joints):
             best = reading
     if best.sentence:
@@ -100,7 +100,7 @@ def _samples(robot: Robot, logs: Sequence[CleanLog]) -> Logged:
         some = slice(None, None, step)
         motions.append(log.motion.at(some))
         torques.append(log.clean.tau[some])
-    motion = Motion.joined(motions)
+    motion = Motion.join(motions)
     return Logged(motion, robot.inverse_dynamics(*motion), np.concatenate(torques))
 
 
@@ -151,7 +151,8 @@ def _refuse_stretched(robot: Robot, logged: Logged) -> None:
     if 1 / least < ratio < least:
         return
     raise ArmtwinError(
-        f"time looks {stretched(np.sqrt(ratio))}: beside their weight {' and '.join(found)} show "
+        f"time looks {describe_time_factor(np.sqrt(ratio))}: "
+        f"beside their weight {' and '.join(found)} show "
         f"{ratio:.3g} times the inertia that the robot file gives them; check the unit of time in "
         "the columns file and the rate of the log, or the inertias of the robot file"
     )
@@ -203,7 +204,7 @@ def _friction_columns(v: Floats) -> Floats:
     return np.column_stack([np.sign(v), v, one, -one])
 
 
-def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
+def _explain_torque(tau: Floats, rigid: Floats, v: Floats) -> float:
     """Share of a torque's power that rigid torque and friction explain, no factor negative."""
     power = float(((tau - tau.mean()) ** 2).sum())
     if not power > 0:
@@ -212,18 +213,18 @@ def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
     return 1 - residual / power
 
 
-def _explained_shares(tau: Floats, rigid: Floats, v: Floats) -> Floats:
+def _explain_joints(tau: Floats, rigid: Floats, v: Floats) -> Floats:
     """The explained share of each joint's torque, (n,)."""
     shares = []
     for of_joint in zip(tau.T, rigid.T, v.T, strict=True):
-        shares.append(_explained(*of_joint))
+        shares.append(_explain_torque(*of_joint))
     return np.array(shares)
 
 
-def _turned(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
+def _read_reversed(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
     """Torques read with the other sign, where that explains more than as they are, (n,)."""
     motion, rigid, tau = logged
-    turned = _explained_shares(-tau, rigid, motion.v)
+    turned = _explain_joints(-tau, rigid, motion.v)
     wrong = (turned > GOOD) & (turned - here > BETTER)
     if not wrong.any():
         return
@@ -239,7 +240,7 @@ def _turned(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
     yield Reading(int(wrong.sum()), gain, sentence)
 
 
-def _exchanged(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
+def _read_swapped(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
     """Columns of two joints read as exchanged, where that explains both better, (n,)."""
     motion, rigid, tau = logged
     before = 100 * here.clip(0).mean()
@@ -255,7 +256,7 @@ def _exchanged(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
         ):
             if not _explain_both((i, k), (torque, model, speed), here):
                 continue
-            share = _explained_shares(torque, model, speed)
+            share = _explain_joints(torque, model, speed)
             after = 100 * share.mean()
             pair = f"{robot.joint_names[i]} and {robot.joint_names[k]}"
             sentence = (
@@ -271,4 +272,6 @@ def _explain_both(
 ) -> bool:
     """Whether torque, rigid torque and speed as read explain both joints well, and better."""
     torque, rigid, v = reading
-    return all(_explained(torque[:, j], rigid[:, j], v[:, j]) > max(GOOD, here[j]) for j in pair)
+    return all(
+        _explain_torque(torque[:, j], rigid[:, j], v[:, j]) > max(GOOD, here[j]) for j in pair
+    )

@@ -12,18 +12,27 @@ from numbers import Real
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.data.cutoff import Cutoff, Say, best_cutoff
+from armtwin.identification.rigid_body.data.cutoff import Cutoff, Say, choose_cutoff
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,
     LowPassFilter,
     prepare_data,
 )
 from armtwin.identification.rigid_body.data.log_checks import check_logs
-from armtwin.identification.rigid_body.data.plausibility import refuse_impossible, suspect
-from armtwin.identification.rigid_body.friction.selection import Chosen, chosen_terms
-from armtwin.identification.rigid_body.gravity.gravity_direction import Fall, fall
+from armtwin.identification.rigid_body.data.plausibility import (
+    check_plausibility,
+    refuse_impossible,
+)
+from armtwin.identification.rigid_body.friction.selection import (
+    FrictionSelection,
+    select_friction_terms,
+)
+from armtwin.identification.rigid_body.gravity.gravity_direction import (
+    GravityDirection,
+    estimate_gravity_direction,
+)
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.averaging import averaged
+from armtwin.logs.averaging import average_runs
 from armtwin.logs.cleaning import choices
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
@@ -51,8 +60,8 @@ class Preparation:
     given: Robot
     experiment: IdentificationData
     cutoff: Cutoff
-    friction: Chosen
-    fall: Fall | None
+    friction: FrictionSelection
+    fall: GravityDirection | None
     distrusted: str
 
 
@@ -68,27 +77,27 @@ def prepare_identification(
     """Check and clean the logs, and choose cut-off, gravity direction and friction terms."""
     say = progress or _silent
     keep_freed_memory()
-    given = _checked(robot, logs, cutoff)
+    given = _check_arguments(robot, logs, cutoff)
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)
     ordered = tuple(in_order_of(log, prior.joint_names) for log in given)
-    used = (averaged(ordered),) if recipe.average else ordered
+    used = (average_runs(ordered),) if recipe.average else ordered
     check_logs(prior, used, recipe.position_channel)
     source = torque_channel(used[0], torque)
     tried = _cutoff(prior, used, source, cutoff, recipe, lambda share: say(CUTOFF * share))
     say(CUTOFF)
     how = LowPassFilter(tried.cutoff, cutoff is not None, recipe)
     experiment = prepare_data(prior, used, source, how)
-    direction = None if recipe.tilt == "file" else fall(experiment)
-    distrusted = _distrusted(experiment, tried, direction)
+    direction = None if recipe.tilt == "file" else estimate_gravity_direction(experiment)
+    distrusted = _check_torque(experiment, tried, direction)
     say(MOUNTING)
-    if direction is not None and direction.leans:
+    if direction is not None and direction.base_is_tilted:
         tilted = prior.with_gravity(direction.logs)
         experiment = replace(experiment, prior=tilted)
     experiment = experiment.with_width()
-    friction = chosen_terms(experiment)
+    friction = select_friction_terms(experiment)
     experiment = replace(experiment, carried=friction.carried).with_terms(friction.terms)
-    if experiment.remembers:
+    if experiment.has_presliding:
         experiment = experiment.with_all_rows()
     say(FRICTION)
     return Preparation(prior, experiment, tried, friction, direction, distrusted)
@@ -98,7 +107,9 @@ def _silent(_: float) -> None:
     """Report no progress."""
 
 
-def _checked(robot: Robot, logs: Log | Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
+def _check_arguments(
+    robot: Robot, logs: Log | Sequence[Log], cutoff: float | None
+) -> tuple[Log, ...]:
     """The logs; arguments of another type than robot, logs and cut-off are refused."""
     if not isinstance(robot, Robot):
         kind = type(robot).__name__
@@ -122,7 +133,7 @@ def _cutoff(
         return Cutoff(asked, {})
     best = None
     if recipe.period is None:
-        best = best_cutoff(prior, logs, source, recipe, progress)
+        best = choose_cutoff(prior, logs, source, recipe, progress)
     return best or Cutoff(_by_spectrum(logs, recipe), {})
 
 
@@ -136,7 +147,9 @@ def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
     return float(np.median(wanted))
 
 
-def _distrusted(experiment: IdentificationData, tried: Cutoff, direction: Fall | None) -> str:
+def _check_torque(
+    experiment: IdentificationData, tried: Cutoff, direction: GravityDirection | None
+) -> str:
     """Message of a failed plausibility check where the recipe overrides it; else it is raised.
 
     The message names the cut-off that it depends on.
@@ -144,7 +157,7 @@ def _distrusted(experiment: IdentificationData, tried: Cutoff, direction: Fall |
     try:
         refuse_impossible(experiment.prior, experiment.clean)
         _check_mounting(experiment, direction)
-        suspect(experiment.prior, experiment.clean)
+        check_plausibility(experiment.prior, experiment.clean)
     except ArmtwinError as error:
         chosen = "chosen by predicting left-out parts" if tried.errors else "as given"
         filtered = f"judged at a cut-off of {experiment.cutoff:.3g} Hz, {chosen}"
@@ -155,12 +168,12 @@ def _distrusted(experiment: IdentificationData, tried: Cutoff, direction: Fall |
     return ""
 
 
-def _check_mounting(experiment: IdentificationData, direction: Fall | None) -> None:
+def _check_mounting(experiment: IdentificationData, direction: GravityDirection | None) -> None:
     """Refuse a base that is mounted otherwise, where the torque is plausible with that mounting."""
-    if direction is None or not direction.wrong:
+    if direction is None or not direction.wrong_mounting:
         return
     try:
-        suspect(experiment.prior.with_gravity(direction.logs), experiment.clean)
+        check_plausibility(experiment.prior.with_gravity(direction.logs), experiment.clean)
     except ArmtwinError:
         return  # something else is wrong, and is reported for the mounting in the file
-    raise ArmtwinError(direction.wrong)
+    raise ArmtwinError(direction.wrong_mounting)

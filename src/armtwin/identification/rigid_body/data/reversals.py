@@ -15,12 +15,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from armtwin.identification.fitting.tried import vertex
+from armtwin.identification.fitting.parabola import find_vertex
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
-from armtwin.identification.rigid_body.friction.presliding import bends, mean_sign, of_all_joints
+from armtwin.identification.rigid_body.friction.presliding import (
+    compute_deflections,
+    mean_sign,
+    of_all_joints,
+)
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.dynamics.friction_columns import ContactStates
-from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, loaded_friction
+from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
 from armtwin.robot.robot import Robot
 
 CHUNK = 2000  # samples whose regressor is held at a time
@@ -79,7 +83,7 @@ def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
 def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     """Friction torque (m, n) with hysteresis, averaged near reversals as in the regression."""
     values = robot.parameters[robot.layout.friction]
-    shares = bends(robot, robot.assembly.friction, motion.q, motion.v)
+    shares = compute_deflections(robot, robot.assembly.friction, motion.q, motion.v)
     doubt = doubt_of_speed(motion.v, width, averaged=1)
     torque = np.empty_like(motion.q)
     for some in in_chunks(len(torque)):
@@ -96,7 +100,7 @@ def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | N
     """Friction that loads add, (m, n), signed by the contacts' deflections or the mean speeds."""
     parts = robot.assembly
     if parts.coupling is not None:
-        return robot.loaded_friction(*motion)
+        return robot.load_dependent_friction(*motion)
     sides = np.empty((len(motion.v), len(parts.friction)))
     for e, (_, row) in enumerate(parts.friction):
         sides[:, e] = mean_sign(motion.v @ row.weights, doubt @ np.abs(row.weights))
@@ -104,10 +108,10 @@ def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | N
         sides = np.where(np.isnan(bent), sides, bent)
     rigid = robot.inverse_dynamics(*motion)
     on_links = beyond_gears(parts, rigid, motion.v, motion.a)
-    return loaded_friction(parts, on_links, motion.v, sides)
+    return load_dependent_friction(parts, on_links, motion.v, sides)
 
 
-def best_width(
+def choose_width(
     robot: Robot, logs: Sequence[CleanLog], phi: Floats, gains: Floats | None, noise: Floats
 ) -> Floats | None:
     """For each joint the speed uncertainty that explains the logged torque best, (n,) [rad/s].
@@ -138,7 +142,7 @@ def best_width(
         gap = rest - columns @ phi[of_friction]
         errors.append((gap**2).sum(axis=0))
     tried = WIDTHS.tolist()
-    widths = [vertex(tried, of_joint) for of_joint in np.array(errors).T]
+    widths = [find_vertex(tried, of_joint) for of_joint in np.array(errors).T]
     return np.asarray(widths * noise)
 
 
@@ -156,4 +160,4 @@ def _near_samples(
         motions.append(log.motion.at(some))
         spans.append(span[some])
         torques.append(log.raw.tau[some])
-    return Motion.joined(motions), np.concatenate(spans), np.concatenate(torques)
+    return Motion.join(motions), np.concatenate(spans), np.concatenate(torques)

@@ -9,8 +9,8 @@ import numpy as np
 
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
-from armtwin.identification.fitting.draw import Draw
-from armtwin.identification.rigid_body.evaluation.diagnostics import fall_words
+from armtwin.identification.fitting.regularisation import Regularisation
+from armtwin.identification.rigid_body.evaluation.diagnostics import describe_gravity
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
@@ -19,10 +19,10 @@ from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
-from armtwin.robot.schema.mounting import written
+from armtwin.robot.schema.mounting import format_gravity
 
 WEIGHT = Number(digits=2)
-MISSED = Number(100.0, "%", places=2)
+ERROR_SHARE = Number(100.0, "%", places=2)
 
 
 def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
@@ -32,10 +32,10 @@ def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
         found: The estimate.
         log: The log that it was validated on, None without one.
     """
-    yield from _cleaned_logs(found)
-    yield from _tried(found)
+    yield from _show_logs(found)
+    yield from _show_trials(found)
     yield from _gravity(found)
-    yield from _draw(found)
+    yield from _show_regularisation(found)
     widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
     yield Text(
         f"Speeds about a reversal within which the sign of friction is uncertain, °/s: {widths}.",
@@ -60,7 +60,7 @@ def _recipe(found: Estimate) -> str:
     return ", ".join(choices) or "the default"
 
 
-def _tried(found: Estimate) -> Iterator[Block]:
+def _show_trials(found: Estimate) -> Iterator[Block]:
     """Cut-offs and friction terms that were tried on left-out parts."""
     cutoffs = [{"tried": f"{c:g} Hz", "missed": e} for c, e in found.tried.errors.items()]
     if cutoffs:
@@ -69,7 +69,7 @@ def _tried(found: Estimate) -> Iterator[Block]:
             "parts.",
             "soft",
         )
-    columns = (Column("tried", "tried"), Column("missed", "error of left-out torque", MISSED))
+    columns = (Column("tried", "tried"), Column("missed", "error of left-out torque", ERROR_SHARE))
     yield Table(columns, cutoffs, "cutoffs_tried", folded="Cut-offs that were tried")
     terms = []
     for words, error in found.friction.errors.items():
@@ -82,10 +82,12 @@ def _gravity(found: Estimate) -> Iterator[Block]:
     """The direction of gravity, by the file and by the logs."""
     direction, gravity = found.fall, found.prior.description.gravity
     if direction is None:
-        yield Text(f"Gravity as in the robot file: {written(gravity)} m/s² in the base.", "soft")
+        yield Text(
+            f"Gravity as in the robot file: {format_gravity(gravity)} m/s² in the base.", "soft"
+        )
         yield Data("gravity", {"file_m_s2": gravity, "taken": False})
         return
-    yield Text(fall_words(direction), "soft")
+    yield Text(describe_gravity(direction), "soft")
     yield Data(
         "gravity",
         {
@@ -95,12 +97,12 @@ def _gravity(found: Estimate) -> Iterator[Block]:
             "angle_rad": direction.angle,
             "angle_std_rad": direction.angle_deviation,
             "from_logs": direction.share,
-            "taken": direction.leans,
+            "taken": direction.base_is_tilted,
         },
     )
 
 
-def _draw(found: Estimate) -> Iterator[Block]:
+def _show_regularisation(found: Estimate) -> Iterator[Block]:
     """How strongly the parameters were regularised towards the robot file."""
     regularisation = found.draw
     how = "as given"
@@ -118,7 +120,7 @@ def _draw(found: Estimate) -> Iterator[Block]:
     yield Data("draw.tried", tried)
 
 
-def _weight_chart(regularisation: Draw) -> Chart:
+def _weight_chart(regularisation: Regularisation) -> Chart:
     """Error of left-out parts over the weight of the prior."""
     weights = np.array(list(regularisation.errors))
     errors = np.array(list(regularisation.errors.values()))
@@ -136,7 +138,7 @@ def _weight_chart(regularisation: Draw) -> Chart:
     )
 
 
-def _cleaned_logs(found: Estimate) -> Iterator[Block]:
+def _show_logs(found: Estimate) -> Iterator[Block]:
     """The logs, and how each was cleaned."""
     records: list[Record] = []
     for log, how in zip(found.logs, found.cleaning, strict=True):

@@ -9,36 +9,41 @@ import numpy as np
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.validation import Validation
-from armtwin.identification.rigid_body.friction.presliding import Falling
-from armtwin.identification.rigid_body.friction.presliding_selection import RADII
-from armtwin.identification.rigid_body.friction.selection import is_set_value
-from armtwin.identification.rigid_body.friction.terms import LOAD, MEMORY, SHAPE, radii_of
-from armtwin.identification.rigid_body.gravity.gravity_direction import Fall
+from armtwin.identification.rigid_body.friction.presliding import VelocityWeakening
+from armtwin.identification.rigid_body.friction.presliding_selection import DISTANCES
+from armtwin.identification.rigid_body.friction.selection import is_command
+from armtwin.identification.rigid_body.friction.terms import (
+    LOAD,
+    PRESLIDING,
+    SHAPE,
+    list_presliding_distances,
+)
+from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.defaults.assumed_drives import FRICTION_SOURCE, ROTOR_SOURCE
-from armtwin.robot.schema.mounting import in_words, written
+from armtwin.robot.schema.mounting import format_gravity, in_words
 
-TOLD = 0.5  # share of a value below which it is the prior's more than the logs'
-VAGUE = 0.1  # share of a value that its deviation must not exceed for it to be well identified
+DETERMINED_SHARE = 0.5  # share of a value below which it is the prior's more than the logs'
+POOR = 0.1  # share of a value that its deviation must not exceed for it to be well identified
 LARGE = 20.0  # NRMSE that asks for a reason [%]
 
 
-def not_told(found: Estimate) -> list[str]:
+def list_unidentified(found: Estimate) -> list[str]:
     """What the logs do not identify, and whose numbers are used instead."""
     return [
-        *_added_drives(found),
-        *_gains(found),
-        *friction_sentences(found),
-        *_held(found),
+        *_describe_added_drives(found),
+        *_describe_gains(found),
+        *describe_friction(found),
+        *_describe_held(found),
         *_links(found),
-        *_splits(found),
+        *_describe_splits(found),
         *_other_parameters(found),
     ]
 
 
-def _added_drives(found: Estimate) -> Iterator[str]:
+def _describe_added_drives(found: Estimate) -> Iterator[str]:
     """Drives that the robot file lacks."""
     drives = found.prior.description
     added = []
@@ -51,7 +56,7 @@ def _added_drives(found: Estimate) -> Iterator[str]:
         yield f"The robot file lacks {lacking} of each joint; added, their first guesses assumed."
 
 
-def _gains(found: Estimate) -> Iterator[str]:
+def _describe_gains(found: Estimate) -> Iterator[str]:
     """Drive gains that no file gives."""
     if found.gains is None:
         return
@@ -62,14 +67,14 @@ def _gains(found: Estimate) -> Iterator[str]:
     )
 
 
-def _held(found: Estimate) -> Iterator[str]:
+def _describe_held(found: Estimate) -> Iterator[str]:
     """Parameters that were not free to change."""
     held = []
     for parameter, may_change in zip(found.table, found.free, strict=True):
         if not may_change:
             held.append(parameter.name)
     if held:
-        yield f"Held fixed, not identified: {_listed(held)}."
+        yield f"Held fixed, not identified: {_join_names(held)}."
 
 
 def _links(found: Estimate) -> Iterator[str]:
@@ -79,23 +84,23 @@ def _links(found: Estimate) -> Iterator[str]:
         ten = found.prior.layout.link(k)
         if not found.free[ten].any():
             continue
-        if all(parameter.from_logs < TOLD for parameter in found.table[ten]):
+        if all(parameter.from_logs < DETERMINED_SHARE for parameter in found.table[ten]):
             from_file.append(joint.child)
-        elif all(_vague(parameter) for parameter in found.table[ten]):
+        elif all(_is_poorly_identified(parameter) for parameter in found.table[ten]):
             vague.append(joint.child)
     if from_file:
-        links = _listed(from_file)
+        links = _join_names(from_file)
         yield f"Not identified by these logs: {links}; the inertias are the robot file's."
     if vague:
-        yield f"Poorly identified (all standard deviations above 10 %): {_listed(vague)}."
+        yield f"Poorly identified (all standard deviations above 10 %): {_join_names(vague)}."
 
 
-def _vague(parameter: FittedParameter) -> bool:
+def _is_poorly_identified(parameter: FittedParameter) -> bool:
     """Whether a value is poorly identified by its own deviation."""
-    return parameter.std > VAGUE * abs(parameter.value)
+    return parameter.std > POOR * abs(parameter.value)
 
 
-def _splits(found: Estimate) -> Iterator[str]:
+def _describe_splits(found: Estimate) -> Iterator[str]:
     """Rotors that are identifiable only in combination with their link."""
     table = found.prior.parameter_table
     for combination in found.structure.combination:
@@ -108,7 +113,8 @@ def _splits(found: Estimate) -> Iterator[str]:
                 bodies.append(table[k].name)
         if rotors and bodies and found.free[members].any():
             yield (
-                f"{_listed(rotors)} and the inertia of what turns with it ({_listed(bodies, 4)}) "
+                f"{_join_names(rotors)} and the inertia of what turns with it "
+                f"({_join_names(bodies, 4)}) "
                 "are identifiable only in combination; the split is the robot file's."
             )
 
@@ -116,18 +122,19 @@ def _splits(found: Estimate) -> Iterator[str]:
 def _other_parameters(found: Estimate) -> Iterator[str]:
     """Rotors, balancers and friction that the logs do not identify, or poorly."""
     from_file, vague = [], []
-    for parameter in _told_by_some_motion(found):
-        if parameter.from_logs < TOLD:
+    for parameter in _select_identifiable(found):
+        if parameter.from_logs < DETERMINED_SHARE:
             from_file.append(parameter.name)
-        elif _vague(parameter):
+        elif _is_poorly_identified(parameter):
             vague.append(parameter.name)
     if from_file:
-        yield f"Hardly identified: {_listed(from_file)}; the values are mostly the robot file's."
+        names = _join_names(from_file)
+        yield f"Hardly identified: {names}; the values are mostly the robot file's."
     if vague:
-        yield f"Poorly identified (standard deviation above 10 %): {_listed(vague)}."
+        yield f"Poorly identified (standard deviation above 10 %): {_join_names(vague)}."
 
 
-def _told_by_some_motion(found: Estimate) -> Iterator[FittedParameter]:
+def _select_identifiable(found: Estimate) -> Iterator[FittedParameter]:
     """Free parameters beside those of links that are identifiable."""
     for k in np.flatnonzero(found.free):
         of_link = found.prior.parameter_table[k].group == "link"
@@ -135,14 +142,14 @@ def _told_by_some_motion(found: Estimate) -> Iterator[FittedParameter]:
             yield found.table[k]
 
 
-def _listed(words: Sequence[str], most: int = 8) -> str:
+def _join_names(words: Sequence[str], most: int = 8) -> str:
     """Words with commas between, the last ones counted where there are many."""
     text = ", ".join(words[:most])
     more = len(words) - most
     return f"{text} and {more} more" if more > 0 else text
 
 
-def reasons(found: Estimate, log: Log, validation: Validation) -> list[str]:
+def explain_errors(found: Estimate, log: Log, validation: Validation) -> list[str]:
     """For each joint whose error remains large, where it lies; no cause that was tried explains it.
 
     Causes are friction terms that were tried on left-out parts; those that predict better are in
@@ -172,11 +179,11 @@ def _where(found: Estimate, validation: Validation, at_rest: Flags, j: int) -> s
     return (
         f"; {still:.0f} % of its power where the joint is at rest "
         f"({100 * at_rest.mean():.0f} % of the time), {fast:.0f} % above {cutoff:.3g} Hz; "
-        f"{_tried(found)}"
+        f"{_describe_trials(found)}"
     )
 
 
-def _tried(found: Estimate) -> str:
+def _describe_trials(found: Estimate) -> str:
     """Whether another cause was tried."""
     if not found.friction.errors:
         return "no cause was tried"
@@ -187,10 +194,10 @@ def _power(x: Floats) -> float:
     return float((x**2).sum()) + 1e-300
 
 
-def _beside_the_bristle(found: Estimate) -> str:
+def _compare_with_closed_loop(found: Estimate) -> str:
     """How far the fitted pre-sliding friction differs from that of the closed loop."""
-    memories = [term for term in found.model.terms if term.element.name.endswith(MEMORY)]
-    if all(isinstance(term.element.law, Falling) for term in memories):
+    memories = [term for term in found.model.terms if term.element.name.endswith(PRESLIDING)]
+    if all(isinstance(term.element.law, VelocityWeakening) for term in memories):
         return "The closed loop has the same pre-sliding model."
     return (
         "At a reversal this differs from the pre-sliding model of the closed loop by at most 0.31 "
@@ -198,25 +205,25 @@ def _beside_the_bristle(found: Estimate) -> str:
     )
 
 
-def friction_sentences(found: Estimate) -> list[str]:
+def describe_friction(found: Estimate) -> list[str]:
     """Which friction terms were added to those of the robot file, and which not."""
     chosen = found.friction
     if not chosen.errors:
         return []
-    sentences = [*_memory_sentence(found)]
+    sentences = [*_describe_presliding(found)]
     shapes = [term for term in found.model.terms if term.element.name.endswith(SHAPE)]
     if shapes:
-        names = _listed([term.element.name for term in shapes])
+        names = _join_names([term.element.name for term in shapes])
         law = shapes[0].element.law
         sentences.append(
             f"Friction depends on speed otherwise than in the robot file: {names} were added "
             f"({law.law}), which predicts left-out parts better."
         )
-    sentences += _load_sentence(found)
+    sentences += _describe_loads(found)
     return sentences
 
 
-def _load_sentence(found: Estimate) -> Iterator[str]:
+def _describe_loads(found: Estimate) -> Iterator[str]:
     """By how much friction grows with the torque that gears transmit."""
     values = {row.name: row for row in found.table}
     words = []
@@ -228,45 +235,46 @@ def _load_sentence(found: Estimate) -> Iterator[str]:
     if words:
         yield (
             f"Friction grows with the torque that gears transmit, by this share of it: "
-            f"{_listed(words)}. This predicts left-out parts better."
+            f"{_join_names(words)}. This predicts left-out parts better."
         )
 
 
-def _memory_sentence(found: Estimate) -> Iterator[str]:
+def _describe_presliding(found: Estimate) -> Iterator[str]:
     """What the logs show of pre-sliding friction."""
     chosen = found.friction
-    if is_set_value(found.torque_source):
+    if is_command(found.torque_source):
         yield (f"{found.torque_source} is a command, so pre-sliding friction cannot be seen in it.")
         return
-    if not chosen.remembers:
+    if not chosen.has_presliding:
         yield (
             f"The logs do not identify pre-sliding friction: no pre-sliding distance from "
-            f"{RADII[0]:.0e} to {RADII[-1]:.0e} rad predicts left-out parts better."
+            f"{DISTANCES[0]:.0e} to {DISTANCES[-1]:.0e} rad predicts left-out parts better."
         )
         return
-    distances = dict(radii_of(found.model.terms))
+    distances = dict(list_presliding_distances(found.model.terms))
     words = ", ".join(f"{name} {distance:.1e}" for name, distance in distances.items())
     yield (
         f"Friction has pre-sliding hysteresis with these pre-sliding distances, rad: {words}. "
-        f"{_beside_the_bristle(found)}"
+        f"{_compare_with_closed_loop(found)}"
     )
     if not all(chosen.told):
         yield (
-            f"A pre-sliding distance of {RADII[0]:.0e} rad is the smallest that was tried; the "
+            f"A pre-sliding distance of {DISTANCES[0]:.0e} rad is the smallest that was tried; the "
             "logs show only that it is not larger."
         )
 
 
-def fall_words(direction: Fall) -> str:
+def describe_gravity(direction: GravityDirection) -> str:
     """What the logs show of the direction of gravity."""
     apart = f"{np.degrees(direction.angle):.2g} ± {np.degrees(direction.angle_deviation):.2g} deg"
-    if direction.leans:
+    if direction.base_is_tilted:
         lower = 100 * (1 - np.exp(-0.5 * direction.gain))
         return (
-            f"Gravity {written(direction.logs)} m/s² in the base: {direction.leaning}, which "
+            f"Gravity {format_gravity(direction.logs)} m/s² in the base: "
+            f"{direction.tilt_phrase}, which "
             f"lowers the error of the left-out torque by {lower:.2g} %."
         )
-    where = f"{in_words(direction.file)}, {written(direction.file)} m/s² in the base"
+    where = f"{in_words(direction.file)}, {format_gravity(direction.file)} m/s² in the base"
     if not direction.told:
         return f"Gravity as in the robot file ({where}): not identifiable from these logs."
     return (

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.identification.fitting.decomposition import Decomposition
-from armtwin.identification.fitting.draw import Draw
+from armtwin.identification.fitting.regularisation import Regularisation
 from armtwin.identification.fitting.structure import ColumnStructure
 from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.data.clean_log import Motion, predicted_motion
+from armtwin.identification.rigid_body.data.clean_log import Motion, filter_motion
 from armtwin.identification.rigid_body.data.cutoff import Cutoff
 from armtwin.identification.rigid_body.data.reversals import mean_friction
 from armtwin.identification.rigid_body.evaluation.validation import Validation
-from armtwin.identification.rigid_body.fit.consistency_cost import Price
+from armtwin.identification.rigid_body.fit.consistency_cost import ConsistencyCost
 from armtwin.identification.rigid_body.fit.regression import RegressionModel
-from armtwin.identification.rigid_body.friction.presliding import unsettled_friction
-from armtwin.identification.rigid_body.friction.selection import Chosen
-from armtwin.identification.rigid_body.gravity.gravity_direction import Fall
+from armtwin.identification.rigid_body.friction.presliding import estimate_unsettled_friction
+from armtwin.identification.rigid_body.friction.selection import FrictionSelection
+from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
@@ -82,7 +82,7 @@ class Estimate(Result):
     covariance_at_gains: Floats
     torque_source: str
     gains: Floats | None
-    draw: Draw
+    draw: Regularisation
     sigma: Floats
     fastest: Floats
     reversal: Floats
@@ -95,12 +95,12 @@ class Estimate(Result):
     logs: tuple[Log, ...]
     model: RegressionModel
     tried: Cutoff
-    friction: Chosen
-    price: Price | None
+    friction: FrictionSelection
+    consistency_cost: ConsistencyCost | None
     inflation: float
     missed: Floats
     distrusted: str
-    fall: Fall | None
+    fall: GravityDirection | None
 
     described_by = "armtwin.identification.rigid_body.evaluation.result:describe_estimate"
 
@@ -134,7 +134,7 @@ class Estimate(Result):
             if known is log:
                 return motion
         ordered = in_order_of(log, self.robot.joint_names)
-        motion = predicted_motion(ordered, self.cutoff, self.recipe)
+        motion = filter_motion(ordered, self.cutoff, self.recipe)
         self._latest[:] = [(log, motion)]
         return motion
 
@@ -157,13 +157,13 @@ class Estimate(Result):
         motion, measured = self._motion(log), self._measured(log)
         rigid = model.inverse_dynamics(*motion)
         predicted = rigid + mean_friction(model, motion, self.reversal)
-        return Validation.filtered(log.time, measured, predicted, cutoff)
+        return Validation.compare_filtered(log.time, measured, predicted, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """As `validate` with the parameters of plain least squares, consistent or not."""
         motion, measured = self._motion(log), self._measured(log)
         predicted = self.model.torque(motion, self.plain)
-        return Validation.filtered(log.time, measured, predicted, cutoff)
+        return Validation.compare_filtered(log.time, measured, predicted, cutoff)
 
     def standing(self, log: Log) -> Flags:
         """Which samples of a log have a joint at rest, slower than the fit uses, (m, n)."""
@@ -188,5 +188,5 @@ class Estimate(Result):
         for Y in self.model.regressors(motion):
             own = np.linalg.norm(Y @ root, axis=-1)
             deviation.append(np.hypot(own, self.missed))
-        before = unsettled_friction(self.robot, motion.q)
+        before = estimate_unsettled_friction(self.robot, motion.q)
         return np.hypot(np.concatenate(deviation), before)

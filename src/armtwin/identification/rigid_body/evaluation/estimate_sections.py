@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.evaluation.diagnostics import not_told
+from armtwin.identification.rigid_body.evaluation.diagnostics import list_unidentified
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
@@ -22,7 +22,7 @@ from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Picture, Record, Table, Text
 from armtwin.robot.robot import Robot
 
-MOVED = 12  # parameters shown unfolded
+SHOWN_CHANGES = 12  # parameters shown unfolded
 SHOWN_IN_V = 0.125  # size of an element of V that is drawn, as in figure 4.13 of [Waiboer 2007]
 STEPS = (0, 5, 10, 15, 20, 25, 30, 35, 40, 50)  # numbers of directions whose residual is listed
 BINS = 40  # of a joint's speeds, each with as many samples
@@ -34,9 +34,9 @@ CHANGE = Number(100.0, "%", places=0, signed=True)
 CENTRE = Number(1e3, "mm")
 
 
-def untold_blocks(found: Estimate) -> Iterator[Block]:
+def identifiability_blocks(found: Estimate) -> Iterator[Block]:
     """What the logs do not identify, and the combinations that are identifiable."""
-    sentences = not_told(found)
+    sentences = list_unidentified(found)
     for sentence in sentences or ["These logs identify every identifiable parameter."]:
         yield Text(sentence)
     yield Data("not_told", sentences)
@@ -60,7 +60,7 @@ def friction_blocks(found: Estimate, log: Log) -> Iterator[Block]:
     charts = []
     for j, name in enumerate(found.prior.joint_names):
         speeds = np.linspace(v[:, j].min(), v[:, j].max(), CURVE)
-        seen = _binned(v[:, j], torque[:, j])
+        seen = _average_bins(v[:, j], torque[:, j])
         layers = (
             Points("log", seen[:, 0], seen[:, 1], y_error=seen[:, 2], shape="circle", colour=6),
             Curve("identified", speeds, _alone(found.robot, j, speeds), colour=0, dash="solid"),
@@ -80,7 +80,7 @@ def friction_blocks(found: Estimate, log: Log) -> Iterator[Block]:
     )
 
 
-def _binned(v: Floats, torque: Floats) -> Floats:
+def _average_bins(v: Floats, torque: Floats) -> Floats:
     """Mean speed, mean torque and its deviation in bins of as many samples each, (bins, 3)."""
     order = np.argsort(v, kind="stable")
     rows = []
@@ -165,8 +165,8 @@ def parameter_blocks(found: Estimate) -> Iterator[Block]:
         Column("unit", "unit"),
     )
     yield Text("Largest changes in standard deviations:")
-    moved = sorted(found.table, key=_moved, reverse=True)
-    yield Table(columns, [asdict(row) for row in moved[:MOVED]])
+    moved = sorted(found.table, key=_change_in_deviations, reverse=True)
+    yield Table(columns, [asdict(row) for row in moved[:SHOWN_CHANGES]])
     yield _parameter_chart(found)
     everything = f"All {len(found.table)} parameters"
     yield Table(columns, [asdict(row) for row in found.table], "parameters", folded=everything)
@@ -199,7 +199,7 @@ def _before_and_after(
     )
 
 
-def _moved(row: FittedParameter) -> float:
+def _change_in_deviations(row: FittedParameter) -> float:
     """By how many standard deviations a parameter changed."""
     return abs(row.value - row.prior) / max(row.std, 1e-300)
 
@@ -264,14 +264,14 @@ def consistency_blocks(found: Estimate) -> Iterator[Block]:
         yield Text(
             "All inertias are physically consistent; rotor inertias and friction are at least 0."
         )
-    if found.price is not None:
-        share = found.price.share
+    if found.consistency_cost is not None:
+        share = found.consistency_cost.share
         does = "raise" if share >= 0 else "lower"
         yield Text(
             f"The physical-consistency constraints {does} the error on left-out parts by "
             f"{100 * abs(share):.2g} %."
         )
-        yield Data("contracts", asdict(found.price))
+        yield Data("contracts", asdict(found.consistency_cost))
     if not found.broken:
         yield Text("Plain least squares on the same rows is physically consistent as well.")
         return

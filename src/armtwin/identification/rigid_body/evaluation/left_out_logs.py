@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.data.clean_log import middle
+from armtwin.identification.rigid_body.data.clean_log import cut_middle
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.evaluation.validation import Validation, pooled
+from armtwin.identification.rigid_body.evaluation.validation import Validation, pool_nrmse
 from armtwin.identification.rigid_body.identify import identify
-from armtwin.logs.averaging import chosen_periods
+from armtwin.logs.averaging import select_periods
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -23,7 +23,7 @@ SAMPLES = 100_000  # of the others from which a part is predicted, at most
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOutPredictions:
     """Predictions of each part by a fit that never saw it.
 
     Attributes:
@@ -41,12 +41,12 @@ class LeftOut:
     @property
     def nrmse(self) -> Floats:
         """NRMSE of each joint over all parts, (n,) [%]."""
-        return pooled(self.parts)
+        return pool_nrmse(self.parts)
 
 
 def leave_one_out(
     robot: Robot, found: Estimate, progress: Callable[[float], None] | None = None
-) -> LeftOut:
+) -> LeftOutPredictions:
     """Predict each log of an estimate from the others, of long ones from their middle.
 
     Args:
@@ -62,7 +62,7 @@ def leave_one_out(
     parts, prior = [], []
     samples = sum(len(log.time) for log in logs) * (1 - 1 / len(logs))
     share = 1.0 if recipe.period is not None else min(1.0, SAMPLES / samples)
-    middles = [log if share == 1 else middle(log, share) for log in logs]
+    middles = [log if share == 1 else cut_middle(log, share) for log in logs]
     for k, log in enumerate(logs):
         others = [*middles[:k], *middles[k + 1 :]]
         fit = identify(robot, others, torque=source, cutoff=cutoff, recipe=recipe)
@@ -70,7 +70,7 @@ def leave_one_out(
         prior.append(fit.validate(log, robot=fit.prior))
         if progress is not None:
             progress((k + 1) / len(logs))
-    return LeftOut(names, tuple(parts), tuple(prior), share)
+    return LeftOutPredictions(names, tuple(parts), tuple(prior), share)
 
 
 def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:
@@ -78,7 +78,7 @@ def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:
     period, periods = found.recipe.period, found.recipe.periods
     logs = list(found.logs)
     if period is not None and periods is not None:
-        logs = [chosen_periods(log, period, *periods) for log in logs]
+        logs = [select_periods(log, period, *periods) for log in logs]
     if len(logs) > 1:
         return logs, tuple(log.origin or f"log {k}" for k, log in enumerate(logs, 1))
     (log,) = logs
@@ -96,7 +96,7 @@ def _single_periods(log: Log, period: float) -> list[Log]:
     count = int((len(log.time) + 0.5) / (period * rate))
     if count < 2:
         raise ArmtwinError("a log of one period leaves nothing to fit when it is left out")
-    return [chosen_periods(log, period, k, 1) for k in range(count)]
+    return [select_periods(log, period, k, 1) for k in range(count)]
 
 
 def _stretches(log: Log) -> list[Log]:

@@ -10,29 +10,32 @@ import numpy as np
 
 from armtwin.drives.friction.curves import breakaway
 from armtwin.files.digests import file_name
-from armtwin.identification.rigid_body.data.clean_log import middle
+from armtwin.identification.rigid_body.data.clean_log import cut_middle
 from armtwin.identification.rigid_body.evaluation.basis_sections import WEIGHT, basis_blocks
-from armtwin.identification.rigid_body.evaluation.diagnostics import fall_words, reasons
+from armtwin.identification.rigid_body.evaluation.diagnostics import (
+    describe_gravity,
+    explain_errors,
+)
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.estimate_sections import (
     consistency_blocks,
     friction_blocks,
+    identifiability_blocks,
     link_blocks,
     parameter_blocks,
     singular_blocks,
-    untold_blocks,
 )
-from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, LeftOut
+from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, LeftOutPredictions
 from armtwin.identification.rigid_body.evaluation.side_by_side import ModelsSideBySide, model_blocks
 from armtwin.identification.rigid_body.evaluation.validation import (
     Validation,
-    pooled,
-    shares_of,
-    shown_times,
+    choose_times,
+    pool_nrmse,
+    split_by_rest,
     torque_plot,
     torque_series,
 )
-from armtwin.identification.rigid_body.friction.presliding import remembers
+from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
@@ -70,7 +73,7 @@ class Identification(Result):
 
     estimate: Estimate
     log: Log | None = None
-    left_out: LeftOut | None = None
+    left_out: LeftOutPredictions | None = None
     models: ModelsSideBySide | None = None
     unjudged: str = ""
 
@@ -85,7 +88,7 @@ class Identification(Result):
         first = self.estimate.logs[0]
         if len(first.time) <= SAMPLES:
             return first
-        return middle(first, SAMPLES / len(first.time))
+        return cut_middle(first, SAMPLES / len(first.time))
 
     @cached_property
     def fit(self) -> Validation:
@@ -111,16 +114,16 @@ class Identification(Result):
         if self.log is not None:
             return self.fit.nrmse, self.prior.nrmse
         if self.left_out is not None:
-            return self.left_out.nrmse, pooled(self.left_out.prior)
+            return self.left_out.nrmse, pool_nrmse(self.left_out.prior)
         return None
 
     @property
     def failed(self) -> bool:
         """Whether its error on unseen torque exceeds that of its file, or one half."""
-        return self.worse or self.misses_half
+        return self.is_worse or self.error_exceeds_half
 
     @property
-    def worse(self) -> bool:
+    def is_worse(self) -> bool:
         """Whether the identified robot predicts the unseen worse than the robot file did."""
         errors = self.errors
         if errors is None:
@@ -129,17 +132,17 @@ class Identification(Result):
         return bool(np.nanmean(own) > WORSE * np.nanmean(prior))
 
     @property
-    def misses_half(self) -> bool:
+    def error_exceeds_half(self) -> bool:
         """Whether the error on unseen torque exceeds one half, mean of the joints."""
         return self.errors is not None and bool(np.nanmean(self.errors[0]) > HALF)
 
     def sections(self) -> Report:
         """Errors, what was identified and what not, torques and parameters."""
         found = self.estimate
-        times = shown_times(self.fit)
+        times = choose_times(self.fit)
         sections = [
             Section("", _errors(self)),
-            Section("What the logs do not identify", untold_blocks(found)),
+            Section("What the logs do not identify", identifiability_blocks(found)),
             Section("Torque, measured and predicted", _torques(self, times), page_only=True),
             Section("Friction", friction_blocks(found, self.fitted), page_only=True),
             Section("Masses and centres", link_blocks(found), page_only=True),
@@ -198,9 +201,9 @@ def _unseen(result: Identification) -> str:
 
 
 def _worth(result: Identification, own: float, prior: float) -> tuple[str, Tone]:
-    if result.worse:
+    if result.is_worse:
         return "The identified robot is no better than its file", "bad"
-    if result.misses_half:
+    if result.error_exceeds_half:
         return "The identified robot does not predict its torque", "bad"
     if own > BETTER * prior:
         return "The identified robot predicts hardly better or worse than its file", ""
@@ -256,9 +259,9 @@ def _errors(result: Identification) -> Iterator[Block]:
     if found.distrusted:
         yield Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
     yield Data("distrusted", found.distrusted)
-    if found.fall is not None and found.fall.leans:
-        yield Text(fall_words(found.fall))
-    why = reasons(found, result.shown, result.fit)
+    if found.fall is not None and found.fall.base_is_tilted:
+        yield Text(describe_gravity(found.fall))
+    why = explain_errors(found, result.shown, result.fit)
     for sentence in why:
         yield Text(sentence)
     yield Data("reasons", why)
@@ -277,7 +280,7 @@ def _settings(found: Estimate) -> str:
 def _joints(result: Identification) -> Iterator[Record]:
     """Errors of each joint."""
     found, errors = result.estimate, result.errors
-    still, moving = shares_of(result.fit, found.standing(result.shown))
+    still, moving = split_by_rest(result.fit, found.standing(result.shown))
     for j, name in enumerate(found.prior.joint_names):
         yield {
             "name": name,
@@ -313,11 +316,11 @@ def _data(result: Identification) -> Iterator[Data]:
     yield Data("tool", found.prior.description.mounted.tool)
     yield Data("payload", found.prior.description.mounted.payload)
     yield Data("torque", {"source": found.torque_source, "side": found.torque_side})
-    yield Data("judged_on", _judged_on(result))
+    yield Data("judged_on", _name_validation(result))
     yield Data("unjudged", result.unjudged)
     yield Data("failed", result.failed)
     yield Data("cutoff_hz", found.cleaning[0].cutoff)
-    yield Data("presliding", list(_memory(found)))
+    yield Data("presliding", list(_list_presliding(found)))
     yield Data(
         "decomposition",
         {
@@ -331,10 +334,10 @@ def _data(result: Identification) -> Iterator[Data]:
     )
 
 
-def _memory(found: Estimate) -> Iterator[Record]:
+def _list_presliding(found: Estimate) -> Iterator[Record]:
     """Friction elements with pre-sliding hysteresis, as identified."""
     for element in found.robot.description.active_friction():
-        if remembers(element):
+        if has_presliding(element):
             yield {
                 "element": element.name,
                 "row": row_words(element.on),
@@ -343,7 +346,7 @@ def _memory(found: Estimate) -> Iterator[Record]:
             }
 
 
-def _judged_on(result: Identification) -> str:
+def _name_validation(result: Identification) -> str:
     if result.log is not None:
         return result.log.origin or "a log"
     return "left out in turn" if result.left_out is not None else "nothing unseen"

@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
-from armtwin.notebook.cards import counted
+from armtwin.notebook.cards import format_count
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.sections import Block, Column, Line, Plot, Report, Section, Table, Text
@@ -40,9 +40,9 @@ class Validation(Result):
 
     def sections(self) -> Report:
         """Errors of each joint, and the torques over time."""
-        times = shown_times(self)
+        times = choose_times(self)
         errors = " ".join(f"{share:.1f}" for share in self.nrmse)
-        samples = counted(len(self.time), "sample")
+        samples = format_count(len(self.time), "sample")
         return Report(
             title="Torque, predicted against measured",
             subtitle=samples,
@@ -70,7 +70,9 @@ class Validation(Result):
         )
 
     @staticmethod
-    def filtered(time: Floats, tau: Floats, tau_hat: Floats, cutoff: float | None) -> Validation:
+    def compare_filtered(
+        time: Floats, tau: Floats, tau_hat: Floats, cutoff: float | None
+    ) -> Validation:
         """The comparison of two torques, both through a filter where a cut-off is given [Hz]."""
         if cutoff is None:
             return Validation.of(time, tau, tau_hat)
@@ -104,7 +106,7 @@ def _torques(validation: Validation, times: Floats) -> Iterator[Block]:
         yield torque_plot(f"joint {j + 1}", j, times)
 
 
-def shown_times(validation: Validation) -> Floats:
+def choose_times(validation: Validation) -> Floats:
     """Times of the samples that are shown: an even grid and the extremes of each torque."""
     time = validation.time
     times = [np.linspace(time[0], time[-1], min(GRID, len(time)))]
@@ -150,7 +152,7 @@ def torque_plot(
     return Plot("time", "time [s]", label, "N m", lines, 0, len(times), caption=caption)
 
 
-def shares_of(validation: Validation, at_rest: Flags) -> tuple[Floats, Floats]:
+def split_by_rest(validation: Validation, at_rest: Flags) -> tuple[Floats, Floats]:
     """NRMSE of each joint at rest and in motion, both over all torque, (n,) [%].
 
     Their squares add up to that of all samples.
@@ -167,7 +169,7 @@ def shares_of(validation: Validation, at_rest: Flags) -> tuple[Floats, Floats]:
     return 100 * np.sqrt(still), 100 * np.sqrt(moving)
 
 
-def pooled(parts: Sequence[Validation]) -> Floats:
+def pool_nrmse(parts: Sequence[Validation]) -> Floats:
     """NRMSE of each joint over several comparisons as one, (n,) [%]."""
     residual = power = np.zeros(parts[0].tau.shape[1])
     for part in parts:

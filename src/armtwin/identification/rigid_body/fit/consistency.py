@@ -20,7 +20,7 @@ from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import LeastSquaresFit
 from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.inertia import pseudo_inertia
-from armtwin.robot.dynamics.bodies import mounted_load
+from armtwin.robot.dynamics.bodies import lump_mounted_load
 from armtwin.robot.robot import Robot
 
 MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
@@ -28,10 +28,10 @@ ROUNDING = 1e-6  # of a parameter's size by which a fit may violate a bound of 0
 SLACK = 1e-3  # of a parameter's size by which a solver may violate a bound of 0
 
 
-def violations(robot: Robot, phi: Floats) -> list[str]:
+def find_violations(robot: Robot, phi: Floats) -> list[str]:
     """Links, rotors and friction elements that are not physically consistent, as phrases."""
     found = []
-    loads = _mounted(robot)
+    loads = _find_mounted_loads(robot)
     for k, joint in enumerate(robot.assembly.tree.joints):
         body = pseudo_inertia(phi[robot.layout.link(k)] - loads[k])
         if not np.linalg.eigvalsh(body)[0] > 0:
@@ -45,7 +45,7 @@ def violations(robot: Robot, phi: Floats) -> list[str]:
     return found
 
 
-def _mounted(robot: Robot) -> Floats:
+def _find_mounted_loads(robot: Robot) -> Floats:
     """Ten parameters of what is mounted on each link, (links, 10).
 
     The link itself is the rest.
@@ -53,7 +53,7 @@ def _mounted(robot: Robot) -> Floats:
     loads = np.zeros((len(robot.assembly.tree.joints), 10))
     flange = robot.description.flange
     if flange is not None:
-        loads[robot.assembly.tree.body(flange.link)] = mounted_load(robot.description)
+        loads[robot.assembly.tree.body(flange.link)] = lump_mounted_load(robot.description)
     return loads
 
 
@@ -62,7 +62,9 @@ def _at_least_zero(robot: Robot) -> Flags:
     return np.array([parameter.resists for parameter in robot.parameter_table])
 
 
-def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUNDING) -> Floats:
+def clip_to_zero(
+    robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUNDING
+) -> Floats:
     """The parameters (p,), those below zero by less than a share of their size set to zero.
 
     Friction that differs from zero by rounding alone is set to zero as well.
@@ -74,7 +76,7 @@ def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUN
     return np.where(below | rounding, 0.0, phi)
 
 
-def nearest(
+def solve_consistent(
     robot: Robot,
     found: LeastSquaresFit,
     free: FreeDirections,
@@ -87,10 +89,10 @@ def nearest(
         *_bodies(robot, free),
     ]
     phi = free.parameters(_least_within(found, constraints))
-    return at_zero(robot, phi, free, SLACK)
+    return clip_to_zero(robot, phi, free, SLACK)
 
 
-class Contract(NamedTuple):
+class Constraint(NamedTuple):
     """A physical-consistency constraint: s in a cone, with G z + s = h."""
 
     cone: Any
@@ -98,7 +100,7 @@ class Contract(NamedTuple):
     h: Floats
 
 
-def _signs(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
+def _signs(robot: Robot, free: FreeDirections) -> Iterator[Constraint]:
     """Rotor inertias, friction and stiffness that are free to change are at least zero."""
     import clarabel
 
@@ -109,32 +111,32 @@ def _signs(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
         cone = clarabel.NonnegativeConeT(len(signed))
         start = free.start[signed]
         least = np.where(springs, MARGIN * np.abs(start), 0.0)  # a spring without stiffness is none
-        yield Contract(cone, -slope[signed], start - least)
+        yield Constraint(cone, -slope[signed], start - least)
 
 
 def _mass_bounds(
     robot: Robot, free: FreeDirections, mass: Mapping[str, tuple[float, float]]
-) -> Iterator[Contract]:
+) -> Iterator[Constraint]:
     """Masses of links, without what is mounted on them, stay within their bounds."""
     import clarabel
 
-    slope, loads = free.map, _mounted(robot)
+    slope, loads = free.map, _find_mounted_loads(robot)
     for link, (low, high) in mass.items():
         k = robot.assembly.tree.body(link)
         of_mass = [robot.layout.link(k).start]
         own = free.start[of_mass] - loads[k][0]
         if low == high:
-            yield Contract(clarabel.ZeroConeT(1), -slope[of_mass], own - low)
+            yield Constraint(clarabel.ZeroConeT(1), -slope[of_mass], own - low)
         else:
-            yield Contract(clarabel.NonnegativeConeT(1), -slope[of_mass], own - low)
-            yield Contract(clarabel.NonnegativeConeT(1), slope[of_mass], high - own)
+            yield Constraint(clarabel.NonnegativeConeT(1), -slope[of_mass], own - low)
+            yield Constraint(clarabel.NonnegativeConeT(1), slope[of_mass], high - own)
 
 
-def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
+def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Constraint]:
     """Every link that is free to change is physically consistent."""
     import clarabel
 
-    slope, loads = free.map, _mounted(robot)
+    slope, loads = free.map, _find_mounted_loads(robot)
     for k in range(len(robot.assembly.tree.joints)):
         ten = robot.layout.link(k)
         if not slope[ten].any():
@@ -143,10 +145,10 @@ def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
         smallest = max(0.0, float(np.linalg.eigvalsh(here)[0]))
         margin = min(MARGIN * np.trace(here) / 4, 0.5 * smallest)
         inside = _triangle(here - margin * np.eye(4))
-        yield Contract(clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], inside)
+        yield Constraint(clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], inside)
 
 
-def _least_within(found: LeastSquaresFit, constraints: list[Contract]) -> Floats:
+def _least_within(found: LeastSquaresFit, constraints: list[Constraint]) -> Floats:
     """Free coordinates z with the least ‖R z - d‖ within all constraints, (f,)."""
     import clarabel
     from scipy import sparse

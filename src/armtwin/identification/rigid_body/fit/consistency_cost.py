@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import DrawnFit
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
-from armtwin.identification.rigid_body.fit.consistency import nearest, violations
+from armtwin.identification.rigid_body.fit.consistency import find_violations, solve_consistent
 from armtwin.maths.batch import Floats
 
-DEAR = 1.01  # times the error without constraints above which a smaller weight is tried
+COSTLY = 1.01  # times the error without constraints above which a smaller weight is tried
 SMALLER = (0.1, 0.01, 1e-3)  # shares of the prior weight that are tried
 
 Solve = Callable[[LeastSquaresFit], Floats]
 
 
 @dataclass(frozen=True)
-class Price:
+class ConsistencyCost:
     """Errors on left-out parts, as root mean squares over those of the fit.
 
     Attributes:
@@ -44,42 +44,44 @@ class Price:
         return self.consistent / self.drawn - 1
 
 
-def affordable(
-    experiment: IdentificationData, regularised: DrawnFit
-) -> tuple[DrawnFit, Price | None]:
+def choose_consistent_weight(
+    experiment: IdentificationData, regularised: RegularisedFit
+) -> tuple[RegularisedFit, ConsistencyCost | None]:
     """The fit whose weight predicts left-out parts best within the constraints, and their cost.
 
     None where none is violated, or a part alone cannot be solved.
     """
     recipe, robot = experiment.recipe, experiment.extended
-    if recipe.estimator != "consistent" or not violations(robot, regularised.parameters):
+    if recipe.estimator != "consistent" or not find_violations(robot, regularised.parameters):
         return regularised, None
 
     def solve_within(found: LeastSquaresFit) -> Floats:
-        return nearest(robot, found, regularised.free, recipe.mass)
+        return solve_consistent(robot, found, regularised.free, recipe.mass)
 
     def solve_freely(found: LeastSquaresFit) -> Floats:
         return regularised.free.parameters(found.z)
 
     weight = regularised.draw.weight
     try:
-        free = _missed(regularised, weight, solve_freely)
-        plain = _missed(regularised, 0.0, solve_freely)
-        errors = {weight: _missed(regularised, weight, solve_within)}
-        if recipe.weight is None and errors[weight] > DEAR * min(free, plain):
+        free = _evaluate_left_out(regularised, weight, solve_freely)
+        plain = _evaluate_left_out(regularised, 0.0, solve_freely)
+        errors = {weight: _evaluate_left_out(regularised, weight, solve_within)}
+        if recipe.weight is None and errors[weight] > COSTLY * min(free, plain):
             for share in SMALLER:
-                errors[share * weight] = _missed(regularised, share * weight, solve_within)
+                errors[share * weight] = _evaluate_left_out(
+                    regularised, share * weight, solve_within
+                )
     except ArmtwinError:
         return regularised, None
     best = min(errors, key=errors.__getitem__)
-    cost = Price(free, errors[best], plain)
+    cost = ConsistencyCost(free, errors[best], plain)
     if best == weight:
         return regularised, cost
     again = fit(regularised.whole, regularised.free, best, regularised.sigma)
     return replace(regularised, fit=again, draw=replace(regularised.draw, weight=best)), cost
 
 
-def _missed(regularised: DrawnFit, weight: float, solve: Solve) -> float:
+def _evaluate_left_out(regularised: RegularisedFit, weight: float, solve: Solve) -> float:
     """Root mean square residual of left-out parts, over the joints' deviations."""
     sigma = regularised.sigma
     squares = np.zeros(len(sigma))

@@ -27,7 +27,7 @@ SPREAD = 0.3  # of the logarithm of gains within one robot
 TRUSTED = 0.3
 
 
-def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Flags]:
+def estimate_first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Flags]:
     """Gains (n,) [N m/A] by the prior's rigid torque, and whether each is the joint's own.
 
     A joint whose current shows little of the rigid torque takes the median of the others.
@@ -37,7 +37,7 @@ def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Fl
         prior: φ₀, (p,).
         loose: Which parameters belong to friction, (p,).
     """
-    slope, share = _explained(found, prior, loose)
+    slope, share = _explain_currents(found, prior, loose)
     trusted = share > TRUSTED
     if (np.sign(slope) * trusted).sum() < 0:
         raise ArmtwinError(
@@ -54,7 +54,7 @@ def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Fl
     return np.where(own, gains, np.median(gains[own])), own
 
 
-def _explained(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Floats]:
+def _explain_currents(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Floats]:
     """Current over rigid torque (n,) [A/(N m)], and the share of the current's power in it."""
     rigid = found.predicted(np.where(loose, 0.0, prior))
     rubbing = found.predicted(np.eye(len(prior))[:, loose])
@@ -70,7 +70,7 @@ def _explained(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Flo
     return slope, share
 
 
-def drive_gains(
+def estimate_drive_gains(
     found: Factors, free: FreeDirections, weight: float, first: Floats, own: Flags
 ) -> Floats:
     """Gains (n,) [N m/A] of the joints, identified from currents together with the parameters.
@@ -86,13 +86,13 @@ def drive_gains(
     rows = found.count.sum()
     pull = np.sqrt(weight * rows)
     hold = np.sqrt(HOLD * rows)
-    below = _held_equations(f, pull, hold, own)
+    below = _prior_equations(f, pull, hold, own)
     slopes = found.predicted(free.map)
     z = np.zeros(f)
     turn = np.zeros(len(first))  # ln k - ln k₀
     for _ in range(STEPS):
         k = first * np.exp(turn)
-        columns, gap = _linearised(found, slopes, free.parameters(z), k)
+        columns, gap = _linearise(found, slopes, free.parameters(z), k)
         towards_prior = -pull * z
         held = -hold * turn / SPREAD
         mean = -MEAN * hold * turn[own].sum()
@@ -106,7 +106,7 @@ def drive_gains(
     return np.asarray(first * np.exp(turn))
 
 
-def _held_equations(f: int, pull: float, hold: float, own: Flags) -> Floats:
+def _prior_equations(f: int, pull: float, hold: float, own: Flags) -> Floats:
     """Equations that regularise z and ln k, and hold a mean of ln k, (f + n + 1, f + n)."""
     towards_prior = np.full(f, pull)
     held = np.full(len(own), hold / SPREAD)
@@ -114,7 +114,7 @@ def _held_equations(f: int, pull: float, hold: float, own: Flags) -> Floats:
     return np.vstack([np.diag(np.concatenate([towards_prior, held])), mean])
 
 
-def _linearised(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple[Floats, Floats]:
+def _linearise(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple[Floats, Floats]:
     """Equations for changes of z and ln k about present values: columns and residuals.
 
     i - Y φ / k = (Y ∂φ/∂z / k) Δz - (Y φ / k) Δln k, each joint over its residual

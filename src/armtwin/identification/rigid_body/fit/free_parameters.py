@@ -21,7 +21,7 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
     """The free directions that a recipe leaves a robot."""
     names = robot.parameter_names
     table = robot.parameter_table
-    held = recipe.held(table) | _known_shares(robot)
+    held = recipe.held(table) | _find_known_shares(robot)
     if len(held) == len(names):
         raise ArmtwinError("recipe: every parameter is held, so nothing remains to identify")
     place = {name: k for k, name in enumerate(names)}
@@ -32,7 +32,7 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
     return free_directions(start, sizes_of(table), {place[name] for name in held}, equal)
 
 
-def _known_shares(robot: Robot) -> set[str]:
+def _find_known_shares(robot: Robot) -> set[str]:
     """Shares of loads that the file has: they are taken as known, with the loads by its bodies."""
     found = set()
     for element, _ in robot.assembly.friction:

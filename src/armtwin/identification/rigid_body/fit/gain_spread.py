@@ -12,14 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import DrawnFit
 from armtwin.identification.fitting.least_squares import fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.maths.batch import Floats
 
 
-def gain_spread(experiment: IdentificationData, regularised: DrawnFit, gains: Floats) -> Floats:
+def gain_spread(
+    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
+) -> Floats:
     """Covariance of the parameters by that of their gains, (p, p)."""
     apart = _gains_of_others(experiment, regularised, gains)
     slope = _slopes(regularised, len(gains)) / gains
@@ -27,7 +29,7 @@ def gain_spread(experiment: IdentificationData, regularised: DrawnFit, gains: Fl
 
 
 def _gains_of_others(
-    experiment: IdentificationData, regularised: DrawnFit, gains: Floats
+    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
 ) -> Floats:
     """Gains with each part left out, (parts, n) [N m/A], where they are identifiable."""
     found = []
@@ -41,7 +43,7 @@ def _gains_of_others(
     return np.array(found).reshape(-1, len(gains))
 
 
-def _slopes(regularised: DrawnFit, joints: int) -> Floats:
+def _slopes(regularised: RegularisedFit, joints: int) -> Floats:
     """Change of the parameters when each joint's gain is doubled, (p, n)."""
     start = regularised.parameters
     columns = []

@@ -20,12 +20,12 @@ from armtwin.identification.rigid_body.data.reversals import (
     doubtful_contacts,
     in_chunks,
 )
-from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import (
     Bundle,
-    bends_of,
     bundles_of,
-    settled,
+    deflect_bundles,
+    find_settled,
 )
 from armtwin.identification.rigid_body.friction.terms import (
     Samples,
@@ -34,7 +34,7 @@ from armtwin.identification.rigid_body.friction.terms import (
     term_values,
     term_weights,
 )
-from armtwin.logs.cleaning import filtered
+from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.compiled import compiled
@@ -63,7 +63,7 @@ def pick_weighted(
 REACH = 6.0
 
 
-class Bends(NamedTuple):
+class Deflections(NamedTuple):
     """Relative deflections of the contacts along a motion: shares of their dry friction.
 
     They are None where no contact has pre-sliding hysteresis.
@@ -134,7 +134,7 @@ class RegressionModel:
     @property
     def _base(self) -> ColumnStructure:
         """What is identifiable of the robot's own parameters."""
-        return identifiable(self.robot, bent=True)
+        return analyse_identifiability(self.robot, bent=True)
 
     @cached_property
     def busy(self) -> Flags:
@@ -162,14 +162,14 @@ class RegressionModel:
         own = len(self.robot.parameters)
         return samples * own // (own + len(self.terms))
 
-    def bends(self, motion: Motion) -> Bends:
+    def bends(self, motion: Motion) -> Deflections:
         """Deflections of all contacts along a motion."""
         robot, (own, added) = self.robot, self._bundles
         elements = len(robot.assembly.friction)
-        return Bends(
-            own=bends_of(robot, own, elements, motion.q, motion.v),
-            added=bends_of(robot, added, len(self.terms), motion.q, motion.v),
-            settled=settled(robot, own + added, motion.q),
+        return Deflections(
+            own=deflect_bundles(robot, own, elements, motion.q, motion.v),
+            added=deflect_bundles(robot, added, len(self.terms), motion.q, motion.v),
+            settled=find_settled(robot, own + added, motion.q),
         )
 
     @cached_property
@@ -178,7 +178,7 @@ class RegressionModel:
         return bundles_of(self.robot.assembly.friction), bundles_of(elements_of(self.terms))
 
     def columns(
-        self, motion: Motion, bent: Bends, which: slice = slice(None), averaged: int = 1
+        self, motion: Motion, bent: Deflections, which: slice = slice(None), averaged: int = 1
     ) -> Floats:
         """Columns that each joint has, joint after joint, at some samples of a motion, (m, c).
 
@@ -274,14 +274,14 @@ class RegressionModel:
         return np.concatenate([Y @ phi for Y in self.regressors(motion)])
 
 
-def kept_rows(log: CleanLog) -> range:
+def select_rows(log: CleanLog) -> range:
     """Samples of a clean log that become rows: without its ends, thinned as its filter allows."""
     how = log.how
     return range(how.margin, len(log.clean.time) - how.margin, how.step)
 
 
 def rows(
-    model: RegressionModel, log: CleanLog, bent: Bends, rest: Floats, kept: range
+    model: RegressionModel, log: CleanLog, bent: Deflections, rest: Floats, kept: range
 ) -> RegressionRows:
     """Rows of a clean log, one channel for each joint.
 
@@ -295,14 +295,14 @@ def rows(
     how, clean = log.how, log.clean
     around = _around(log, kept)
     columns = model.columns(log.motion, bent, around, how.averaged)
-    Y = filtered(columns, how, overwrite=True)
+    Y = filter_values(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
-    used = (np.abs(clean.v[here]) >= rest) & settled_rows(log, bent, kept)
+    used = (np.abs(clean.v[here]) >= rest) & find_settled_rows(log, bent, kept)
     return RegressionRows(Y[inside], model.busy, clean.tau[here], used)
 
 
-def settled_rows(log: CleanLog, bent: Bends, kept: range) -> Flags:
+def find_settled_rows(log: CleanLog, bent: Deflections, kept: range) -> Flags:
     """Whether the contacts on each joint are independent of the start of a log, (k, n).
 
     A filter mixes what it had before a margin.

@@ -19,16 +19,18 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 # pre-sliding distance below which a logged position does not show the deflection of a contact
-LEAST_RADIUS = 1e-5  # [rad]
+LEAST_DISTANCE = 1e-5  # [rad]
 LEAST_SHARE = 1e-9  # of dry friction at rest that a law has at least at any speed
-FORGETS = 3.0  # pre-sliding distances of travel after which the initial deflection hardly matters
+SETTLING_DISTANCES = (
+    3.0  # pre-sliding distances of travel after which the initial deflection hardly matters
+)
 
-Falling = (
+VelocityWeakening = (
     Drop | GearPair | GearedJoint | RollerBearing
 )  # laws whose dry friction decreases with speed
 
 
-def remembers(element: FrictionElement) -> bool:
+def has_presliding(element: FrictionElement) -> bool:
     """Whether an element has a pre-sliding distance that a log can show.
 
     Only where the file gives one: that of a stiffness changes with the level that is fitted.
@@ -36,10 +38,10 @@ def remembers(element: FrictionElement) -> bool:
     pre = element.presliding
     if pre is None or pre.radius is None or element.negative is not None:
         return False
-    return pre.radius >= LEAST_RADIUS
+    return pre.radius >= LEAST_DISTANCE
 
 
-def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | None:
+def compute_deflections(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | None:
     """Share of its dry friction that each element bears along a motion (m, n), (m, elements).
 
     It is nan for elements without hysteresis; None where none has any. A motion begins without
@@ -50,10 +52,10 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     of a stop operator w up to its corner. Other damping of a file is not counted: it is assumed.
     """
     every = list(elements)
-    return bends_of(robot, bundles_of(every), len(every), q, v)
+    return deflect_bundles(robot, bundles_of(every), len(every), q, v)
 
 
-def bends_of(
+def deflect_bundles(
     robot: Robot, bundles: Sequence[Bundle], elements: int, q: Floats, v: Floats
 ) -> Floats | None:
     """Shares of dry friction from the bundles of all elements, (m, elements)."""
@@ -93,7 +95,7 @@ class Bundle:
         """Fill shares (elements, m) of dry friction along positions and speeds, (m,) each."""
         radii, places = np.array(self.radii), np.array(self.places)
         dry = np.ones(1)
-        if isinstance(self.law, Falling):
+        if isinstance(self.law, VelocityWeakening):
             dry = _dry_share(self.law, w)
             bristle_operators(x, dry, radii, places, shares)
         else:
@@ -101,14 +103,14 @@ class Bundle:
         for place, radius, lead in zip(self.places, self.radii, self.leads, strict=True):
             if lead:
                 share = shares[place]
-                share += lead * w / (radius * dry) * _bending(self.law, w, share)
+                share += lead * w / (radius * dry) * _deflecting_share(self.law, w, share)
 
 
 def bundles_of(every: Elements) -> list[Bundle]:
     """Elements with pre-sliding hysteresis, those of one law on one row together."""
     found: dict[tuple[int, int], Bundle] = {}
     for place, (element, row) in enumerate(every):
-        if element.presliding is None or not remembers(element):
+        if element.presliding is None or not has_presliding(element):
             continue
         key = id(row), id(element.law)
         bundle = found.setdefault(key, Bundle(row, element.law, [], [], []))
@@ -118,14 +120,14 @@ def bundles_of(every: Elements) -> list[Bundle]:
     return list(found.values())
 
 
-def _bending(law: Law, w: Floats, share: Floats) -> Floats:
+def _deflecting_share(law: Law, w: Floats, share: Floats) -> Floats:
     """Share of a speed w (m,) that deflects a contact which bears a share of its friction."""
-    if isinstance(law, Falling):
+    if isinstance(law, VelocityWeakening):
         return np.asarray(1 - np.sign(w) * share)
     return np.where(np.sign(w) * share < 1, 1.0, 0.0)
 
 
-def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
+def find_settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     """Whether every contact on a joint is independent of its initial deflection, (m, n).
 
     A log does not show that deflection: it depends on the motion before.
@@ -138,11 +140,11 @@ def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     found = np.ones(q.shape, dtype=bool)
     for row, radii in contacts.values():
         acts = of_coordinates(robot, row.weights) != 0
-        found[:, acts] &= _forgotten(along(row, joints), max(radii))[:, None]
+        found[:, acts] &= _is_settled(along(row, joints), max(radii))[:, None]
     return found
 
 
-def unsettled_friction(robot: Robot, q: Floats) -> Floats:
+def estimate_unsettled_friction(robot: Robot, q: Floats) -> Floats:
     """Standard deviation of friction by unknown initial deflections, (m, n) [N m].
 
     Any deflection is as likely as another, which gives a third of the square of dry friction.
@@ -150,22 +152,22 @@ def unsettled_friction(robot: Robot, q: Floats) -> Floats:
     joints = joint_positions(robot, q)
     power = np.zeros(q.shape)
     for element, row in robot.assembly.friction:
-        if not remembers(element):
+        if not has_presliding(element):
             continue
         torque = breakaway(element.law) * of_coordinates(robot, row.weights)
-        unknown = ~_forgotten(along(row, joints), element.radius)
+        unknown = ~_is_settled(along(row, joints), element.radius)
         power += unknown[:, None] * torque**2 / 3
     return np.asarray(np.sqrt(power))
 
 
-def _forgotten(x: Floats, distance: float) -> Flags:
+def _is_settled(x: Floats, distance: float) -> Flags:
     """Whether a contact is independent of its initial deflection along a travel x, (m,).
 
     It is after a few pre-sliding distances. Where the travel is shorter, its joint counts all the
     same after half of it.
     """
     travel = np.maximum.accumulate(x) - np.minimum.accumulate(x)
-    return np.asarray(travel >= min(FORGETS * distance, 0.5 * float(travel[-1])))
+    return np.asarray(travel >= min(SETTLING_DISTANCES * distance, 0.5 * float(travel[-1])))
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:
@@ -173,7 +175,7 @@ def mean_sign(w: Floats, doubt: Floats) -> Floats:
     return np.asarray(w / np.maximum(np.abs(w), np.maximum(doubt, SLOWEST)))
 
 
-def _dry_share(law: Falling, w: Floats) -> Floats:
+def _dry_share(law: VelocityWeakening, w: Floats) -> Floats:
     """Share of its dry friction at rest that a law has at speeds w (m,), above 0 and at most 1.
 
     A law that is smooth about rest has none there: its contact bears what it has at any speed.

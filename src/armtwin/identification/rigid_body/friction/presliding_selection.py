@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from armtwin.identification.fitting.comparison import by_the_others, gain
-from armtwin.identification.fitting.tried import vertex
+from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
+from armtwin.identification.fitting.parabola import find_vertex
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Host, Terms
-from armtwin.identification.rigid_body.friction.trials import Missed, Trial, trial_of
+from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
 
-RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
-WIDER = tuple((RADII[1] / RADII[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
+DISTANCES = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
+WIDER = tuple((DISTANCES[1] / DISTANCES[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
 
 
-def memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
+def build_presliding_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
     """Pre-sliding terms of every distance for every host."""
     found = []
     for host in places:
@@ -25,7 +25,7 @@ def memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
     return tuple(found)
 
 
-def best_memory(
+def choose_distances(
     trial: Trial, places: int, radii: int, errors: dict[str, float]
 ) -> dict[int, tuple[float, bool]]:
     """Best pre-sliding distance [rad] of each host that gets one, and whether it is identified.
@@ -43,26 +43,28 @@ def best_memory(
     best = trial.best(squares)
     errors["with one pre-sliding distance for all"] = trial.share(squares[best])
     rivals = [trial.missed(())]
-    if not trial.stands:
+    if not trial.is_often_at_rest:
         rivals.append(squares[0])
     rival = rivals[trial.best(rivals)]
-    if not gain(rival, by_the_others(squares)).shows:
+    if not estimate_gain(rival, cross_validate(squares)).is_significant:
         return {}
-    larger = gain(squares[0], squares[best]).shows
-    finer = vertex(RADII, [trial.share(residual) for residual in squares])
+    larger = estimate_gain(squares[0], squares[best]).is_significant
+    finer = find_vertex(DISTANCES, [trial.share(residual) for residual in squares])
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
         chosen[k // radii] = k % radii
-    residual = _with_own_radii(trial, chosen, radii, squares[best])
+    residual = _choose_own_distances(trial, chosen, radii, squares[best])
     errors["with pre-sliding hysteresis"] = trial.share(residual)
     found = {}
     for host, r in chosen.items():
         if r >= 0:
-            found[host] = finer if r == best else RADII[r], larger and r > 0
+            found[host] = finer if r == best else DISTANCES[r], larger and r > 0
     return found
 
 
-def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, before: Missed) -> Missed:
+def _choose_own_distances(
+    trial: Trial, chosen: dict[int, int], radii: int, before: ResidualSquares
+) -> ResidualSquares:
     """Residual squares where each host has a distance of its own, or none, that does better.
 
     Args:
@@ -78,7 +80,7 @@ def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, before: Mi
             if trial.positive(numbers) == numbers:
                 options.append(r)
                 squares.append(trial.missed(numbers))
-        if squares and gain(before, by_the_others(squares)).shows:
+        if squares and estimate_gain(before, cross_validate(squares)).is_significant:
             best = trial.best(squares)
             chosen[host], before = options[best], squares[best]
     return before
@@ -93,7 +95,7 @@ def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
     return found
 
 
-def damped_radii(
+def choose_damped_distances(
     some: IdentificationData,
     places: Sequence[Host],
     memory: dict[int, tuple[float, bool]],
@@ -109,7 +111,7 @@ def damped_radii(
     for factor in WIDER:
         for place, (radius, _) in memory.items():
             terms += (places[place].memory(factor * radius, damped=True),)
-    trial = trial_of(some, terms)
+    trial = prepare_trial(some, terms)
     size = len(memory)
     shares = []
     for first in range(0, len(terms), size):
@@ -118,4 +120,4 @@ def damped_radii(
     errors["with pre-sliding hysteresis and its damping"] = min(shares[1:])
     if min(shares[1:]) >= shares[0]:
         return None
-    return vertex(WIDER, shares[1:])
+    return find_vertex(WIDER, shares[1:])

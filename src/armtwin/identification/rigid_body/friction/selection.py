@@ -11,37 +11,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,
     beyond_gears,
-    fastest,
+    find_highest_speeds,
 )
 from armtwin.identification.rigid_body.friction.presliding_selection import (
-    RADII,
-    best_memory,
-    damped_radii,
-    memory_terms,
+    DISTANCES,
+    build_presliding_terms,
+    choose_damped_distances,
+    choose_distances,
 )
-from armtwin.identification.rigid_body.friction.terms import Host, Terms, hosts
-from armtwin.identification.rigid_body.friction.trials import Missed, Trial, trial_of
+from armtwin.identification.rigid_body.friction.terms import Host, Terms, find_hosts
+from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.dynamics.loaded_friction import load_of
+from armtwin.robot.dynamics.load_friction import load_of
 
 # of a load that friction takes at most: gears but worms transmit two thirds of their torque or more
 MOST_SHARE = 0.5
 THINNED = 10  # samples of which one is used for the usual load
 
 
-def usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, float]:
+def estimate_usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, float]:
     """Root mean square of the loads of hosts with a gear of their own, by their place [N m]."""
     geared = [place for place, host in enumerate(places) if host.geared]
     if some.carried is None or not geared:
         return {}
     motions = [log.motion.at(slice(None, None, THINNED)) for log in some.clean]
-    on_links = some.model.on_links(Motion.joined(motions))
+    on_links = some.model.on_links(Motion.join(motions))
     usual = {}
     for place in geared:
         load = load_of(some.prior.assembly, on_links, places[place].row)
@@ -51,7 +51,7 @@ def usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, f
     return usual
 
 
-def load_terms(
+def build_load_terms(
     places: Sequence[Host],
     usual: dict[int, float],
     radii: dict[int, float],
@@ -65,7 +65,7 @@ def load_terms(
     return tuple(found)
 
 
-def with_loads(
+def add_load_terms(
     trial: Trial, taken: Sequence[int], first: int, errors: dict[str, float]
 ) -> list[int]:
     """Terms that were taken, and those that follow loads where parts are predicted better so.
@@ -83,7 +83,7 @@ def with_loads(
     options, squares = [], []
     numbers, rest = list(taken), list(range(first, len(trial.terms)))
     while rest:
-        found = _one_more(trial, numbers, rest)
+        found = _add_best_term(trial, numbers, rest)
         if found is None:
             break
         added, numbers, residual = found
@@ -94,14 +94,14 @@ def with_loads(
         return list(taken)
     best = trial.best(squares)
     errors["with friction by gear load"] = trial.share(squares[best])
-    if not gain(trial.missed(taken), by_the_others(squares)).shows:
+    if not estimate_gain(trial.missed(taken), cross_validate(squares)).is_significant:
         return list(taken)
     return options[best]
 
 
-def _one_more(
+def _add_best_term(
     trial: Trial, taken: Sequence[int], offered: Sequence[int]
-) -> tuple[int, list[int], Missed] | None:
+) -> tuple[int, list[int], ResidualSquares] | None:
     """The offered term that gains most: it, all that are then taken, and residual squares.
 
     None where none resists as a gear does that is no worm.
@@ -119,21 +119,21 @@ def _one_more(
     return added[best], options[best], squares[best]
 
 
-FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may decrease
+DECREASES = (0.03, 0.1)  # of the highest speed within which dry friction may decrease
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 SAMPLES = 6000  # of all logs on which terms are compared, more than short logs have
 STRETCHES = 6  # of all logs that these are spread over, or one of each
 LEAST_STRETCH = 100  # samples at least of one stretch
-SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
+COMMAND_ENDINGS = ("_des", "_ref", "_ff", "_cmd", "_target")
 
 
-def is_set_value(channel: str) -> bool:
+def is_command(channel: str) -> bool:
     """Whether a channel is a command of the controller, in which no contact shows."""
-    return channel.endswith(SET_VALUES)
+    return channel.endswith(COMMAND_ENDINGS)
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class FrictionSelection:
     """Friction terms that were chosen.
 
     Attributes:
@@ -150,50 +150,50 @@ class Chosen:
     told: tuple[bool, ...] = ()
 
     @property
-    def remembers(self) -> bool:
+    def has_presliding(self) -> bool:
         """Whether friction has pre-sliding hysteresis."""
         return len(self.told) > 0
 
 
 @one_blas_thread()
-def chosen_terms(experiment: IdentificationData) -> Chosen:
+def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
     """The friction terms that predict left-out parts better than the robot's own laws alone.
 
     A reference is not the travel of a contact, so that none is looked for in it.
     """
     recipe = experiment.recipe
     if recipe.friction == "file" or recipe.motion == "reference":
-        return Chosen((), {})
-    some = _some_rows(experiment)
-    places = hosts(some.prior, some.recipe, fastest(some.clean))
+        return FrictionSelection((), {})
+    some = _thin_rows(experiment)
+    places = find_hosts(some.prior, some.recipe, find_highest_speeds(some.clean))
     if not places:
-        return Chosen((), {})
-    usual = usual_loads(some, places)
-    radii = () if is_set_value(some.source) else RADII
-    kept = memory_terms(places, radii)
-    added = _shape_terms(places, {}) + load_terms(places, usual, {})
-    trial = trial_of(some, kept + added)
+        return FrictionSelection((), {})
+    usual = estimate_usual_loads(some, places)
+    radii = () if is_command(some.source) else DISTANCES
+    kept = build_presliding_terms(places, radii)
+    added = _build_shape_terms(places, {}) + build_load_terms(places, usual, {})
+    trial = prepare_trial(some, kept + added)
     errors = {"the laws of the file": trial.share(trial.missed(()))}
-    memory = best_memory(trial, len(places), len(radii), errors)
+    memory = choose_distances(trial, len(places), len(radii), errors)
     first = len(kept)
     numbers: list[int] = []
-    if memory and _is_a_shape(trial, memory, len(places)):
+    if memory and _shape_suffices(trial, memory, len(places)):
         memory = {}
     if memory:
-        wider = damped_radii(some, places, memory, errors)
+        wider = choose_damped_distances(some, places, memory, errors)
         damped = wider is not None
         radii_of = {place: (wider or 1.0) * radius for place, (radius, _) in memory.items()}
         kept = tuple(places[place].memory(r, damped=damped) for place, r in radii_of.items())
-        added = _shape_terms(places, radii_of, damped=damped)
-        added += load_terms(places, usual, radii_of, damped=damped)
-        trial = trial_of(some, kept + added)
+        added = _build_shape_terms(places, radii_of, damped=damped)
+        added += build_load_terms(places, usual, radii_of, damped=damped)
+        trial = prepare_trial(some, kept + added)
         first = len(kept)
         numbers = list(range(first))
-    numbers += _best_shape(trial, numbers, first, len(places), errors)
-    numbers = with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
+    numbers += _choose_shape(trial, numbers, first, len(places), errors)
+    numbers = add_load_terms(trial, numbers, len(trial.terms) - len(usual), errors)
     own = trial.parameters(numbers)[: len(some.prior.parameters)]
     identified = [identified for _, identified in memory.values()]
-    return Chosen(
+    return FrictionSelection(
         terms=tuple(trial.terms[k] for k in numbers),
         errors=errors,
         carried=beyond_gears(some.prior, own),
@@ -201,7 +201,7 @@ def chosen_terms(experiment: IdentificationData) -> Chosen:
     )
 
 
-def _some_rows(experiment: IdentificationData) -> IdentificationData:
+def _thin_rows(experiment: IdentificationData) -> IdentificationData:
     """The data with all rows, of stretches spread over the logs where these are long."""
     samples = sum(len(log.clean.time) for log in experiment.clean)
     if samples <= SAMPLES:
@@ -214,10 +214,12 @@ def _some_rows(experiment: IdentificationData) -> IdentificationData:
     return replace(experiment, clean=tuple(clean)).with_all_rows()
 
 
-def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: bool = False) -> Terms:
+def _build_shape_terms(
+    places: Sequence[Host], radii: dict[int, float], *, damped: bool = False
+) -> Terms:
     """For every shape a term of each host, a decrease with its pre-sliding distance if any."""
     found = []
-    for share in FALLS:
+    for share in DECREASES:
         for place, host in enumerate(places):
             found.append(host.fall(share, radii.get(place), damped=damped))
     for exponent in ROOTS:
@@ -226,23 +228,23 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: boo
     return tuple(found)
 
 
-def _is_a_shape(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
+def _shape_suffices(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
     """Whether a dependence on speed predicts better, and pre-sliding beside it adds nothing.
 
     Friction that decreases towards rest looks like a deflecting contact where joints never rest.
     """
-    shape = _best_shape(trial, (), places * len(RADII), places, {})
+    shape = _choose_shape(trial, (), places * len(DISTANCES), places, {})
     if not shape:
         return False
     deflecting = []
     for place, (radius, _) in memory.items():
-        nearest = int(np.argmin(np.abs(np.log(RADII) - np.log(radius))))
-        deflecting.append(len(RADII) * place + nearest)
+        nearest = int(np.argmin(np.abs(np.log(DISTANCES) - np.log(radius))))
+        deflecting.append(len(DISTANCES) * place + nearest)
     both = trial.positive([*deflecting, *shape])
-    return not gain(trial.missed(shape), trial.missed(both)).shows
+    return not estimate_gain(trial.missed(shape), trial.missed(both)).is_significant
 
 
-def _best_shape(
+def _choose_shape(
     trial: Trial, memory: Sequence[int], first: int, places: int, errors: dict[str, float]
 ) -> list[int]:
     """Terms of the shape that does better, the same for all hosts; none where none does.
@@ -263,14 +265,17 @@ def _best_shape(
         errors[f"with {words}"] = trial.share(residual)
         options.append(kept)
         squares.append(residual)
-    if not squares or not gain(trial.missed(memory), by_the_others(squares)).shows:
+    if (
+        not squares
+        or not estimate_gain(trial.missed(memory), cross_validate(squares)).is_significant
+    ):
         return []
     return options[trial.best(squares)]
 
 
 def _shapes(first: int, places: int) -> Iterator[tuple[str, list[int]]]:
     """Words for every shape, and the numbers of its terms."""
-    words = [f"a decrease within {100 * share:g} % of the highest speed" for share in FALLS]
+    words = [f"a decrease within {100 * share:g} % of the highest speed" for share in DECREASES]
     words += [f"the power {exponent:.2g} of the speed" for exponent in ROOTS]
     for k, word in enumerate(words):
         start = first + k * places

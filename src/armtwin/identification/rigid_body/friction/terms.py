@@ -30,13 +30,13 @@ from armtwin.identification.rigid_body.friction.presliding import (
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.friction_columns import sliding_columns
-from armtwin.robot.dynamics.loaded_friction import is_turned, load_of
+from armtwin.robot.dynamics.load_friction import is_turned, load_of
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
 
-MEMORY, SHAPE, LOAD = "_memory", "_shape", "_load"
-ENDINGS = (MEMORY, SHAPE, LOAD)
+PRESLIDING, SHAPE, LOAD = "_memory", "_shape", "_load"
+ENDINGS = (PRESLIDING, SHAPE, LOAD)
 LEAST_SPEED = 1e-9  # [rad/s]
 SLOW = 1e-3  # of a joint's highest speed at which dry friction is distinguished from viscous
 SOURCE = "assumed: added for identification"
@@ -58,7 +58,7 @@ class Term:
     row: Row
     host: int
     tied: str | None
-    bends_by: float = 0.0
+    presliding_distance: float = 0.0
 
     @property
     def name(self) -> str:
@@ -90,24 +90,28 @@ class Host:
 
     def memory(self, radius: float, *, damped: bool = False) -> Term:
         """Dry friction with a pre-sliding distance [rad], with the file's damping where damped."""
-        presliding = self._bristle(radius, damped)
-        element = self._added(MEMORY, self._dry_law, presliding)
+        presliding = self._build_stiffness(radius, damped)
+        element = self._build_element(PRESLIDING, self._dry_law, presliding)
         return Term(element, self.row, self.number, self._sharpest())
 
     def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction that decreases within a share of the top speed, with a distance [rad]."""
-        presliding = self._bristle(radius, damped)
-        element = self._added(SHAPE, Drop(0.0, share * self.speed), presliding)
+        presliding = self._build_stiffness(radius, damped)
+        element = self._build_element(SHAPE, Drop(0.0, share * self.speed), presliding)
         return Term(element, self.row, self.number, None)
 
     def root(self, exponent: float) -> Term:
         """Friction that grows with a power of the speed."""
-        element = self._added(SHAPE, Power(0.0, self.speed, exponent), self._bristle(None))
+        element = self._build_element(
+            SHAPE, Power(0.0, self.speed, exponent), self._build_stiffness(None)
+        )
         return Term(element, self.row, self.number, None)
 
     def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction by the load of a usual size [N m], with a pre-sliding distance [rad]."""
-        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
+        element = self._build_element(
+            LOAD, Loaded(0.0, usual), self._build_stiffness(radius, damped)
+        )
         return Term(element, self.row, self.number, None, self.element.radius)
 
     @cached_property
@@ -115,7 +119,9 @@ class Host:
         """Dry friction of its law as one term of coefficient zero."""
         return _dry_shape(self.element.law)
 
-    def _added(self, ending: str, law: Law, presliding: Presliding | None) -> FrictionElement:
+    def _build_element(
+        self, ending: str, law: Law, presliding: Presliding | None
+    ) -> FrictionElement:
         host = self.element
         name = f"{host.name}{ending}"
         return FrictionElement(
@@ -127,7 +133,7 @@ class Host:
         """Whether the file gives its pre-sliding stiffness a damping."""
         return self.element.lead > 0 and self.element.radius > 0
 
-    def _bristle(self, radius: float | None, damped: bool = False) -> Presliding | None:
+    def _build_stiffness(self, radius: float | None, damped: bool = False) -> Presliding | None:
         """Presliding of a distance, else the host's, so that every element has a stiffness.
 
         With the damping of the file relative to critical, the lead grows with the root of the
@@ -158,7 +164,7 @@ def _dry_shape(law: Law) -> Law:
     return Coulomb(0.0)
 
 
-def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
+def find_hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
     """Friction elements that terms can be added to.
 
     Args:
@@ -208,7 +214,7 @@ class Samples:
 
     motion: Motion
     doubt: Floats
-    bent: Floats | None
+    deflections: Floats | None
     on_links: Floats | None
 
 
@@ -221,7 +227,9 @@ def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
         last = first + len(list(alike))
         term = terms[first]
         law, w = term.element.law, v @ term.row.weights
-        deflections = some.bent[:, first:last].T if bent and some.bent is not None else None
+        deflections = (
+            some.deflections[:, first:last].T if bent and some.deflections is not None else None
+        )
         if isinstance(law, Loaded):
             found[first:last] = _load_values(robot, term, w, some, deflections)
         elif deflections is None:
@@ -236,7 +244,9 @@ def _kinds(terms: Terms, some: Samples) -> Iterator[tuple[tuple[int, int, bool],
     """Terms, each with row, law and whether its contact deflects; neighbours may share these."""
     for k, term in enumerate(terms):
         law = term.element.law
-        dry = bool(law.dry) and some.bent is not None and not np.isnan(some.bent[0, k])
+        dry = (
+            bool(law.dry) and some.deflections is not None and not np.isnan(some.deflections[0, k])
+        )
         yield (id(term.row), id(law), dry), term
 
 
@@ -287,14 +297,14 @@ def without_terms(robot: Robot) -> Robot:
     return robot.with_description(replace(robot.description, friction=tuple(kept)))
 
 
-def radii_of(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
+def list_presliding_distances(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
     """Names of the pre-sliding elements, and their pre-sliding distances [rad]."""
     for term in terms:
-        if term.element.name.endswith(MEMORY):
+        if term.element.name.endswith(PRESLIDING):
             yield term.element.name, term.element.radius
 
 
-def with_own_bristles(
+def set_own_stiffness(
     friction: tuple[FrictionElement, ...], terms: Terms
 ) -> tuple[FrictionElement, ...]:
     """Friction elements of which added loads have a pre-sliding stiffness by their own level.
@@ -305,7 +315,7 @@ def with_own_bristles(
     for term in terms:
         pre = term.element.presliding
         if term.element.name.endswith(LOAD) and pre is not None and pre.stiffness is not None:
-            distances[term.element.name] = term.bends_by
+            distances[term.element.name] = term.presliding_distance
     found = []
     for element in friction:
         distance, pre = distances.get(element.name, 0.0), element.presliding

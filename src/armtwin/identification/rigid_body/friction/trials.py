@@ -7,21 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import Draw, best_draw
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import scales
-from armtwin.identification.fitting.left_out import LeftOutParts, left_out_parts
+from armtwin.identification.fitting.least_squares import estimate_scales
+from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_out_parts
+from armtwin.identification.fitting.regularisation import Regularisation, choose_regularisation
 from armtwin.identification.fitting.squares import Squares
-from armtwin.identification.rigid_body.data.experiment import IdentificationData, fastest
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    find_highest_speeds,
+)
 from armtwin.identification.rigid_body.friction.terms import Terms
 from armtwin.maths.batch import Floats
 
 PARTS = 12  # left out in turn, enough to estimate a standard error to 20 %
 # share of the samples at rest above which logs show that friction keeps its sign at rest
-STANDING = 0.05
+REST_SHARE = 0.05
 LEAST_WEIGHT = 1e-8  # of the prior
 
-Missed = Floats  # residual squares of each part and joint, (parts, n)
+ResidualSquares = Floats  # residual squares of each part and joint, (parts, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,20 +38,20 @@ class Trial:
         squares: Squares of the parts.
     """
 
-    stands: bool
+    is_often_at_rest: bool
     terms: Terms
     free: FreeDirections
     squares: LeftOutParts
 
-    def missed(self, chosen: Sequence[int]) -> Missed:
+    def missed(self, chosen: Sequence[int]) -> ResidualSquares:
         """Residual squares of each part and joint with the chosen terms, (parts, n)."""
         return self.squares.missed(chosen)
 
-    def share(self, residual: Missed) -> float:
+    def share(self, residual: ResidualSquares) -> float:
         """Relative error of the left-out torque, mean of the joints."""
         return float(np.exp(0.5 * self._error(residual)))
 
-    def best(self, options: Sequence[Missed]) -> int:
+    def best(self, options: Sequence[ResidualSquares]) -> int:
         """Number of the option with the least residual squares."""
         return int(np.argmin([self._error(residual) for residual in options]))
 
@@ -67,36 +70,40 @@ class Trial:
         """Parameters of the robot and of all terms in a fit to all parts with the chosen ones."""
         return self.free.parameters(self.squares.values(chosen))
 
-    def _error(self, residual: Missed) -> float:
+    def _error(self, residual: ResidualSquares) -> float:
         """ln of the residual squares over those of the torque, mean of the joints."""
         return float(np.log(residual.sum(axis=0) / self.squares.power).mean())
 
 
-def trial_of(some: IdentificationData, terms: Terms) -> Trial:
+def prepare_trial(some: IdentificationData, terms: Terms) -> Trial:
     """The squares of left-out parts with all terms."""
     wide = some.with_terms(terms)
     parts = wide.squares(PARTS)
     gains = wide.gains(parts.whole()) if wide.needs_gains else None
     if gains is not None:
         parts = parts.scaled(gains)
-    sigma, regularisation = _drawn(some, parts.first_columns(*some.model.combination.shape))
+    sigma, regularisation = _fit_without_terms(
+        some, parts.first_columns(*some.model.combination.shape)
+    )
     sized = wide.free.scaled(wide.friction, regularisation.family_size)
     weight = max(regularisation.weight, LEAST_WEIGHT)
-    squares = left_out_parts(parts, sized, sigma, weight, always=some.free.count)
-    return Trial(_stands(some), terms, sized, squares)
+    squares = prepare_left_out_parts(parts, sized, sigma, weight, always=some.free.count)
+    return Trial(_is_often_at_rest(some), terms, sized, squares)
 
 
-def _drawn(some: IdentificationData, parts: Squares) -> tuple[Floats, Draw]:
+def _fit_without_terms(some: IdentificationData, parts: Squares) -> tuple[Floats, Regularisation]:
     """Residuals of a fit without any term, (n,), and its regularisation."""
-    sigma = scales(parts.whole(), some.free)
+    sigma = estimate_scales(parts.whole(), some.free)
     weight = some.recipe.weight
     if weight is not None:
-        return sigma, Draw(weight, 1.0, {})
-    return sigma, best_draw(parts.left_out_fits(sigma), some.free, some.friction)
+        return sigma, Regularisation(weight, 1.0, {})
+    return sigma, choose_regularisation(
+        parts.prepare_left_out_fits(sigma), some.free, some.friction
+    )
 
 
-def _stands(some: IdentificationData) -> bool:
+def _is_often_at_rest(some: IdentificationData) -> bool:
     """Whether the joints are at rest for a share of the samples."""
-    rest = some.recipe.rest * fastest(some.clean)
+    rest = some.recipe.rest * find_highest_speeds(some.clean)
     slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])
-    return bool(slow.mean() > STANDING)
+    return bool(slow.mean() > REST_SHARE)

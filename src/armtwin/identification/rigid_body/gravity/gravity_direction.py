@@ -21,8 +21,14 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.rigid_body.data.experiment import GAIN_WEIGHT, IdentificationData
-from armtwin.identification.rigid_body.fit.drive_gains import drive_gains, first_gains
-from armtwin.identification.rigid_body.gravity.gravity_squares import Weights, weights
+from armtwin.identification.rigid_body.fit.drive_gains import (
+    estimate_drive_gains,
+    estimate_first_gains,
+)
+from armtwin.identification.rigid_body.gravity.gravity_squares import (
+    GravitySquares,
+    compute_gravity_squares,
+)
 from armtwin.logs.torque import needs_gains
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
@@ -36,19 +42,19 @@ STEPS_AGAIN = 4  # of the search with a part left out
 LARGEST_STEP = 0.3  # of an angle [rad]
 SAME = 1e-5  # step below which the search ends [rad]
 SHARE = 0.9  # of an angle that the logs must determine, the rest being the regularisation's
-SURE = 3.0  # deviations by which an angle must differ from zero to be used
-SURE_GAIN = 2.0  # deviations by which left-out parts must be predicted better
+SIGNIFICANT = 3.0  # deviations by which an angle must differ from zero to be used
+SIGNIFICANT_GAIN = 2.0  # deviations by which left-out parts must be predicted better
 # least decrease of ln of the squares: errors that all parts share show in none left out
 LEAST_GAIN = 0.01
 CLEAR_GAIN = 0.3  # that decrease for another mounting: an error smaller by a seventh
 CLEAR_STRAIN = 4.0  # times the squares of the parameters' changes, each twice as large
-SHARP = np.radians(1.0)  # largest standard deviation of a base tilt that is used
-LEAN = np.radians(10.0)  # largest base tilt; beyond it the base is mounted otherwise
-SEEN = np.radians(0.05)  # least base tilt that is reported
+LARGEST_DEVIATION = np.radians(1.0)  # largest standard deviation of a base tilt that is used
+LARGEST_TILT = np.radians(10.0)  # largest base tilt; beyond it the base is mounted otherwise
+REPORTABLE_ANGLE = np.radians(0.05)  # least base tilt that is reported
 
 
 @dataclass(frozen=True, eq=False)
-class Fall:
+class GravityDirection:
     """Gravity in the base frame, by the robot file and by the logs.
 
     Attributes:
@@ -77,21 +83,27 @@ class Fall:
     @property
     def told(self) -> bool:
         """Whether the direction is identified."""
-        return self.share > SHARE and self.angle_deviation < LEAN
+        return self.share > SHARE and self.angle_deviation < LARGEST_TILT
 
     @property
-    def differs(self) -> bool:
+    def differs_from_file(self) -> bool:
         """Whether the logs give another direction than the file, and it predicts better."""
-        significant = self.told and self.angle > max(SEEN, SURE * self.angle_deviation)
-        return significant and self.gain > max(LEAST_GAIN, SURE_GAIN * self.gain_deviation)
+        significant = self.told and self.angle > max(
+            REPORTABLE_ANGLE, SIGNIFICANT * self.angle_deviation
+        )
+        return significant and self.gain > max(LEAST_GAIN, SIGNIFICANT_GAIN * self.gain_deviation)
 
     @property
-    def leans(self) -> bool:
+    def base_is_tilted(self) -> bool:
         """Whether the base is tilted a little from the file's direction, by a known angle."""
-        return self.differs and self.angle <= LEAN and self.angle_deviation < SHARP
+        return (
+            self.differs_from_file
+            and self.angle <= LARGEST_TILT
+            and self.angle_deviation < LARGEST_DEVIATION
+        )
 
     @property
-    def leaning(self) -> str:
+    def tilt_phrase(self) -> str:
         """The base tilt by the logs, as a phrase."""
         return (
             f"the base is tilted by {np.degrees(self.angle):.3g} ± "
@@ -99,14 +111,14 @@ class Fall:
         )
 
     @property
-    def wrong(self) -> str:
+    def wrong_mounting(self) -> str:
         """Message on a file whose base is mounted otherwise, "" where it is not.
 
         Errors of the friction model may look like a turned gravity while joints hardly move; so
         the file's direction must be clearly worse.
         """
         clear = self.gain > CLEAR_GAIN or self.strain > CLEAR_STRAIN
-        if not self.differs or not clear or self.angle <= LEAN:
+        if not self.differs_from_file or not clear or self.angle <= LARGEST_TILT:
             return ""
         return (
             f"the torque is that of a base {in_words(self.logs)}, where the robot file has it "
@@ -125,7 +137,7 @@ class _Search:
         weights: What each joint's squares count, (n,).
     """
 
-    of: Weights
+    of: GravitySquares
     free: FreeDirections
     weights: Floats
 
@@ -157,20 +169,20 @@ class _Search:
 
     def _map(self, g: Floats) -> Floats:
         """Columns of z and of τ - Y φ₀ in those of Z, (c, f + 1)."""
-        return self.of.mapped(self._columns, g)
+        return self.of.map_columns(self._columns, g)
 
     def left(self, z: Floats, g: Floats) -> Floats:
         """τ - Y(g) φ in the columns of Z, (c,)."""
         return np.asarray(self._map(g) @ np.append(-z, 1.0))
 
-    def descended(self, S: Floats, z: Floats, g: Floats, steps: int) -> tuple[Floats, Floats]:
+    def descend(self, S: Floats, z: Floats, g: Floats, steps: int) -> tuple[Floats, Floats]:
         """z and gravity after steps of Gauss and Newton on both."""
         for _ in range(steps):
             H, slope, across = self._normal(S, z, g)
             step = np.linalg.solve(H, -slope)
             turn = np.clip(step[-2:], -LARGEST_STEP, LARGEST_STEP)
             z = z + step[:-2]
-            g = _turned(g, across @ turn)
+            g = _turn(g, across @ turn)
             if np.abs(turn).max() < SAME:
                 break
         z, _ = self.fit(S, g)
@@ -202,7 +214,7 @@ def _across(g: Floats) -> Floats:
     return np.asarray(V[1:].T)
 
 
-def _turned(g: Floats, turn: Floats) -> Floats:
+def _turn(g: Floats, turn: Floats) -> Floats:
     """A direction moved across itself, its size kept."""
     size = np.linalg.norm(g)
     moved = g / size + turn
@@ -210,25 +222,25 @@ def _turned(g: Floats, turn: Floats) -> Floats:
 
 
 @one_blas_thread()
-def fall(experiment: IdentificationData) -> Fall | None:
+def estimate_gravity_direction(experiment: IdentificationData) -> GravityDirection | None:
     """The direction of gravity by the logs; None without gravity, or where no log shows it."""
     g = np.array(experiment.prior.description.gravity)
     if not g.any():
         return None
-    found = weights(experiment)
+    found = compute_gravity_squares(experiment)
     if not found.count.sum(axis=0).all() or not found.whole[:, -1, -1].all():
         return None
     try:
-        search, start = _begun(experiment, found)
+        search, start = _begin_search(experiment, found)
     except (ArmtwinError, np.linalg.LinAlgError):  # no direction explains currents
         return None
     whole = search.whole
     z, _ = search.fit(whole, start)
-    z, logs = search.descended(whole, z, start, STEPS)
-    return _judged(search, z, logs)
+    z, logs = search.descend(whole, z, start, STEPS)
+    return _evaluate_direction(search, z, logs)
 
 
-def _begun(experiment: IdentificationData, found: Weights) -> tuple[_Search, Floats]:
+def _begin_search(experiment: IdentificationData, found: GravitySquares) -> tuple[_Search, Floats]:
     """The weighted data of the search, and the likely direction to start from."""
     free = experiment.free
     tried: list[tuple[Floats, Floats]] = []
@@ -241,13 +253,13 @@ def _begun(experiment: IdentificationData, found: Weights) -> tuple[_Search, Flo
     noise = _noise(found, free, tried)
     costs = []
     for g, gains in tried:
-        search = _weighted(found, free, gains, noise)
+        search = _weight_search(found, free, gains, noise)
         costs.append(search.fit(search.whole, g)[1])
     best, gains = tried[int(np.argmin(costs))]
     if needs_gains(experiment.prior, experiment.source):
         own = np.ones(len(gains), dtype=bool)
-        gains = drive_gains(found.factors(best), free, GAIN_WEIGHT, gains, own)
-    return _weighted(found, free, gains, noise), best
+        gains = estimate_drive_gains(found.factors(best), free, GAIN_WEIGHT, gains, own)
+    return _weight_search(found, free, gains, noise), best
 
 
 def _likely(g: Floats) -> Iterator[Floats]:
@@ -260,23 +272,25 @@ def _likely(g: Floats) -> Iterator[Floats]:
             yield along
 
 
-def _first_gains(experiment: IdentificationData, found: Weights, g: Floats) -> Floats | None:
+def _first_gains(experiment: IdentificationData, found: GravitySquares, g: Floats) -> Floats | None:
     """Factors of the logged torque for a gravity, 1 where it is known; None where none fits."""
     if not needs_gains(experiment.prior, experiment.source):
         return np.ones(experiment.prior.n)
     try:
-        return first_gains(found.factors(g), experiment.free.start, experiment.friction)[0]
+        return estimate_first_gains(found.factors(g), experiment.free.start, experiment.friction)[0]
     except ArmtwinError:
         return None
 
 
-def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Floats]]) -> Floats:
+def _noise(
+    found: GravitySquares, free: FreeDirections, tried: list[tuple[Floats, Floats]]
+) -> Floats:
     """Residual of each joint as logged in the best of hardly regularised fits, (n,)."""
     power = found.whole[:, -1, -1]
     count = found.count.sum(axis=0)
     least = np.full(len(power), np.inf)
     for g, gains in tried:
-        search = _weighted(found, free, gains, np.sqrt(power / count))
+        search = _weight_search(found, free, gains, np.sqrt(power / count))
         z, _ = search.fit(search.whole, g, HARDLY)
         residual = search.left(z, g)
         squares = search.of.whole @ residual @ residual / gains**2
@@ -284,14 +298,16 @@ def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Float
     return np.asarray(np.sqrt(np.maximum(least, LEAST_NOISE**2 * power) / count))
 
 
-def _weighted(found: Weights, free: FreeDirections, gains: Floats, noise: Floats) -> _Search:
+def _weight_search(
+    found: GravitySquares, free: FreeDirections, gains: Floats, noise: Floats
+) -> _Search:
     """The search with each joint's logged torque times its gain, and over its residual."""
     scaled = found.scaled(gains)
     weights = 1 / ((gains * noise) ** 2 * found.rows)
     return _Search(scaled, free, weights)
 
 
-def _judged(search: _Search, z: Floats, logs: Floats) -> Fall:
+def _evaluate_direction(search: _Search, z: Floats, logs: Floats) -> GravityDirection:
     """Deviations and gain of a direction, by leaving out each part in turn."""
     file = search.of.gravity
     whole = search.whole
@@ -299,16 +315,16 @@ def _judged(search: _Search, z: Floats, logs: Floats) -> Fall:
     turns, gains = [], []
     for part, own in zip(search.parts, search.of.squares, strict=True):
         rest = whole - part
-        z_k, g_k = search.descended(rest, z, logs, STEPS_AGAIN)
+        z_k, g_k = search.descend(rest, z, logs, STEPS_AGAIN)
         turns.append((g_k - logs) / size)
-        with_it = _missed(search.left(z_k, g_k), own)
+        with_it = _sum_residual_squares(search.left(z_k, g_k), own)
         z_file, _ = search.fit(rest, file)
-        without = _missed(search.left(z_file, file), own)
+        without = _sum_residual_squares(search.left(z_file, file), own)
         gains.append(np.log(without / with_it).mean())
     count = len(gains)
     apart = np.array(turns) - np.mean(turns, axis=0)
     spread = (count - 1) / count * apart.T @ apart
-    return Fall(
+    return GravityDirection(
         file=vector(file),
         logs=vector(logs),
         deviation=vector(size * np.sqrt(np.diag(spread))),
@@ -339,7 +355,7 @@ def _along(spread: Floats, file: Floats, logs: Floats) -> float:
     return float(np.sqrt(towards @ spread @ towards))
 
 
-def _missed(residual: Floats, squares: Floats) -> Floats:
+def _sum_residual_squares(residual: Floats, squares: Floats) -> Floats:
     """Residual squares of each joint, (n,)."""
     found = squares @ residual @ residual
     return np.maximum(found, 1e-12 * squares[:, -1, -1] + 1e-300)

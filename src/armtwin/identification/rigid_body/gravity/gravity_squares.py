@@ -17,7 +17,7 @@ from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Integers
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.fit.regression import RegressionModel
-from armtwin.logs.cleaning import filtered
+from armtwin.logs.cleaning import filter_values
 from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
 
@@ -27,7 +27,7 @@ LEAST_SAMPLES = 200  # of one part at least
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class GravitySquares:
     """Squares of parts of logs with gravity free.
 
     Attributes:
@@ -52,7 +52,7 @@ class Weights:
         """Number of all rows."""
         return float(self.count.sum())
 
-    def scaled(self, gains: Floats) -> Weights:
+    def scaled(self, gains: Floats) -> GravitySquares:
         """These squares with each joint's target times its gain (n,)."""
         if (gains == 1).all():
             return self
@@ -61,7 +61,7 @@ class Weights:
         squares[:, :, :, -1] *= gains[:, None]
         return replace(self, squares=squares)
 
-    def mapped(self, A: Floats, g: Floats) -> Floats:
+    def map_columns(self, A: Floats, g: Floats) -> Floats:
         """T A with Z T = [Y(g) | τ], (c, ...), for coordinates of these columns A (p + 1, ...)."""
         c, h = self.squares.shape[-1], len(self.heavy)
         p = c - 1 - 3 * h
@@ -85,7 +85,7 @@ class Weights:
     def factors(self, g: Floats) -> Factors:
         """Factors of all parts for a gravity, in all parameters."""
         p = self.squares.shape[-1] - 1 - 3 * len(self.heavy)
-        T = self.mapped(np.eye(p + 1), g)
+        T = self.map_columns(np.eye(p + 1), g)
         roots = []
         for square in T.T @ self.whole @ T:
             size, direction = np.linalg.eigh(square)
@@ -93,7 +93,7 @@ class Weights:
         return Factors(np.array(roots), self.count.sum(axis=0), np.eye(T.shape[1] - 1))
 
 
-def weights(experiment: IdentificationData) -> Weights:
+def compute_gravity_squares(experiment: IdentificationData) -> GravitySquares:
     """Squares of stretches of all logs, spread over them."""
     of_each_log = -(-PARTS // len(experiment.clean))
     samples = max(LEAST_SAMPLES, SAMPLES // (of_each_log * len(experiment.clean)))
@@ -104,12 +104,12 @@ def weights(experiment: IdentificationData) -> Weights:
         stretches = log.stretches(of_each_log, samples)
         for stretch in stretches:
             Z = _columns(experiment.model, stretch)
-            used = _used(experiment, stretch)
+            used = _find_used(experiment, stretch)
             for rows in np.array_split(np.arange(len(Z)), of_each_log // len(stretches)):
                 squares.append(_squares(Z[rows], used[rows]))
                 count.append(used[rows].sum(axis=0))
     gravity = np.array(experiment.prior.description.gravity)
-    return Weights(gravity, heavy, np.array(squares), np.array(count))
+    return GravitySquares(gravity, heavy, np.array(squares), np.array(count))
 
 
 def _columns(model: RegressionModel, log: CleanLog) -> Floats:
@@ -127,19 +127,19 @@ def _columns(model: RegressionModel, log: CleanLog) -> Floats:
         first += len(Y)
     flat = columns.reshape(m, n * c)
     busy = flat.any(axis=0)
-    kept = _kept(log)
+    kept = _select_rows(log)
     small = np.zeros((len(flat[kept]), n * c))
-    small[:, busy] = filtered(flat[:, busy], how, overwrite=True)[kept]
+    small[:, busy] = filter_values(flat[:, busy], how, overwrite=True)[kept]
     tau = log.clean.tau[kept]
     return np.concatenate([small.reshape(-1, n, c), tau[:, :, None]], axis=2)
 
 
-def _used(experiment: IdentificationData, log: CleanLog) -> Flags:
+def _find_used(experiment: IdentificationData, log: CleanLog) -> Flags:
     """Which rows of a log count, (k, n)."""
-    return np.asarray(np.abs(log.clean.v[_kept(log)]) >= experiment.rest)
+    return np.asarray(np.abs(log.clean.v[_select_rows(log)]) >= experiment.rest)
 
 
-def _kept(log: CleanLog) -> slice:
+def _select_rows(log: CleanLog) -> slice:
     """The samples of a log that become rows."""
     how = log.how
     return slice(how.margin, len(log.clean.time) - how.margin, how.step)

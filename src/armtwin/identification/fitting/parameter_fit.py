@@ -16,21 +16,21 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.fitting.decomposition import Decomposition, decompose
-from armtwin.identification.fitting.draw import Draw, drawn_fit
-from armtwin.identification.fitting.factors import Factors, factors, together
+from armtwin.identification.fitting.factors import Factors, factorise, merge_factors
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
+from armtwin.identification.fitting.regularisation import Regularisation, fit_regularised
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.structure import ColumnStructure, structure_of
+from armtwin.identification.fitting.structure import ColumnStructure, analyse_structure
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
-from armtwin.maths.batch import Flags, Floats, checked
+from armtwin.maths.batch import Flags, Floats, check_array
 from armtwin.maths.blas import one_blas_thread
 
 PARTS = 6  # into which rows are cut, to be left out in turn
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class ParameterFit:
     """Parameters fitted to a target, and how they were found.
 
     Attributes:
@@ -46,7 +46,7 @@ class Fitted:
     table: tuple[FittedParameter, ...]
     covariance: Floats
     residual: Floats
-    draw: Draw
+    draw: Regularisation
     structure: ColumnStructure
     decomposition: Decomposition
 
@@ -86,7 +86,7 @@ def fit_parameters(
     parts: int = PARTS,
     weight: float | None = None,
     independent: float = 1.0,
-) -> Fitted:
+) -> ParameterFit:
     """Fit parameters that explain a target, regularised towards their prior.
 
     Args:
@@ -100,21 +100,21 @@ def fit_parameters(
     """
     names, units = unknowns.names, unknowns.units
     p = len(names)
-    each, wanted = _checked_rows(columns, target, p)
-    start = checked("prior", unknowns.prior, (p,), "one for each name")
+    each, wanted = _check_rows(columns, target, p)
+    start = check_array("prior", unknowns.prior, (p,), "one for each name")
     if len(units) != p:
         raise ArmtwinError(f"units must be {p}, one for each name, got {len(units)}")
     if not 0 < independent <= 1:
         raise ArmtwinError(f"independent must be above 0 and at most 1, got {independent:g}")
-    likely = _checked_sizes(start if unknowns.sizes is None else unknowns.sizes, names)
-    kept = np.flatnonzero(_named(unknowns.held, names)).tolist()
+    likely = _check_sizes(start if unknowns.sizes is None else unknowns.sizes, names)
+    kept = np.flatnonzero(_flag_named(unknowns.held, names)).tolist()
     free = free_directions(start, likely, kept)
-    structure = structure_of(each, names)
+    structure = analyse_structure(each, names)
     pieces = _factors_of_parts(each, wanted, structure, parts)
-    rows = int(together(pieces).count.sum())
+    rows = int(merge_factors(pieces).count.sum())
     if rows <= free.count:
         raise ArmtwinError(f"{rows} rows must be more than the {free.count} parameters to fit")
-    regularised = drawn_fit(pieces, free, _named(unknowns.family, names), weight)
+    regularised = fit_regularised(pieces, free, _flag_named(unknowns.family, names), weight)
     largest = np.abs(wanted).max(axis=0)
     analysis = decompose(regularised.whole, np.where(largest > 0, largest, 1.0), free)
     spread = covariance(regularised.fit, regularised.free, independent)
@@ -127,12 +127,12 @@ def fit_parameters(
     }
     table = parameter_table(names, units, structure.groups, numbers)
     residual = residuals(regularised.whole, regularised.parameters)
-    return Fitted(table, spread, residual, regularised.draw, structure, analysis)
+    return ParameterFit(table, spread, residual, regularised.draw, structure, analysis)
 
 
-def _checked_rows(columns: ArrayLike, target: ArrayLike, p: int) -> tuple[Floats, Floats]:
+def _check_rows(columns: ArrayLike, target: ArrayLike, p: int) -> tuple[Floats, Floats]:
     """Columns (k, n, p) and target (k, n)."""
-    each = checked("columns", columns, (p,), "the last axis one for each name")
+    each = check_array("columns", columns, (p,), "the last axis one for each name")
     if each.ndim == 2:
         each = each[:, None]
     if each.ndim != 3 or not each.size:
@@ -143,12 +143,12 @@ def _checked_rows(columns: ArrayLike, target: ArrayLike, p: int) -> tuple[Floats
         wanted = wanted[:, None]
     if wanted.shape != (k, n):
         raise ArmtwinError(f"target must have shape ({k}, {n}) as its columns, got {wanted.shape}")
-    return each, checked("target", wanted, (k, n), "one for each row of columns")
+    return each, check_array("target", wanted, (k, n), "one for each row of columns")
 
 
-def _checked_sizes(sizes: ArrayLike, names: Sequence[str]) -> Floats:
+def _check_sizes(sizes: ArrayLike, names: Sequence[str]) -> Floats:
     """Sizes above zero, (p,)."""
-    likely = np.abs(checked("sizes", sizes, (len(names),), "one for each name"))
+    likely = np.abs(check_array("sizes", sizes, (len(names),), "one for each name"))
     for name, size in zip(names, likely, strict=True):
         if size == 0:
             raise ArmtwinError(
@@ -158,7 +158,7 @@ def _checked_sizes(sizes: ArrayLike, names: Sequence[str]) -> Floats:
     return likely
 
 
-def _named(named: Collection[str], names: Sequence[str]) -> Flags:
+def _flag_named(named: Collection[str], names: Sequence[str]) -> Flags:
     """Which parameters (p,) are named."""
     for name in named:
         if name not in names:
@@ -177,4 +177,4 @@ def _factors_of_parts(
     channel, column = np.nonzero(structure.busy)
     Y = columns[:, channel, np.array(structure.kept)[column]]
     rows = RegressionRows(Y, structure.busy, target, np.ones(target.shape, dtype=bool))
-    return [factors(part, structure.combination) for part in rows.in_parts(parts)]
+    return [factorise(part, structure.combination) for part in rows.in_parts(parts)]

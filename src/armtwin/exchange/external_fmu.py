@@ -45,7 +45,7 @@ def unpack(path: Path, folder: Path) -> None:
         _check(members, origin)
         left = UNIT.most
         for member in members:
-            left -= _written(archive, member, folder, left, origin)
+            left -= _write_member(archive, member, folder, left, origin)
 
 
 def _check(members: list[zipfile.ZipInfo], origin: str) -> None:
@@ -64,7 +64,7 @@ def _check(members: list[zipfile.ZipInfo], origin: str) -> None:
         raise FileError(origin, [f"is no unit: it has no {DESCRIPTION}"])
 
 
-def _written(
+def _write_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, left: int, origin: str
 ) -> int:
     """Write a member piece by piece; returns its length."""
@@ -173,7 +173,7 @@ class ForeignUnit:
         found = self._answer({"time": time, "inputs": values}, words)["outputs"]
         if not np.all(np.isfinite(found)):
             raise ArmtwinError(f"{self.path}: {words} gave {found}, which are not all finite")
-        return self._pushed(q, found)
+        return self._compute_torques(q, found)
 
     def _told(self, word: str, q: Floats, v: Floats) -> float:
         what, _, which = word.partition(".")
@@ -181,7 +181,7 @@ class ForeignUnit:
             return float(self.robot.forward_kinematics(q)[AXES.index(which), 3])
         return float((q if what == "q" else v)[self.joints.index(which)])
 
-    def _pushed(self, q: Floats, values: list[float]) -> Floats:
+    def _compute_torques(self, q: Floats, values: list[float]) -> Floats:
         torque, wrench = np.zeros(len(self.joints)), np.zeros(6)
         for word, value in zip(self.outputs.values(), values, strict=True):
             what, _, axis = word.partition(".")
@@ -197,7 +197,7 @@ class ForeignUnit:
         """Start the process and have it load the unit."""
         assert self._folder is not None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "armtwin.exchange.foreign_process"],
+            [sys.executable, "-m", "armtwin.exchange.external_fmu_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -21,8 +21,8 @@ from typing import Any
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content, fill, naming_file, real, sync
 from armtwin.files.journal import move_in
-from armtwin.files.locks import locked
-from armtwin.files.staging import parents_of, place_for, recover, staged
+from armtwin.files.locks import lock_folder
+from armtwin.files.staging import parents_of, place_for, recover, stage_folder
 
 SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
 HERE = -100  # AT_FDCWD of Linux
@@ -73,9 +73,9 @@ def write_files(folder: Path, contents: dict[str, Content]) -> None:
 
 
 def _write_beside(folder: Path, contents: dict[str, Content]) -> None:
-    with staged(folder) as stage:
+    with stage_folder(folder) as stage:
         fill(stage / "new", contents)
-        with locked(folder):
+        with lock_folder(folder):
             move_in(stage, folder, contents, ())
 
 
@@ -91,12 +91,12 @@ def write_folder(folder: Path, contents: dict[str, Content], claim: Claim) -> No
     target = real(folder)
     with naming_file(folder), parents_of(target):
         recover(target)
-        with staged(place_for(target)) as stage:
+        with stage_folder(place_for(target)) as stage:
             fill(stage / "new", contents)
             with ExitStack() as locks:
-                locks.enter_context(locked(stage.parent))
+                locks.enter_context(lock_folder(stage.parent))
                 if target.is_dir() and target != stage.parent:
-                    locks.enter_context(locked(target))
+                    locks.enter_context(lock_folder(target))
                 gone = set(claim()) - set(contents)
                 _commit(stage, target, contents, gone)
 
@@ -107,7 +107,7 @@ def try_folder(folder: Path) -> None:
     with naming_file(folder):
         missing = [path for path in (target, *target.parents) if not path.exists()]
         place = missing[-1].parent if missing else place_for(target)
-        with staged(place) as stage:
+        with stage_folder(place) as stage:
             # a name can be too long for one file system and not for another
             (stage / target.relative_to(place)).mkdir(parents=True, exist_ok=True)
 

@@ -14,31 +14,31 @@ DELAYS = np.linspace(-0.06, 0.12, 46)  # that are tried [s]
 
 
 @dataclass(frozen=True)
-class Rivals:
+class Baselines:
     """The best pure delay and the best lag of one drive [s]."""
 
     delay: float
     lag: float
 
-    def delayed(self, drive: DriveSignals) -> Floats:
+    def predict_by_delay(self, drive: DriveSignals) -> Floats:
         """Error of a pure delay, (m,)."""
         return _of_delay(drive, self.delay)
 
-    def lagging(self, drive: DriveSignals) -> Floats:
+    def predict_by_lag(self, drive: DriveSignals) -> Floats:
         """Error of a lag behind the speed, (m,)."""
         return self.lag * drive.v
 
 
-def rivals(logs: Sequence[DriveSignals]) -> Rivals:
+def fit_baselines(logs: Sequence[DriveSignals]) -> Baselines:
     """Delay and lag of the least residual sum of squares over the logs."""
     speed = np.concatenate([log.v - log.v.mean() for log in logs])
     error = np.concatenate([log.error - log.error.mean() for log in logs])
     lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
-    squares = [sum(_left(log, float(delay)) for log in logs) for delay in DELAYS]
-    return Rivals(float(DELAYS[int(np.argmin(squares))]), lag)
+    squares = [sum(_residual_squares(log, float(delay)) for log in logs) for delay in DELAYS]
+    return Baselines(float(DELAYS[int(np.argmin(squares))]), lag)
 
 
-def _left(log: DriveSignals, delay: float) -> float:
+def _residual_squares(log: DriveSignals, delay: float) -> float:
     return float(np.var(log.error - _of_delay(log, delay)) * len(log.error))
 
 

@@ -15,7 +15,7 @@ PLACEMENT = "placement"
 
 
 @dataclass(frozen=True)
-class Asked:
+class WidthSettings:
     """Widths of quantities: the job's where it gives one, the robot file's, or the usual ones.
 
     Attributes:

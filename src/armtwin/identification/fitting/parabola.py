@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 
 
-def vertex(values: Sequence[float] | Floats, errors: Sequence[float] | Floats) -> float:
+def find_vertex(values: Sequence[float] | Floats, errors: Sequence[float] | Floats) -> float:
     """Value at the vertex of the parabola through the least error and its neighbours, over ln.
 
     The best one itself where it is the first or the last.

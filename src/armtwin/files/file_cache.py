@@ -15,7 +15,7 @@ ABSENT = "absent"
 SETTLED = 3.0  # age [s] of a file from which a later change shows in its time, on every disk
 
 
-class Remembered(Generic[T]):
+class FileCache(Generic[T]):
     """Values made of files, a bounded number; the oldest is forgotten first."""
 
     def __init__(self, most: int) -> None:

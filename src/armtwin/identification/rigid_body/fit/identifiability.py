@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from armtwin.identification.fitting.structure import ColumnStructure, structure_of
-from armtwin.identification.rigid_body.friction.presliding import remembers
+from armtwin.identification.fitting.structure import ColumnStructure, analyse_structure
+from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
 from armtwin.robot.robot import Robot
 
@@ -15,7 +15,7 @@ STATES = 200
 
 
 @lru_cache(maxsize=8)
-def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
+def analyse_identifiability(robot: Robot, *, bent: bool = False) -> ColumnStructure:
     """Which parameters of a robot are identifiable, from its regressor at random states.
 
     Args:
@@ -24,9 +24,9 @@ def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
     """
     states = SURE
     if bent:
-        states = _random_bends(robot)
+        states = _sample_deflections(robot)
         if states is SURE:
-            return identifiable(robot)
+            return analyse_identifiability(robot)
     chance = np.random.default_rng(20070901)
     low, high = robot.position_limits
     low = np.where(np.isfinite(low), low, -np.pi)
@@ -34,13 +34,13 @@ def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
     q = chance.uniform(low, high, size=(STATES, robot.n))
     v, a = chance.normal(scale=2.0, size=(2, STATES, robot.n))
     columns = robot.regressor(q, v, a, contacts=states)
-    return structure_of(columns, robot.parameter_names)
+    return analyse_structure(columns, robot.parameter_names)
 
 
-def _random_bends(robot: Robot) -> ContactStates:
+def _sample_deflections(robot: Robot) -> ContactStates:
     """Deflections of all contacts with pre-sliding hysteresis; `SURE` where there are none."""
     elements = robot.assembly.friction
-    own = [e for e, (element, _) in enumerate(elements) if remembers(element)]
+    own = [e for e, (element, _) in enumerate(elements) if has_presliding(element)]
     if not own:
         return SURE
     deflections = np.full((STATES, len(elements)), np.nan)

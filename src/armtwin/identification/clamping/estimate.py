@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
-class FoundTransmission:
+class TransmissionEstimate:
     """Stiffness, backlash and friction of a transmission, on one side of its gear.
 
     Attributes:
@@ -31,19 +31,19 @@ class FoundTransmission:
     refused: str = ""
     notes: tuple[str, ...] = ()
 
-    def on_joint_side(self, gear_ratio: float) -> FoundTransmission:
+    def on_joint_side(self, gear_ratio: float) -> TransmissionEstimate:
         """The numbers of the motor side as the joint has them: N² K, b / N, N F."""
         N = abs(gear_ratio)
         return replace(
             self,
-            stiffness=_scaled(self.stiffness, N**2),
-            backlash=_scaled(self.backlash, 1 / N),
-            friction=_scaled(self.friction, N),
-            stiffness_std=_scaled(self.stiffness_std, N**2),
-            backlash_std=_scaled(self.backlash_std, 1 / N),
-            friction_std=_scaled(self.friction_std, N),
+            stiffness=_scale(self.stiffness, N**2),
+            backlash=_scale(self.backlash, 1 / N),
+            friction=_scale(self.friction, N),
+            stiffness_std=_scale(self.stiffness_std, N**2),
+            backlash_std=_scale(self.backlash_std, 1 / N),
+            friction_std=_scale(self.friction_std, N),
         )
 
 
-def _scaled(value: float | None, factor: float) -> float | None:
+def _scale(value: float | None, factor: float) -> float | None:
     return None if value is None else factor * value

@@ -60,7 +60,7 @@ def friction_beyond(assembly: Assembly, v: Floats) -> Floats:
     return found
 
 
-def loaded_friction(
+def load_dependent_friction(
     assembly: Assembly, on_links: Floats, v: Floats, sides: Floats | None = None
 ) -> Floats:
     """Friction that loads add to that of the laws, on the joints, (m, n) [N m].

@@ -11,7 +11,7 @@ DIGITS = 6  # of a number that a rule gives
 
 
 @dataclass(frozen=True)
-class Filled:
+class AssumedNumber:
     """A number that a rule gave.
 
     Attributes:
@@ -35,7 +35,7 @@ class Filled:
         return f"{group}.{rest.partition('.')[2]}"
 
 
-def rounded(value: float) -> float:
+def round_for_file(value: float) -> float:
     """A number as files give it."""
     return float(f"{value:.{DIGITS}g}")
 
@@ -44,16 +44,16 @@ def with_assumed(group: G, rule: str, **changes: Any) -> G:
     """The group with numbers that a rule gave; its other numbers keep where they came from."""
     source = group.source
     if isinstance(source, str):
-        source = dict.fromkeys(_sourced_keys(group), source)
+        source = dict.fromkeys(_keys_with_source(group), source)
     assumed = dict.fromkeys(changes, f"assumed: {rule}")
     return replace(group, source={**source, **assumed}, **changes)
 
 
-def _sourced_keys(group: Any) -> Iterator[str]:
+def _keys_with_source(group: Any) -> Iterator[str]:
     """Keys of a group that hold numbers."""
     for f in fields(group):
         value = getattr(group, f.name)
         if f.metadata.get("flat"):
-            yield from _sourced_keys(value)
+            yield from _keys_with_source(value)
         elif isinstance(value, float | int | tuple) or (is_dataclass(value) and f.name != "source"):
             yield f.name

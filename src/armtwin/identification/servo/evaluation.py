@@ -17,7 +17,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
-class PathLeft:
+class PathResidual:
     """Errors of the flange across its path, rms [m].
 
     Attributes:
@@ -34,7 +34,7 @@ class PathLeft:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class ServoEvaluation:
     """Evaluation of a fit on runs, joint by joint, means removed.
 
     Attributes:
@@ -63,43 +63,43 @@ class Judgement:
     time: Floats
     measured: Floats
     predicted: Floats
-    path: PathLeft
+    path: PathResidual
 
 
-def judged(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> Judgement:
+def evaluate(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> ServoEvaluation:
     """Evaluate a fit on unseen runs."""
-    measured = [_centred(run.raw) for run in runs]
-    predicted = [_centred(fit.predicted(run)) for run in runs]
+    measured = [_centre(run.raw) for run in runs]
+    predicted = [_centre(fit.predicted(run)) for run in runs]
     names = tuple(run.name for run in runs)
-    return _judgement(robot, fit, runs, measured, predicted, names)
+    return _evaluate(robot, fit, runs, measured, predicted, names)
 
 
-def judged_on_left_out(robot: Robot, fit: ServoFit, logs: Sequence[Signals]) -> Judgement:
+def evaluate_by_parts(robot: Robot, fit: ServoFit, logs: Sequence[Signals]) -> ServoEvaluation:
     """Evaluate a fit by cross-validation on parts of its own logs."""
     residual = fit.left_out(logs)
     ends = np.cumsum([len(log.time) for log in logs])[:-1]
-    measured = [_centred(log.error @ fit.inverse.T) for log in logs]
+    measured = [_centre(log.error @ fit.inverse.T) for log in logs]
     predicted = []
     for error, part in zip(measured, np.split(residual, ends), strict=True):
         predicted.append(error - part)
-    return _judgement(robot, fit, logs, measured, predicted, (LEFT_OUT,))
+    return _evaluate(robot, fit, logs, measured, predicted, (LEFT_OUT,))
 
 
-def _judgement(
+def _evaluate(
     robot: Robot,
     fit: ServoFit,
     runs: Sequence[Signals],
     measured: list[Floats],
     predicted: list[Floats],
     names: tuple[str, ...],
-) -> Judgement:
+) -> ServoEvaluation:
     error = np.concatenate(measured)
     expected = np.concatenate(predicted)
     residual = error - expected
-    delayed = np.concatenate([_centred(fit.delayed(run)) for run in runs])
-    lagging = np.concatenate([_centred(fit.lagging(run)) for run in runs])
+    delayed = np.concatenate([_centre(fit.predict_by_delay(run)) for run in runs])
+    lagging = np.concatenate([_centre(fit.predict_by_lag(run)) for run in runs])
     first = runs[0]
-    return Judgement(
+    return ServoEvaluation(
         judged_on=names,
         feedforward=fit.feedforward,
         share=_share(error, expected),
@@ -115,7 +115,7 @@ def _judgement(
     )
 
 
-def _centred(values: Floats) -> Floats:
+def _centre(values: Floats) -> Floats:
     return np.asarray(values - values.mean(axis=0))
 
 
@@ -130,7 +130,7 @@ def _correlation(error: Floats, expected: Floats) -> Floats:
     return np.asarray((error * expected).sum(axis=0) / np.maximum(sizes, 1e-300))
 
 
-def _path(robot: Robot, q_ref: Floats, measured: Floats, predicted: Floats) -> PathLeft:
+def _path(robot: Robot, q_ref: Floats, measured: Floats, predicted: Floats) -> PathResidual:
     """Errors across the path of the flange (of the last link where there is none)."""
     frame = "flange" if robot.description.flange is not None else robot.description.link[-1].name
     asked = robot.forward_kinematics(q_ref, frame)[:, :3, 3]
@@ -141,7 +141,7 @@ def _path(robot: Robot, q_ref: Floats, measured: Floats, predicted: Floats) -> P
     upwards = UP - along * (along @ UP)[:, None]
     upwards = upwards / np.maximum(np.linalg.norm(upwards, axis=1, keepdims=True), 1e-12)
     sideways = np.cross(upwards, along)
-    return PathLeft(
+    return PathResidual(
         lateral=_rms((was - asked) * sideways),
         vertical=_rms((was - asked) * upwards),
         lateral_left=_rms((was - would_be) * sideways),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.factors import Factors, together, weighted
+from armtwin.identification.fitting.factors import Factors, merge_factors, weight_channels
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit, scales
+from armtwin.identification.fitting.least_squares import LeastSquaresFit, estimate_scales, fit
 from armtwin.maths.batch import Flags, Floats
 
 WEIGHTS = np.logspace(-8, 2, 31)
@@ -19,7 +19,7 @@ CLEARLY = 0.95  # share of an error that a less simple regularisation must reach
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class Regularisation:
     """How strongly the parameters are regularised towards the prior.
 
     Attributes:
@@ -36,7 +36,7 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnFit:
+class RegularisedFit:
     """A fit with the regularisation that was chosen for it.
 
     Attributes:
@@ -52,7 +52,7 @@ class DrawnFit:
     whole: Factors
     free: FreeDirections
     sigma: Floats
-    draw: Draw
+    draw: Regularisation
     fit: LeastSquaresFit
     parts: tuple[Factors, ...]
     others: tuple[Factors, ...]
@@ -62,14 +62,14 @@ class DrawnFit:
         """φ, (p,)."""
         return self.free.parameters(self.fit.z)
 
-    def without_prior(self) -> Floats:
+    def fit_without_prior(self) -> Floats:
         """φ of plain weighted least squares on the same rows, (p,)."""
         return self.free.parameters(fit(self.whole, self.free, 0.0, self.sigma).z)
 
 
-def drawn_fit(
+def fit_regularised(
     parts: Sequence[Factors], free: FreeDirections, family: Flags, weight: float | None = None
-) -> DrawnFit:
+) -> RegularisedFit:
     """Fit all parts, regularised towards the prior.
 
     Args:
@@ -78,19 +78,19 @@ def drawn_fit(
         family: Parameters (p,) that a prior may know better than the others, or worse.
         weight: λ; by default the one that predicts best what was left out.
     """
-    whole = together(parts)
-    sigma = scales(whole, free)
-    rest = others(parts)
+    whole = merge_factors(parts)
+    sigma = estimate_scales(whole, free)
+    rest = merge_others(parts)
     if weight is None:
-        draw = best_draw(left_out_fits(parts, rest, sigma), free, family)
+        draw = choose_regularisation(prepare_left_out_fits(parts, rest, sigma), free, family)
     else:
-        draw = Draw(weight, 1.0, {})
+        draw = Regularisation(weight, 1.0, {})
     sized = free.scaled(family, draw.family_size)
     found = fit(whole, sized, draw.weight, sigma)
-    return DrawnFit(whole, sized, sigma, draw, found, tuple(parts), tuple(rest))
+    return RegularisedFit(whole, sized, sigma, draw, found, tuple(parts), tuple(rest))
 
 
-def best_draw(fits: LeftOutFits, free: FreeDirections, family: Flags) -> Draw:
+def choose_regularisation(fits: LeftOutFits, free: FreeDirections, family: Flags) -> Regularisation:
     """The regularisation that predicts best the part that was left out.
 
     One family of parameters has a size of its own, as the prior may know it better or worse.
@@ -105,16 +105,16 @@ def best_draw(fits: LeftOutFits, free: FreeDirections, family: Flags) -> Draw:
         errors = fits.errors(free.scaled(family, size))
         weight = min(errors, key=errors.__getitem__)
         if best is None or errors[weight] < CLEARLY * best.errors[best.weight]:
-            best = Draw(weight, size, errors)
+            best = Regularisation(weight, size, errors)
     assert best is not None
     return best
 
 
-def others(parts: Sequence[Factors]) -> list[Factors]:
+def merge_others(parts: Sequence[Factors]) -> list[Factors]:
     """For each part all the others as one; a single part has none."""
     if len(parts) == 1:
         return []
-    return [together([*parts[:k], *parts[k + 1 :]]) for k in range(len(parts))]
+    return [merge_factors([*parts[:k], *parts[k + 1 :]]) for k in range(len(parts))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class LeftOutFits:
         return dict(zip(WEIGHTS.tolist(), errors.tolist(), strict=True))
 
 
-def left_out_fits(
+def prepare_left_out_fits(
     parts: Sequence[Factors], without: Sequence[Factors], sigma: Floats
 ) -> LeftOutFits:
     """Fits to all parts but one each, as far as others have rows.
@@ -165,7 +165,7 @@ def left_out_fits(
         if not rows:
             continue
         left_out.append(part.R)
-        small = weighted(others_of_it, sigma * np.sqrt(rows))
+        small = weight_channels(others_of_it, sigma * np.sqrt(rows))
         rest.append(np.pad(small, ((0, size - len(small)), (0, 0))))
     R = np.array(left_out).reshape(-1, len(sigma), size, size)
 

@@ -28,7 +28,7 @@ from armtwin.identification.servo.structure import (
     Poles,
     columns,
     free_columns,
-    seen_by_loop,
+    respond_to_encoder,
 )
 from armtwin.maths.batch import Floats
 from armtwin.robot.schema.servo import Side
@@ -102,8 +102,8 @@ class Sums:
         used = [*terms, *free]
         whole = self.parts.sum(axis=1)
         kept = whole[:, None] - self.parts
-        _, over_all = _solved(whole, used, side)
-        theta, in_kept = _solved(kept, used, side)
+        _, over_all = _solve(whole, used, side)
+        theta, in_kept = _solve(kept, used, side)
         left_out = _squares(self.parts, used, side, theta)
         best = np.argmin(in_kept, axis=0)
         parts = np.arange(len(best))
@@ -127,7 +127,7 @@ def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> 
         free = np.zeros((len(own), count * len(logs)))
         free[:, number * count : (number + 1) * count] = own
         twist = np.nan_to_num(log.twist)
-        beside = seen_by_loop(poles, twist - twist[0], log.rate)
+        beside = respond_to_encoder(poles, twist - twist[0], log.rate)
         table = np.column_stack([columns(log, poles, sign_speed), log.error, beside, free])
         for part in np.array_split(table, PARTS):
             yield part.T @ part
@@ -145,7 +145,7 @@ def _target(parts: Floats, side: Side) -> tuple[Floats, Floats]:
     return across, itself
 
 
-def _solved(parts: Floats, used: list[int], side: Side) -> tuple[Floats, Floats]:
+def _solve(parts: Floats, used: list[int], side: Side) -> tuple[Floats, Floats]:
     """Coefficients of the used columns, and their residual sum of squares."""
     across, itself = _target(parts, side)
     matrix = parts[..., used, :][..., used]
@@ -185,13 +185,13 @@ def with_structure(drives: Sequence[Candidate], known: Sequence[ChosenLaw]) -> l
     return found
 
 
-def choose(drives: Sequence[Candidate]) -> list[ChosenLaw]:
+def select_structure(drives: Sequence[Candidate]) -> list[ChosenLaw]:
     """The structure of all drives: terms are added while one of them lowers the score."""
     best: list[ChosenLaw] = []
     orders: tuple[Order, ...] = (1, 2)
     for order in orders:
         tables = [sums(drive.logs, grid(order), drive.sign_speed) for drive in drives]
-        found = _grown(drives, tables, order)
+        found = _select_terms_forward(drives, tables, order)
         if not best or _score(found) < _score(best):
             best = found
     return best
@@ -207,7 +207,9 @@ def _score(chosen: Sequence[ChosenLaw]) -> float:
     return float(np.mean(errors) + extra * np.log1p(PENALTY))
 
 
-def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) -> list[ChosenLaw]:
+def _select_terms_forward(
+    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order
+) -> list[ChosenLaw]:
     """Add terms one by one to load and speed while the left-out error falls."""
     best = _with_terms(drives, tables, order, (LOAD, SPEED))
     while True:

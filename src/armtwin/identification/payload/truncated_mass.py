@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.identification.fitting.decomposition import decompose
-from armtwin.identification.fitting.factors import together
+from armtwin.identification.fitting.factors import merge_factors
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
@@ -25,7 +25,7 @@ INDEPENDENT = 0.9  # share from which on an estimate counts as independent of it
 
 
 @dataclass(frozen=True)
-class PriorRoad:
+class TruncatedMass:
     """A payload's mass by a truncated fit.
 
     Attributes:
@@ -56,9 +56,9 @@ class PriorRoad:
         )
 
 
-def by_prior(
+def fit_truncated_mass(
     bare: Robot, expected: Robot, with_it: Log, torque: str | None, cutoff: float | None
-) -> PriorRoad:
+) -> TruncatedMass:
     """The payload's mass by a truncated fit of the run with it.
 
     Args:
@@ -72,11 +72,13 @@ def by_prior(
     ready = prepare_identification(expected, [with_it], torque=torque, cutoff=cutoff, recipe=recipe)
     experiment = ready.experiment
     largest = joint_sizes(expected).torque
-    analysis = decompose(together(experiment.parts()), largest, experiment.free)
+    analysis = decompose(merge_factors(experiment.parts()), largest, experiment.free)
     body, _ = bare.assembly.frame("flange")
     mass = 10 * body
-    phi = analysis.truncated(None)
+    phi = analysis.truncate(None)
     share = float(analysis.share(None)[mass])
     own = float(bare.parameters[mass])
     prior = float(expected.parameters[mass]) - own
-    return PriorRoad(mass=float(phi[mass]) - own, expected=prior, share=float(np.clip(share, 0, 1)))
+    return TruncatedMass(
+        mass=float(phi[mass]) - own, expected=prior, share=float(np.clip(share, 0, 1))
+    )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.friction_curves.shapes import ordered, shape_names, starts
+from armtwin.identification.friction_curves.shapes import shape_names, sort_shape, starts
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
 from armtwin.maths.batch import Flags, Floats
 
@@ -26,7 +26,7 @@ CLOSE = 1e-8  # relative change at which a search ends
 NEAR = 1e-4  # as above where a parameter is fixed, to see how far the sum rises
 
 
-class Valley(NamedTuple):
+class LocalMinimum(NamedTuple):
     """A local minimum of the residual sum of squares.
 
     Attributes:
@@ -38,7 +38,7 @@ class Valley(NamedTuple):
     x: Floats
 
 
-class Pin(NamedTuple):
+class FixedParameter(NamedTuple):
     """A parameter that is fixed.
 
     Attributes:
@@ -50,7 +50,7 @@ class Pin(NamedTuple):
     value: float
 
 
-class Solved(NamedTuple):
+class Solution(NamedTuple):
     """Coefficients that follow from shapes.
 
     Attributes:
@@ -66,7 +66,7 @@ class Solved(NamedTuple):
     free: Flags
 
 
-def solved(rows: TorqueRows, x: Floats, pin: Pin | None = None) -> Solved:
+def solve(rows: TorqueRows, x: Floats, pin: FixedParameter | None = None) -> Solution:
     """Coefficients at the logarithms of shapes."""
     from scipy.optimize import nnls
 
@@ -81,10 +81,10 @@ def solved(rows: TorqueRows, x: Floats, pin: Pin | None = None) -> Solved:
     size[size == 0] = 1.0
     coefficients[sought] = nnls(A[:, sought] / size, target)[0] / size
     residual = rows.target - A @ coefficients
-    return Solved(A, coefficients, residual, sought & (coefficients > 0))
+    return Solution(A, coefficients, residual, sought & (coefficients > 0))
 
 
-def _slopes_left(rows: TorqueRows, x: Floats, here: Solved) -> Floats:
+def _residual_slopes(rows: TorqueRows, x: Floats, here: Solution) -> Floats:
     """Jacobian of the residual by the logarithms x, coefficients eliminated, (k, shapes).
 
     By Kaufman: -P dA/dx c, with P the projection away from the columns that are free. The term it
@@ -96,11 +96,11 @@ def _slopes_left(rows: TorqueRows, x: Floats, here: Solved) -> Floats:
     return np.asarray(span @ (span.T @ bends) - bends)
 
 
-def _left(rows: TorqueRows, x: Floats) -> float:
-    return float((solved(rows, x).left ** 2).sum())
+def _residual_squares(rows: TorqueRows, x: Floats) -> float:
+    return float((solve(rows, x).left ** 2).sum())
 
 
-def valleys_of(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list[Valley]:
+def find_minima(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list[LocalMinimum]:
     """Local minima of the residual sum of squares, the lowest first.
 
     There are several, as elements may explain parts of each other's friction, and asperities that
@@ -109,51 +109,51 @@ def valleys_of(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list[
     """
     low, high = rows.limits
     if not len(low):
-        return [refined(rows, low)]
+        return [refine(rows, low)]
     ends = np.cumsum([0, *(len(shape_names(kind)) for kind in rows.kinds)])
     x = 0.5 * (low + high)
     for e, given in enumerate(first or ()):
         if given is not None:
             x[ends[e] : ends[e + 1]] = np.log(given)
-    options = [Valley(_left(rows, x), np.clip(x, low, high))]
+    options = [LocalMinimum(_residual_squares(rows, x), np.clip(x, low, high))]
     if len(rows.kinds) == 1:
-        options += _tried(rows, x, 0, 0)
-        return distinct([refined(rows, start) for start in _apart(options)])
+        options += _try_starts(rows, x, 0, 0)
+        return distinct([refine(rows, start) for start in _apart(options)])
     for _ in range(2):
         for e in range(len(rows.kinds)):
-            options += _tried(rows, x, e, ends[e])
+            options += _try_starts(rows, x, e, ends[e])
             x = min(options, key=_depth).x
-    found = [refined(rows, x)]
+    found = [refine(rows, x)]
     for e in range(len(rows.kinds)):
-        around = _tried(rows, min(found, key=_depth).x, e, ends[e])
-        found += [refined(rows, start) for start in _apart(around)]
+        around = _try_starts(rows, min(found, key=_depth).x, e, ends[e])
+        found += [refine(rows, start) for start in _apart(around)]
     return distinct(found)
 
 
-def _depth(valley: Valley) -> float:
+def _depth(valley: LocalMinimum) -> float:
     return valley.left
 
 
-def distinct(valleys: list[Valley]) -> list[Valley]:
+def distinct(valleys: list[LocalMinimum]) -> list[LocalMinimum]:
     """Minima at different shapes, the lowest first."""
-    kept: list[Valley] = []
+    kept: list[LocalMinimum] = []
     for valley in sorted(valleys, key=_depth):
         if all(np.abs(valley.x - other.x).max(initial=0.0) > SAME for other in kept):
             kept.append(valley)
     return kept
 
 
-def _tried(rows: TorqueRows, x: Floats, e: int, begin: int) -> list[Valley]:
+def _try_starts(rows: TorqueRows, x: Floats, e: int, begin: int) -> list[LocalMinimum]:
     """Residual sums with each start of an element's shape in place of that in x."""
     found = []
     for start in starts(rows.kinds[e], *rows.span(e)):
         other = x.copy()
         other[begin : begin + len(start)] = np.log(start)
-        found.append(Valley(_left(rows, other), other))
+        found.append(LocalMinimum(_residual_squares(rows, other), other))
     return found
 
 
-def _apart(options: list[Valley]) -> list[Floats]:
+def _apart(options: list[LocalMinimum]) -> list[Floats]:
     """The best starts that are far from each other."""
     chosen: list[Floats] = []
     for _, x in sorted(options, key=_depth):
@@ -164,7 +164,7 @@ def _apart(options: list[Valley]) -> list[Floats]:
     return chosen
 
 
-def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
+def refine(rows: TorqueRows, start: Floats, pin: FixedParameter | None = None) -> LocalMinimum:
     """Search the local minimum near given logarithms of shapes.
 
     Args:
@@ -183,8 +183,8 @@ def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
         moving[shape] = False
         x[shape] = np.log(pin.value)
     if not moving.any():
-        return Valley(float((solved(rows, x, pin).left ** 2).sum()), x)
-    last: dict[bytes, Solved] = {}  # slopes are asked for where the sum was
+        return LocalMinimum(float((solve(rows, x, pin).left ** 2).sum()), x)
+    last: dict[bytes, Solution] = {}  # slopes are asked for where the sum was
 
     def whole(moving_x: Floats) -> Floats:
         place = x.copy()
@@ -193,13 +193,13 @@ def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
 
     def residual(moving_x: Floats) -> Floats:
         last.clear()
-        last[moving_x.tobytes()] = solved(rows, whole(moving_x), pin)
+        last[moving_x.tobytes()] = solve(rows, whole(moving_x), pin)
         return last[moving_x.tobytes()].left
 
     def slopes(moving_x: Floats) -> Floats:
         place = whole(moving_x)
-        here = last.get(moving_x.tobytes()) or solved(rows, place, pin)
-        return _slopes_left(rows, place, here)[:, moving]
+        here = last.get(moving_x.tobytes()) or solve(rows, place, pin)
+        return _residual_slopes(rows, place, here)[:, moving]
 
     found = least_squares(
         residual,
@@ -210,7 +210,7 @@ def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
         ftol=close,
         gtol=1e-14,
     )
-    return Valley(float(2 * found.cost), _in_order(rows, whole(found.x)))
+    return LocalMinimum(float(2 * found.cost), _in_order(rows, whole(found.x)))
 
 
 def _in_order(rows: TorqueRows, x: Floats) -> Floats:
@@ -218,5 +218,5 @@ def _in_order(rows: TorqueRows, x: Floats) -> Floats:
     parts = zip(rows.kinds, rows.shapes_of(x), strict=True)
     found = [np.zeros(0)]
     for kind, shape in parts:
-        found.append(np.log(ordered(kind, shape)))
+        found.append(np.log(sort_shape(kind, shape)))
     return np.concatenate(found)

@@ -19,11 +19,11 @@ from armtwin.maths.batch import Floats
 STEPS = 8
 SAME = 0.05  # share of a joint's speed by which the runs of one motion may differ
 LEAST_OVERLAP = 0.3  # share of the shorter log that both logs must cover
-STANDS = 1e-3  # share of the fastest joint's speed below which a joint is at rest
+AT_REST = 1e-3  # share of the fastest joint's speed below which a joint is at rest
 
 
 @dataclass(frozen=True, eq=False)
-class OneMotion:
+class SynchronisedRuns:
     """Two runs on one grid.
 
     Attributes:
@@ -39,7 +39,7 @@ class OneMotion:
     apart: Floats
 
 
-def one_motion(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> OneMotion:
+def synchronise(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> SynchronisedRuns:
     """Synchronise two runs of one motion.
 
     Args:
@@ -68,7 +68,7 @@ def one_motion(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> On
             f"{worst + 1} differ by {100 * apart[worst]:.3g} %, more than {100 * SAME:g} %; log "
             "one program twice"
         )
-    return OneMotion(first, Log(time, second.channels), shift, apart)
+    return SynchronisedRuns(first, Log(time, second.channels), shift, apart)
 
 
 def _step(log: Log) -> float:
@@ -106,7 +106,7 @@ def _shift(without: Log, with_it: Log, step: float) -> float:
         match += fftconvolve(second[:, j] / size[j], first[::-1, j] / size[j])
     lag = int(np.argmax(match)) - (len(first) - 1)
     shift = lag * step + with_it.time[0] - without.time[0]
-    return _refined(without, with_it, shift, step)
+    return _refine_shift(without, with_it, shift, step)
 
 
 def _speeds(log: Log, step: float) -> Floats:
@@ -115,7 +115,7 @@ def _speeds(log: Log, step: float) -> Floats:
     return np.asarray(np.gradient(_at(time, log, log.q), axis=0))
 
 
-def _refined(without: Log, with_it: Log, shift: float, step: float) -> float:
+def _refine_shift(without: Log, with_it: Log, shift: float, step: float) -> float:
     """The shift to a small part of a sample."""
     for _ in range(STEPS):
         start = max(without.time[0], with_it.time[0] - shift)
@@ -140,7 +140,7 @@ def _apart(first: Floats, second: Floats) -> Floats:
     smooth = max(3, len(first) // 200)
     window = np.ones(smooth) / smooth
     speed = np.sqrt((v**2).mean(axis=0))
-    moving = speed > STANDS * speed.max(initial=1e-300)
+    moving = speed > AT_REST * speed.max(initial=1e-300)
     found = np.zeros(first.shape[1])
     for j in np.flatnonzero(moving):
         rest = np.convolve(gap[:, j], window, mode="same")  # without the encoder's noise
