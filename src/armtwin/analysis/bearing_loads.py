@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ import numpy as np
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -48,15 +48,15 @@ class BearingLoads(Result):
 
     robot: str
     time: Floats
-    drives: tuple[str, ...]
+    drives: Names
     torque: Floats
-    joints: tuple[str, ...]
+    joints: Names
     moments: Floats
-    links: tuple[str, ...]
+    links: Names
     axial: Floats
     bending: Floats
     torsion: Floats
-    rods: tuple[str, ...]
+    rods: Names
     pull: Floats
 
     def sections(self) -> Report:
@@ -84,7 +84,7 @@ def _largest_moment(loads: BearingLoads) -> Text:
     return Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
 
 
-def _moments(loads: BearingLoads) -> Iterator[Block]:
+def _moments(loads: BearingLoads) -> Blocks:
     """Moments that are determined, over time or at the posture."""
     values = {}
     for name, moment in zip(loads.joints, loads.moments.T, strict=True):
@@ -93,7 +93,7 @@ def _moments(loads: BearingLoads) -> Iterator[Block]:
     yield chart_values("", Axis("moment", "N m"), values, loads.time)
 
 
-def load_blocks(loads: BearingLoads) -> Iterator[Block]:
+def load_blocks(loads: BearingLoads) -> Blocks:
     """Peaks on bearings, in links and in rods."""
     yield _bearings(loads)
     yield _links(loads)

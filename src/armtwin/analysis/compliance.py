@@ -9,7 +9,6 @@ Ref: [Soder-Hoorn 2015, section 1.2]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +19,10 @@ from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.coordinates import Coordinates
@@ -53,7 +52,7 @@ class Sag(Result):
     robot: Robot
     states: States
     load: str
-    springs: tuple[str, ...]
+    springs: Names
     torque: Floats
     twist: Floats
     weight: Floats
@@ -71,7 +70,7 @@ class Sag(Result):
         return Report(title, where, (Section("", _sag_blocks(self)),), (Text(f"{words}."),))
 
     @property
-    def shifts(self) -> dict[str, Floats]:
+    def shifts(self) -> NamedArrays:
         """Shift and turn of the tool by each cause, (m, 6) [m, rad]."""
         moved = {"gravity": self.weight}
         if self.outside is not None:
@@ -151,7 +150,7 @@ def _name_of(outside: Outside) -> str:
     return f"force {', '.join(f'{x:g}' for x in wrench[0, :3])} N"
 
 
-def _sag_blocks(result: Sag) -> Iterator[Block]:
+def _sag_blocks(result: Sag) -> Blocks:
     most = "" if result.states.alone else " at most along the motion"
     yield Text(f"Motors hold their positions; what each spring carries of the weight{most}:")
     columns = (
@@ -186,7 +185,7 @@ def _shift_table(result: Sag) -> Table:
     return Table(tuple(columns), records, "tool")
 
 
-def _compliance_blocks(result: ToolCompliance) -> Iterator[Block]:
+def _compliance_blocks(result: ToolCompliance) -> Blocks:
     columns = [Column("axis", "")]
     for k, name in enumerate(AXES):
         columns.append(Column(name, f"{name}, {'N' if k < 3 else 'N m'}", Number(1e6, digits=4)))

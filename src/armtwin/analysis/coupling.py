@@ -9,7 +9,7 @@ Ref: [Machielsen 1983, section 8.2.3]; its table 3 has the rows of the first two
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -72,7 +72,7 @@ class Coupling(Result):
         return Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
 
 
-def _blocks(what: str, found: Coupled, states: States) -> Iterator[Block]:
+def _blocks(what: str, found: Coupled, states: States) -> Blocks:
     yield Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
     columns: tuple[Column, ...] = (Column("axis", what), Column("factor", "factor", PERCENT))
     if not states.alone:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.mechanics import lagrange
 from armtwin.robot.kinematics.strokes import check_drives, drive_names, drives_slide, levers
 from armtwin.robot.robot import Robot
@@ -33,16 +33,16 @@ class Axes:
         slides: Whether each is a length [m, N] and not an angle [rad, N m].
     """
 
-    names: tuple[str, ...]
+    names: Names
     slides: tuple[bool, ...]
 
     @property
-    def force_units(self) -> tuple[str, ...]:
+    def force_units(self) -> Names:
         """Unit of the force along each."""
         return tuple("N" if slides else "N m" for slides in self.slides)
 
     @property
-    def inertia_units(self) -> tuple[str, ...]:
+    def inertia_units(self) -> Names:
         """Unit of the inertia along each."""
         return tuple("kg" if slides else "kg m²" for slides in self.slides)
 

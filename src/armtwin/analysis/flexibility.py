@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from armtwin.elements import statics
 from armtwin.elements.statics import Equilibrium, equilibrium
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, Names, check_array
 from armtwin.notebook.numbers import DEGREES, HERTZ, Number
 from armtwin.notebook.sections import Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
@@ -37,7 +37,7 @@ class Resting:
     q: Floats
     structure: RobotStructure
     state: Equilibrium
-    still: tuple[str, ...]
+    still: Names
 
     def pose(self, frame: str = "tool") -> Floats:
         """Pose of "tool" or "flange" where the robot rests, (4, 4)."""
@@ -125,7 +125,7 @@ class RobotModes:
 
     frequencies: Floats
     tool: Floats
-    points: tuple[str, ...]
+    points: Names
     shapes: Floats
 
 
@@ -169,8 +169,8 @@ class Flexibility(Result):
 
     robot: str
     q: Floats
-    elastic: tuple[str, ...]
-    bending: tuple[str, ...]
+    elastic: Names
+    bending: Names
     sag: Floats
     turn: Floats
     compliance: Floats

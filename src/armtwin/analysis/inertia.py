@@ -27,7 +27,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
@@ -123,7 +123,7 @@ class EffectiveInertia(Result):
         return records
 
 
-def _inertia_blocks(result: EffectiveInertia) -> Iterator[Block]:
+def _inertia_blocks(result: EffectiveInertia) -> Blocks:
     columns = [
         Column("axis", "drive"),
         Column("unit", ""),
@@ -166,7 +166,7 @@ def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:
     return zip(result.axes.names, result.axes.inertia_units, strict=True)
 
 
-def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Iterator[Block]:
+def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Blocks:
     where = "home" if result.chosen == BOUNDARY else "the first posture"
     yield Text(f"Natural frequencies at {where}, valves shut.")
     columns = (

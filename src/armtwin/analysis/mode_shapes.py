@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,13 +11,22 @@ from numpy.typing import NDArray
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.flexible import Flexible
 from armtwin.analysis.states import States
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import HERTZ, PERCENT, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Report, Scene, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
@@ -71,7 +79,7 @@ class Modes(Result):
     robot: Robot
     states: States
     load: str
-    springs: tuple[str, ...]
+    springs: Names
     motors: dict[Rotors, tuple[Mode, ...]]
     lowest: Floats
     flexible: Flexible
@@ -116,7 +124,7 @@ class Modes(Result):
         return records
 
 
-def _mode_blocks(result: Modes) -> Iterator[Block]:
+def _mode_blocks(result: Modes) -> Blocks:
     columns = (
         Column("mode", "mode", Number(digits=2)),
         Column("frequency_hz", "frequency", HERTZ),
@@ -141,7 +149,7 @@ def _lowest_chart(result: Modes) -> Chart | Bars:
     return chart_values(title, Axis("frequency", "Hz"), values, result.states.time)
 
 
-def _animate_modes(result: Modes) -> tuple[dict[str, Floats], Scene]:
+def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
     """The lowest modes with rotors locked, one after the other in slow motion."""
     built, here = result.flexible.places.built, result.flexible
     joints, bars = skeleton(built)

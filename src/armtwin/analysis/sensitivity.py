@@ -11,18 +11,28 @@ Ref: [Machielsen 1983, section 8.1]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Names, OnProgress
 from armtwin.maths.runner import run_all, threads
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]
@@ -94,7 +104,7 @@ class Sensitivity(Result):
     name: str = "sensitivity"
 
     @property
-    def features(self) -> tuple[str, ...]:
+    def features(self) -> Names:
         """Names of the features."""
         return tuple(self.base.features)
 
@@ -134,12 +144,12 @@ class Sensitivity(Result):
         return Report(title, f"each number by ±{100 * self.by:g} %", tuple(sections), (verdict,))
 
 
-def _data(result: Sensitivity) -> Iterator[Block]:
+def _data(result: Sensitivity) -> Blocks:
     yield Data("by", result.by)
     yield Data("effects", result.table)
 
 
-def _stops(result: Sensitivity) -> Iterator[Block]:
+def _stops(result: Sensitivity) -> Blocks:
     for effect in result.effects:
         for which, outcome in (("smaller", effect.less), ("larger", effect.more)):
             if outcome.stopped:
@@ -153,7 +163,7 @@ def _number(feature: str) -> Number:
     return PLAIN
 
 
-def _blocks(result: Sensitivity, feature: str) -> Iterator[Block]:
+def _blocks(result: Sensitivity, feature: str) -> Blocks:
     number = _number(feature)
     per_percent = Number(number.scale, f"{number.unit} per %".strip(), digits=3)
     columns = (
@@ -197,7 +207,7 @@ def sensitivity_of(
     keys: Sequence[str],
     by: float,
     measure: Measure,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Sensitivity:
     """Change numbers both ways and measure what that does, several at a time.
 
@@ -229,7 +239,7 @@ def sensitivity_of(
 
 
 def _measure_all(
-    trials: Sequence[dict[str, Any]], measure: Measure, progress: Callable[[float], None] | None
+    trials: Sequence[dict[str, Any]], measure: Measure, progress: OnProgress | None
 ) -> list[Outcome]:
     def outcome(values: dict[str, Any]) -> Outcome:
         try:

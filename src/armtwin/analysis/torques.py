@@ -26,7 +26,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import drive_forces, strokes
 from armtwin.robot.robot import Robot
@@ -128,7 +128,7 @@ def _largest(result: TorqueShares) -> Text:
     return Text(f"Of the joint torques, mean share of the joints: {', '.join(words) or 'none'}.")
 
 
-def _share_blocks(what: str, shares: Shares, states: States) -> Iterator[Block]:
+def _share_blocks(what: str, shares: Shares, states: States) -> Blocks:
     kind = "at the posture" if states.alone else "root mean square along the motion"
     units = sorted(set(shares.axes.force_units))
     measure = f"Numbers in {units[0]} are" if len(units) == 1 else "Numbers are"

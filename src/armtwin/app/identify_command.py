@@ -28,11 +28,10 @@ from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import on_base
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import OnProgress
 from armtwin.maths.units import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from armtwin.identification.rigid_body.recipe_file import RecipeFile
 
 RECIPE = "recipe.toml"
@@ -116,7 +115,7 @@ def _run_identification(
     prior: at.Robot,
     logs: list[at.Log],
     chosen: RecipeFile,
-    progress: Callable[[float], None] | None,
+    progress: OnProgress | None,
 ) -> at.Estimate:
     """The estimate, by the motion that the recipe says."""
     options: dict[str, Any] = {"torque": chosen.torque, "cutoff": chosen.cutoff}

@@ -40,7 +40,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.prediction.predict import plan_motion
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
     run.finish(answer, contents, passed=passed)
 
 
-def _comparison_csv(time: Floats, channels: dict[str, Floats]) -> str:
+def _comparison_csv(time: Floats, channels: NamedArrays) -> str:
     """Measured and predicted series side by side, as CSV."""
     names = ["time"]
     columns = [time]

@@ -13,6 +13,7 @@ from armtwin.files.reading import read_tables
 from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
+from armtwin.maths.batch import Names
 from armtwin.report.folder import ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot
@@ -67,7 +68,7 @@ class Source:
     name: str
     file: str
     options: dict[str, Any] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
+    words: Names = ()
 
     def folder(self, suffix: str) -> Path:
         """The folder of its own; a file that is part of a result has another than that result."""
@@ -107,7 +108,7 @@ def _from_folder(value: Any, folder: Path) -> Any:
     return _name_if_shipped(value) or seen_from(folder, value)
 
 
-def words_of(options: dict[str, Any]) -> tuple[str, ...]:
+def words_of(options: dict[str, Any]) -> Names:
     """Options in words for the name of a folder, so that other options have another folder."""
     words = []
     for key, value in options.items():

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from armtwin.maths.batch import OnProgress
+
 Say = Callable[[str, float], None]
 
 
-def of(progress: Say | None, what: str) -> Callable[[float], None] | None:
+def of(progress: Say | None, what: str) -> OnProgress | None:
     """The progress of one kind of work."""
     return None if progress is None else lambda share: progress(what, share)
 

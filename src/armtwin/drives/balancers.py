@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.drives.linkage import Triangle
+from armtwin.maths.batch import NamesAndUnits
 from armtwin.maths.quantities import (
     Force,
     Length,
@@ -46,7 +47,7 @@ class SpringForce:
     stiffness: Stiffness
     kind: Literal["spring"] = "spring"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("preload", "N"), ("stiffness", "N/m"))
+    coefficients: ClassVar[NamesAndUnits] = (("preload", "N"), ("stiffness", "N/m"))
 
     def columns(self, linkage: Triangle, x: Any) -> Any:
         """Torque per unit of preload and of stiffness, (..., 2)."""
@@ -87,7 +88,7 @@ class GasForce:
     scale: Share = 1.0
     kind: Literal["gas"] = "gas"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("scale", "1"),)
+    coefficients: ClassVar[NamesAndUnits] = (("scale", "1"),)
 
     @property
     def area(self) -> float:

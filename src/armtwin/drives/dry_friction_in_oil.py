@@ -21,6 +21,7 @@ import numpy as np
 
 from armtwin.drives.hydraulics import Circuit
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Pair
 
 
 def with_folded_friction(circuit: Circuit, level: float) -> Circuit:
@@ -33,7 +34,7 @@ def with_folded_friction(circuit: Circuit, level: float) -> Circuit:
     oil = circuit.oil
     lost = oil.leakage * level
     points = [tuple(point) for point in oil.flow.tolist()]
-    edges: list[tuple[float, float]] = []
+    edges: list[Pair] = []
     for (x0, s0), (x1, s1) in pairwise(points):
         edges.append((x0, s0))
         for speed in (-lost, lost):

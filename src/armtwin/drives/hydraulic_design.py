@@ -24,6 +24,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from armtwin.maths.batch import Pair
 from armtwin.maths.quantities import Area, Current, Positive, Volume
 from armtwin.maths.units import Unit
 
@@ -76,7 +77,7 @@ class CylinderDesign:
         return 1 / (self.bulk_modulus * (forward + backward))
 
     @property
-    def speed_per_current(self) -> tuple[float, float]:
+    def speed_per_current(self) -> Pair:
         """Speed of the unloaded piston for each ampere, retracting and extending [m/(A s)]."""
         a = self.return_area / self.area
         head = np.sqrt(2 * self.supply / (self.density * (1 + a**3)))

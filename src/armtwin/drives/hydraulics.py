@@ -25,7 +25,7 @@ import numpy as np
 
 from armtwin.drives.hydraulic_design import Design
 from armtwin.files.fields import OneOf
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.quantities import Current, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
@@ -259,9 +259,7 @@ def no_load_speed(flow: Any, c: int, x: float) -> float:
 
 
 @inlined
-def cylinder(
-    compliance: float, leakage: float, F: float, Q: float, w: float, h: float
-) -> tuple[float, float]:
+def cylinder(compliance: float, leakage: float, F: float, Q: float, w: float, h: float) -> Pair:
     """Torque the cylinder takes over a step h at speed w, below 0 where it pushes; its slope."""
     soft = compliance + 0.5 * h * leakage
     half_way = F + 0.5 * h * (Q - w - leakage * F) / soft

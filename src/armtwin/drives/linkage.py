@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
@@ -108,7 +108,7 @@ def turn_table(function: Any) -> Floats:
 
 
 @inlined
-def in_turn(table: Any, e: int, angle: float) -> tuple[float, float]:
+def in_turn(table: Any, e: int, angle: float) -> Pair:
     """Value and slope of table e, (e, TURN_INTERVALS, 4), at an angle; it repeats every turn."""
     turns = angle / (2 * np.pi) + 0.5
     x = (turns - np.floor(turns)) * TURN_INTERVALS

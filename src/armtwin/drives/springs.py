@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import both, choose, larger
 from armtwin.maths.compiled import inlined
 
@@ -131,7 +131,7 @@ def twist_beyond_backlash(x: float, gap: float) -> float:
 
 
 @inlined
-def deflection_torque(y: float, stiffness: float, soft: float, knee: float) -> tuple[float, float]:
+def deflection_torque(y: float, stiffness: float, soft: float, knee: float) -> Pair:
     """Torque of a spring bent by y, and its slope with y."""
     size = abs(y)
     over = larger(size - knee, 0.0)
@@ -164,7 +164,7 @@ def spring(
     x: float,
     w: float,
     h: float,
-) -> tuple[float, float]:
+) -> Pair:
     """Torque of a spring over a step h from twist x at speed w, and its slope with w."""
     ahead = twist_beyond_backlash(x + (0.5 + numerical) * h * w, gap)
     held, rise = deflection_torque(ahead, stiffness, soft, knee)

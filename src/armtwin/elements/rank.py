@@ -15,7 +15,7 @@ from armtwin.elements import packing, together
 from armtwin.elements.blocks import Integers
 from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
 from armtwin.elements.structure import Structure
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 
 NONE = 1e-9  # of the largest singular value: what is below it is zero
 NEARLY_NONE = 1e-5  # the same where a pivot of the solution vanished
@@ -120,7 +120,7 @@ def release_redundant(structure: Structure) -> Structure:
     return replace(structure, parts=parts, released=structure.released + names)
 
 
-def _with_released(element: Element, names: tuple[str, ...]) -> Element:
+def _with_released(element: Element, names: Names) -> Element:
     """An element with the named modes calculated."""
     if isinstance(element, Truss):
         loose = f"{element.name}.elongation" in names
@@ -132,9 +132,7 @@ def _with_released(element: Element, names: tuple[str, ...]) -> Element:
     return replace(element, modes=(a, b, c, d, e, f))
 
 
-def _release_modes(
-    owner: str, kinds: tuple[str, ...], modes: tuple[Mode, ...], names: tuple[str, ...]
-) -> list[Mode]:
+def _release_modes(owner: str, kinds: Names, modes: tuple[Mode, ...], names: Names) -> list[Mode]:
     """Modes of an element, those that are named calculated."""
     found: list[Mode] = []
     for kind, mode in zip(kinds, modes, strict=True):

@@ -25,7 +25,7 @@ from armtwin.elements.parts import (
     Truss,
 )
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 
 # Stiffness that each of a beam's modes needs where it is not held.
 _NEEDED = ("EA", "GJ", "EIy", "EIy", "EIz", "EIz")
@@ -140,7 +140,7 @@ class Structure:
     """
 
     parts: Parts
-    released: tuple[str, ...] = ()
+    released: Names = ()
 
     def __post_init__(self) -> None:
         found = problems(self.parts)
@@ -170,7 +170,7 @@ class Structure:
         return np.concatenate(x)
 
     @cached_property
-    def column_names(self) -> tuple[str, ...]:
+    def column_names(self) -> Names:
         """Names of the nodal coordinates."""
         names = []
         for point in self.parts.points:
@@ -207,7 +207,7 @@ class Structure:
         return tuple(part for part in self.parts.elements if isinstance(part, Beam))
 
     @cached_property
-    def row_names(self) -> tuple[str, ...]:
+    def row_names(self) -> Names:
         """Names of the deformations."""
         names = [f"{triad.name}.length" for triad in self.parts.triads if not triad.held]
         for element, modes in self._families:
@@ -227,8 +227,8 @@ class Structure:
         return tuple(modes)
 
     @property
-    def _families(self) -> list[tuple[Element, tuple[str, ...]]]:
-        families: list[tuple[Element, tuple[str, ...]]] = []
+    def _families(self) -> list[tuple[Element, Names]]:
+        families: list[tuple[Element, Names]] = []
         families += [(truss, TRUSS_MODES) for truss in self.trusses]
         families += [(hinge, HINGE_MODES) for hinge in self.hinges]
         families += [(beam, BEAM_MODES) for beam in self.beams]
@@ -271,7 +271,7 @@ class Structure:
         return len(self.free_columns) + len(self.free_rows)
 
     @cached_property
-    def coordinate_names(self) -> tuple[str, ...]:
+    def coordinate_names(self) -> Names:
         """Names of the degrees of freedom q."""
         names = [self.column_names[i] for i in self.free_columns]
         return tuple(names + [self.row_names[i] for i in self.free_rows])

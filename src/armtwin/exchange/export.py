@@ -26,6 +26,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.exchange.model_code import interface_file, model_code, source_files
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.files.atomic import write_file
+from armtwin.maths.batch import Names
 from armtwin.maths.units import BASE, parse_unit
 from armtwin.notebook.sections import Facts, Report, Section, Text
 from armtwin.report.result import Result
@@ -270,7 +271,7 @@ class Exported(Result):
 
     path: Path
     version: int
-    kinds: tuple[str, ...]
+    kinds: Names
     binary: str
 
     def sections(self) -> Report:

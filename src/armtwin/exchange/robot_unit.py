@@ -17,7 +17,7 @@ from armtwin.control.controller import (
 )
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, NamedArrays, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import SETTLING, STILL
 from armtwin.robot.robot import Robot
@@ -137,7 +137,7 @@ def _make_refusal(robot: Robot, what: str) -> ArmtwinError:
     )
 
 
-def _numbers(traced: TracedRobot) -> dict[str, Floats]:
+def _numbers(traced: TracedRobot) -> NamedArrays:
     """Values at the start of all arrays in the memory of numbers."""
     run = traced.run
     memory = traced.structure.memory()

@@ -18,7 +18,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.files.opening import COVARIANCE, TOML, read_bytes
-from armtwin.maths.batch import Floats, read_only
+from armtwin.maths.batch import Floats, Names, read_only
 
 ENDING = ".covariance.npz"
 FORMAT = 1
@@ -35,7 +35,7 @@ class Covariance:
         values: Their covariance in products of SI units, (k, k).
     """
 
-    names: tuple[str, ...]
+    names: Names
     values: Floats
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS
+from armtwin.maths.batch import Names
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class NameOr:
         otherwise: What else it may be, in words.
     """
 
-    names: tuple[str, ...]
+    names: Names
     otherwise: str
 
     def schema(self, kind: Any, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
@@ -142,7 +143,7 @@ Beside = Annotated[Any, Read(_in_no_file)]  # held with a group, kept in another
 Flag = Annotated[bool, Read(_flag)]
 
 
-def unknown_widths(uncertainty: float | dict[str, float] | None, keys: tuple[str, ...]) -> str:
+def unknown_widths(uncertainty: float | dict[str, float] | None, keys: Names) -> str:
     """What is wrong with widths by key, as a phrase; empty if nothing is."""
     if not isinstance(uncertainty, dict):
         return ""

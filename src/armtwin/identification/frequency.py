@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts
@@ -130,7 +129,7 @@ def _verdict(result: LogResponse) -> Text:
     return Text(f"{sentence}, least bandwidth {HERTZ.with_unit(min(bandwidths))} (-3 dB).")
 
 
-def _joints(result: LogResponse) -> Iterator[Block]:
+def _joints(result: LogResponse) -> Blocks:
     columns = (
         Column("joint", "joint", Number()),
         Column("gain", "gain", PLAIN),
@@ -159,7 +158,7 @@ def _curve(joint: JointResponse) -> dict[str, object]:
     }
 
 
-def _charts(joint: JointResponse) -> Iterator[Block]:
+def _charts(joint: JointResponse) -> Blocks:
     r = joint.response
     hertz = Axis("frequency", "Hz", logarithmic=True)
     highest = joint.record["known_to_hz"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
 from armtwin.motion.seam import Seam
 from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
-from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table
+from armtwin.notebook.sections import Blocks, Column, Facts, Record, Report, Section, Table
 from armtwin.report.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
 
 Ends = tuple[float, float]  # of a stretch, from and to [m]
@@ -56,7 +56,7 @@ def describe_job(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> R
     return Report(f"{d.name}: {d.title or 'no title'}", "", sections)
 
 
-def _segments(d: JobDescription, seam: Seam) -> Iterator[Block]:
+def _segments(d: JobDescription, seam: Seam) -> Blocks:
     columns = (
         Column("name", "segment"),
         Column("from", "from", MILLIMETRES),
@@ -68,7 +68,7 @@ def _segments(d: JobDescription, seam: Seam) -> Iterator[Block]:
     yield Table(columns, records, "segments")
 
 
-def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Iterator[Block]:
+def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Blocks:
     carried = f"{d.tool or 'no tool'} and {d.payload}" if d.payload else d.tool or "no tool"
     place = ", ".join(COORDINATE.text(x) for x in d.workpiece.position)
     tolerance = d.tolerance

@@ -27,7 +27,7 @@ from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table
+from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides
@@ -188,7 +188,7 @@ class Experiment(Result):
         return Experiment(described, self.origin)
 
 
-def _set_up(d: ExperimentDescription) -> Iterator[Block]:
+def _set_up(d: ExperimentDescription) -> Blocks:
     facts = [("set-up", _setup_words(d.setup))]
     if isinstance(d.setup, HydraulicSetup):
         facts.append(("set-points in", d.setup.coordinates))
@@ -200,7 +200,7 @@ def _set_up(d: ExperimentDescription) -> Iterator[Block]:
     yield Facts(facts)
 
 
-def _setpoints(d: ExperimentDescription) -> Iterator[Block]:
+def _setpoints(d: ExperimentDescription) -> Blocks:
     columns = (Column("on", "set-point on"), Column("kind", "kind"), Column("how", "how"))
     records = []
     for point in d.setpoint:

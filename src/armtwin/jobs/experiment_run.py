@@ -15,7 +15,7 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_description import BenchSetup
 from armtwin.jobs.features import OF_RESPONSES, Feature, SetpointResponse
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve
@@ -23,7 +23,7 @@ from armtwin.notebook.numbers import PLAIN
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Line,
@@ -146,7 +146,7 @@ class ExperimentRun(Result):
         )
 
 
-def _show_responses(run: ExperimentRun) -> tuple[list[Section], dict[str, Floats]]:
+def _show_responses(run: ExperimentRun) -> tuple[list[Section], NamedArrays]:
     """Sections on the responses, and the series that they draw."""
     if run.answer is not None:
         return what_sensors_show(run.answer)
@@ -197,7 +197,7 @@ def _step_words(run: ExperimentRun, of: str) -> str:
     return f"{sentence}, and oscillates with a period of {1e3 * period:.4g} ms."
 
 
-def _head(run: ExperimentRun) -> Iterator[Block]:
+def _head(run: ExperimentRun) -> Blocks:
     columns = (
         Column("of", "response of"),
         Column("name", "feature"),
@@ -225,7 +225,7 @@ def _times(run: ExperimentRun) -> Floats:
     return np.unique(np.concatenate(times))
 
 
-def _series(run: ExperimentRun, times: Floats) -> dict[str, Floats]:
+def _series(run: ExperimentRun, times: Floats) -> NamedArrays:
     series = {"time": times}
     for k, response in enumerate(run.responses):
         series[f"wanted{k}"] = at_times(times, response.time, response.wanted)
@@ -233,7 +233,7 @@ def _series(run: ExperimentRun, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def _responses(run: ExperimentRun, times: Floats) -> Iterator[Block]:
+def _responses(run: ExperimentRun, times: Floats) -> Blocks:
     for k, response in enumerate(run.responses):
         yield _response_plot(k, response, times)
     if "q_m" in run.log and "tau_m" in run.log and run.gear_ratio is not None:

@@ -15,6 +15,7 @@ from armtwin.files.schema import Schema
 from armtwin.files.shape import NAME_KEYS, Tables
 from armtwin.files.writing import read_back, to_tables, to_toml
 from armtwin.jobs.description import JobDescription
+from armtwin.maths.batch import Pair
 from armtwin.maths.units import split_quantity
 
 SAME = 1e-12  # relative difference within which a number is the same
@@ -97,7 +98,7 @@ def _is_same(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=SAME, abs_tol=SAME)
 
 
-def _scale(unit: str) -> tuple[float, float]:
+def _scale(unit: str) -> Pair:
     """SI value of 0 in a unit, and of the step to 1."""
     zero = split_quantity(f"0 {unit}")
     one = split_quantity(f"1 {unit}")

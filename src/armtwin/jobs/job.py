@@ -28,7 +28,7 @@ from armtwin.jobs.from_points import (
     read_quantity,
 )
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
 from armtwin.motion.posture import ELBOWS
@@ -404,10 +404,10 @@ class Job(Result):
             if window is not None:
                 yield x.start, x.stop, x.name, window
 
-    def process_on(self) -> list[tuple[float, float]]:
+    def process_on(self) -> list[Pair]:
         """Stretches of the seam, from and to [m], on which the process is on."""
         start, stop = self._run_in_and_out()
-        on: list[tuple[float, float]] = []
+        on: list[Pair] = []
         for x in self.seam.path.stretches:
             begin, end = max(x.start, start), min(x.stop, stop)
             if begin >= end or not self.description.segment[x.move].process:
@@ -430,7 +430,7 @@ class Job(Result):
             f"seam of {length:.4g} mm"
         )
 
-    def _run_in_and_out(self) -> tuple[float, float]:
+    def _run_in_and_out(self) -> Pair:
         """Arc lengths [m] between which the process may be on."""
         process, seam = self.description.process, self.seam
         t_in, t_out = seam.profile.steady

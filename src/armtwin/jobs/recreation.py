@@ -9,7 +9,6 @@ Ref: [Soder-Hoorn 2015, section 6.4, 7.3]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,10 +24,10 @@ from armtwin.identification.clamping.clamping_steps import (
 )
 from armtwin.identification.clamping.hysteresis import CENTRE, OFFSET, Turns, turns_of
 from armtwin.identification.clamping.result import Clamping
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.simulation.bench import Bench, BenchFriction, simulate_bench
 
@@ -69,7 +68,7 @@ class Recreation(Result):
         return replace(shown, sections=(*shown.sections, Section(TITLE, _show_recreation(self))))
 
 
-def _show_recreation(result: Recreation) -> Iterator[Block]:
+def _show_recreation(result: Recreation) -> Blocks:
     yield Text(
         "The identified transmission on a bench under the logged torques at the logged times; "
         "simulated minus measured motor angle, rms:"
@@ -123,7 +122,7 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
     return _compare_angles(result, q, turns)
 
 
-def _zero(result: Clamping) -> tuple[float, float]:
+def _zero(result: Clamping) -> Pair:
     """Angle at which the spring is slack, and torque of the motor at which it is."""
     theta = result.squares.theta
     if theta is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from armtwin.jobs.experiment_description import (
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names, OnProgress
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
@@ -60,7 +60,7 @@ def unit_of(robot: Robot, coordinates: Unit, k: int) -> str:
 
 
 def answer_of(
-    experiment: Experiment, setup: HydraulicSetup, progress: Callable[[float], None] | None = None
+    experiment: Experiment, setup: HydraulicSetup, progress: OnProgress | None = None
 ) -> Response:
     """What the sensors of a hydraulic robot show under the set-points of an experiment.
 
@@ -114,7 +114,7 @@ def _values(
     return values
 
 
-def _place(names: tuple[str, ...], name: str, key: str) -> int:
+def _place(names: Names, name: str, key: str) -> int:
     if name not in names:
         raise ArmtwinError(f"{key}: '{name}' is not known. {did_you_mean(name, names)}")
     return names.index(name)
@@ -128,7 +128,7 @@ def run_experiment(
     experiment: Experiment,
     *,
     foreign: bool = False,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> ExperimentRun:
     """Run an experiment.
 
@@ -182,7 +182,7 @@ def _bench_times(experiment: Experiment, point: Setpoint, drive: Drive) -> Float
 
 
 def _run_robot(
-    experiment: Experiment, setup: RobotSetup, progress: Callable[[float], None] | None
+    experiment: Experiment, setup: RobotSetup, progress: OnProgress | None
 ) -> ExperimentRun:
     d = experiment.description
     robot = experiment.robot()
@@ -250,7 +250,7 @@ def _joint(experiment: Experiment, robot: Robot, point: Setpoint, number: int) -
 
 
 def _run_hydraulic(
-    experiment: Experiment, setup: HydraulicSetup, progress: Callable[[float], None] | None
+    experiment: Experiment, setup: HydraulicSetup, progress: OnProgress | None
 ) -> ExperimentRun:
     answer = answer_of(experiment, setup, progress)
     responses = []

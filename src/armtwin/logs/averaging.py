@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import NamedArrays
 
 SAME_MOTION = 0.05  # of a joint's range by which repeated runs may differ
 SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may differ
@@ -50,7 +50,7 @@ def average_runs(logs: Sequence[Log]) -> Log:
     return replace(mean, origin=origin)
 
 
-def _means(logs: Sequence[Log]) -> dict[str, Floats]:
+def _means(logs: Sequence[Log]) -> NamedArrays:
     """Means of the channels that all logs have."""
     means = {}
     for name in logs[0].channels:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.smoothing import low_pass
 
 COARSE = 0.35  # share of a step from which on rounding could hide a lost sample
@@ -172,7 +172,7 @@ def clean(log: Log, how: Cleaning) -> Log:
     return replace(clean_channels(log.time, even, how), events=log.events)
 
 
-def clean_channels(stamps: Floats, raw: dict[str, Floats], how: Cleaning) -> Log:
+def clean_channels(stamps: Floats, raw: NamedArrays, how: Cleaning) -> Log:
     """The same from channels on the even grid, and the time stamps (m,) of their log."""
     time = _grid(stamps, how)
     if how.differentiation == "fourier":
@@ -242,7 +242,7 @@ def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
     return np.asarray(total / how.averaged)
 
 
-def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
+def _periodic(time: Floats, channels: NamedArrays, how: Cleaning) -> Log:
     """Whole periods averaged; q, v, a and all others from the Fourier series up to the cut-off."""
     assert how.period is not None
     count = round(how.period * how.rate)

@@ -23,7 +23,7 @@ from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_files import EVENT, JOINTS
 from armtwin.logs.recording import Event, Recording
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.maths.decimals import DecimalLayout, table_of
 
 LONGEST_HEADER = 100_000  # bytes
@@ -250,7 +250,7 @@ def _events(sheet: _Sheet) -> tuple[Event, ...]:
     return tuple(found)
 
 
-def _joint_names(sheet: _Sheet) -> tuple[str, ...]:
+def _joint_names(sheet: _Sheet) -> Names:
     """Names of the joints from the line that holds them; none without it."""
     at, text = next(_remarks(sheet, JOINTS), (0, "[]"))
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
-from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _rate(time: Floats) -> str:
     return f"about {1 / step:.6g} Hz, steps uneven by at most {uneven} ms"
 
 
-def _blocks(log: Recording) -> Iterator[Block]:
+def _blocks(log: Recording) -> Blocks:
     from armtwin.logs.plausibility import plausibility_problems
 
     for sentence in plausibility_problems(log):

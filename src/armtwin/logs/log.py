@@ -22,7 +22,7 @@ from armtwin.logs.csv_files import put_csv, put_packed_csv
 from armtwin.logs.csv_reading import read_csv
 from armtwin.logs.npz_files import put_npz, read_npz
 from armtwin.logs.recording import Event, Recording
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe, number_columns
 from armtwin.notebook.sections import Report
@@ -51,7 +51,7 @@ class Log(Result):
     channels: Mapping[str, Floats]
     events: tuple[Event, ...] = ()
     origin: str = ""
-    joint_names: tuple[str, ...] = ()
+    joint_names: Names = ()
 
     @staticmethod
     def of(
@@ -109,7 +109,7 @@ class Log(Result):
         Args:
             name: A channel, by default all.
         """
-        columns: dict[str, Floats] = {}
+        columns: NamedArrays = {}
         for channel in [name] if name else self.channels:
             columns |= number_columns(channel, getattr(self, channel))
         return dataframe(("time", self.time), columns)
@@ -226,7 +226,7 @@ def _check_steps(stamps: Floats) -> None:
         raise ArmtwinError(f"time of a log {contract}, got {step:g}")
 
 
-def _check_names(names: Iterable[str]) -> tuple[str, ...]:
+def _check_names(names: Iterable[str]) -> Names:
     """Names of joints that differ."""
     given = tuple(names)
     for k, name in enumerate(given):

@@ -22,7 +22,7 @@ from armtwin.files.opening import LOG, open_plain_file
 from armtwin.logs.channels import CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
 from armtwin.logs.recording import Event, Recording
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 
 _EVENTS = "events"
 _JOINTS = "joint_names"
@@ -92,7 +92,7 @@ def _time(archive: _Archive, columns: Columns) -> Floats:
     return time
 
 
-def _channels(archive: _Archive, columns: Columns) -> dict[str, Floats]:
+def _channels(archive: _Archive, columns: Columns) -> NamedArrays:
     """The arrays that are channels, under the names that a columns file gives them or their own."""
     wanted = list(CHANNELS)
     for name in archive.names:
@@ -192,7 +192,7 @@ def _events(archive: _Archive) -> tuple[Event, ...]:
         raise archive.error(_EVENTS, "must be a JSON list of time, kind, joint and text") from None
 
 
-def _joint_names(archive: _Archive) -> tuple[str, ...]:
+def _joint_names(archive: _Archive) -> Names:
     if _JOINTS not in archive.names:
         return ()
     names = archive.array(_JOINTS)

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, NamedArrays
 from armtwin.maths.narrow import ranges
 
 FAR = 8.0  # times the distance from the median of its neighbourhood that nine of ten samples keep
 SHARE = 0.01  # of the channel's range that a jump must have to count
 
 
-def without_outliers(channels: Mapping[str, Floats]) -> tuple[dict[str, Floats], int]:
+def without_outliers(channels: Mapping[str, Floats]) -> tuple[NamedArrays, int]:
     """Channels with single wild samples replaced by their neighbours' mean, and their number."""
     count = 0
     found = dict(channels)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.logs.outliers import without_outliers
 from armtwin.logs.recording import Recording, Sampled
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.maths.narrow import largest, ranges
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
@@ -55,7 +55,7 @@ class Pace:
         most: Speeds that no joint exceeds much, (n,) [rad/s, m/s].
     """
 
-    names: tuple[str, ...]
+    names: Names
     turns: Flags
     usual: Floats
     most: Floats

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from armtwin.logs.channels import LARGEST
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 
 
 @dataclass(frozen=True)
@@ -74,4 +74,4 @@ class Recording:
     time: Floats
     channels: Mapping[str, Floats]
     events: tuple[Event, ...] = ()
-    joint_names: tuple[str, ...] = ()
+    joint_names: Names = ()

@@ -18,6 +18,11 @@ from armtwin.maths.units import whole_number
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+NamedArrays = dict[str, Floats]
+Names = tuple[str, ...]
+NamesAndUnits = tuple[tuple[str, str], ...]
+Pair = tuple[float, float]
+OnProgress = Callable[[float], None]  # called with the share of the work that is done
 
 # Work below this many scalars costs less than handing it to a second thread.
 LEAST_PER_THREAD = 3000

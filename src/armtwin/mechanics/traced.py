@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import NamedArrays
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
@@ -17,7 +17,7 @@ from armtwin.mechanics.rotors import Rotors
 STATE = ("q", "v", "a")
 
 
-def geometry(arm: Arm) -> dict[str, Floats]:
+def geometry(arm: Arm) -> NamedArrays:
     """Arrays of an arm whose zeros and ones shape a kernel."""
     return {"turn": arm.turn, "offset": arm.offset, "axis": arm.axis, "gravity": arm.gravity}
 
@@ -44,7 +44,7 @@ def tree(arm: Arm, rotors: Rotors) -> tuple[list[int], ...]:
     return arm.parent.tolist(), arm.slides.tolist(), rotors.body.tolist()
 
 
-def _rotor_patterns(rotors: Rotors) -> dict[str, Floats]:
+def _rotor_patterns(rotors: Rotors) -> NamedArrays:
     return {
         "rotor_inertia": rotors.inertia,
         "rotor_axis": rotors.axis,

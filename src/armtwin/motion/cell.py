@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.quantities import Direction
 from armtwin.maths.units import Unit
 from armtwin.robot.robot import Robot
@@ -379,14 +379,14 @@ def stays_clear(robot: Robot, cell: Cell, q: Floats) -> bool:
     return not any((near.distance < -TOUCH).any() for near in nearness(robot, cell, q))
 
 
-def _ends(robot: Robot, lines: Sequence[_Line], q: Floats) -> dict[str, Floats]:
+def _ends(robot: Robot, lines: Sequence[_Line], q: Floats) -> NamedArrays:
     """Where the frames are between which lines run, (m, 3) each."""
     frames = sorted({line.start for line in lines} | {line.end for line in lines})
     places = robot.origins(q, frames)
     return {frame: places[:, k] for k, frame in enumerate(frames)}
 
 
-def _fill(near: Nearness, ends: dict[str, Floats], some: NDArray[np.intp]) -> None:
+def _fill(near: Nearness, ends: NamedArrays, some: NDArray[np.intp]) -> None:
     """Enter how near the lines between ends come at some samples."""
     least = np.full(len(some), np.inf)
     for k, line in enumerate(near.lines):

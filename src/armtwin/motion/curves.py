@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.interpolation import quintic
 
 KNOTS = 16  # arc lengths tabulated in each interval of a spline
@@ -191,7 +191,7 @@ class Spline:
         """Arc length at each point, (k,)."""
         return self._table[0][::KNOTS]
 
-    def deviation(self) -> tuple[float, float]:
+    def deviation(self) -> Pair:
         """Largest distance from the chord between two points [m], and at which arc length [m].
 
         Of samples in each interval, sixteen as the table has: to half a percent.

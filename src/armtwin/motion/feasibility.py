@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.motion.cell import TOUCH, Cell, Nearness, nearness
 from armtwin.motion.joint_motion import CHUNK, Instants, JointMotion, with_ramps
 from armtwin.motion.orientations import Following
@@ -122,7 +122,7 @@ class Feasibility:
     """
 
     violations: tuple[Violation, ...]
-    shares: dict[str, Floats]
+    shares: NamedArrays
     distance: float
     distance_at_m: float
     clearances: tuple[Clearance, ...] = ()
@@ -156,7 +156,7 @@ def feasibility(
     near = nearness(robot, cell or Cell(), motion.trajectory.q)
     found += _in_the_way(near, motion.command.s)
     law = with_ramps(robot, seam, motion)
-    shares: dict[str, Floats] = {}
+    shares: NamedArrays = {}
     for check in _checks(robot, law):
         peaks = _peaks(check.values)
         shares[check.kind] = np.where(np.isfinite(check.limit), peaks / check.limit, np.nan)

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, rows_of_each
+from armtwin.maths.batch import Floats, Pair, rows_of_each
 from armtwin.motion.curves import Arc, Clothoid, Jet, LineSegment, Piece, Reversed, Spline
 
 KINK = np.radians(0.05)  # change of direction that is taken for rounding of the points
@@ -127,7 +127,7 @@ class Path:
                 found.append(SplineFit(stretch.name, stretch.move, deviation, float(start) + at))
         return tuple(found)
 
-    def curvature_steps(self) -> list[tuple[float, float]]:
+    def curvature_steps(self) -> list[Pair]:
         """Arc lengths where the curvature steps, and by how much [1/m]."""
         steps = []
         for k, (a, b) in enumerate(pairwise(self.pieces), 1):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.motion.curves import Jet
 from armtwin.motion.frames import NOWHERE, seam_frames
 from armtwin.motion.orientations import Orientations, Turning
@@ -46,7 +46,7 @@ class Seam:
     path: Path
     orientations: Orientations
     profile: Profile
-    standstill: tuple[float, float]
+    standstill: Pair
 
     @property
     def length(self) -> float:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, rows_of_each
+from armtwin.maths.batch import Floats, Pair, rows_of_each
 from armtwin.maths.units import Unit
 
 RampTime = Annotated[float, Unit("s", above=0, plausible=60, hint="ms")]
@@ -174,7 +174,7 @@ class Profile:
         return t, np.clip(s, 0.0, self.ways[-1]), v, a
 
     @property
-    def steady(self) -> tuple[float, float]:
+    def steady(self) -> Pair:
         """When the first ramp ends and when the last one begins [s]."""
         return float(self.times[1]), float(self.times[-2])
 

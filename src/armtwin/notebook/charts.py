@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.layers import Layer
@@ -166,9 +166,7 @@ class Bars:
             parts.append(drawings.segment((limit, 0.0), (limit, 1.0), "rule"))
         return element("svg", "bar", join_markup(parts), role="img", aria_label=hint)
 
-    def _case(
-        self, case: str, scale: Scale, ends: tuple[float, float], lane: tuple[int, int]
-    ) -> str:
+    def _case(self, case: str, scale: Scale, ends: Pair, lane: tuple[int, int]) -> str:
         """A box from the centre to a value, in a lane: its top and height in percent of the bar."""
         centre, end = (scale.place(x) for x in ends)
         if not np.isfinite(end):

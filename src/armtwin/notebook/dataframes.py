@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 
 if TYPE_CHECKING:
     import pandas
@@ -37,6 +37,6 @@ def _pandas() -> Any:
     return pandas
 
 
-def number_columns(name: str, values: Floats) -> dict[str, Floats]:
+def number_columns(name: str, values: Floats) -> NamedArrays:
     """Columns of an array (m, n) by numbered names, as in a file: q1, q2, ..."""
     return {f"{name}{k}": column for k, column in enumerate(values.T, 1)}

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.markup import element, percent, words
@@ -216,7 +216,7 @@ def _with_error(values: Floats, error: Floats | None) -> list[Floats]:
     return [values, values - error, values + error]
 
 
-def _ends(scale: Scale, value: float, error: float) -> tuple[float, float]:
+def _ends(scale: Scale, value: float, error: float) -> Pair:
     """Where an error bar begins and ends, within the axis."""
     low = scale.place(value - error)
     high = scale.place(value + error)

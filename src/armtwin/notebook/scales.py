@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 
 ROUND = 1e-9  # what rounding may take from a value
 PADDING = 0.04  # share of the range left free beyond the first and the last value
@@ -85,7 +85,7 @@ class Axis:
     label: str
     unit: str = ""
     logarithmic: bool = False
-    span: tuple[float, float] | None = None
+    span: Pair | None = None
     ticked: bool = True
 
     def scale(self, values: Sequence[Floats]) -> Scale:
@@ -105,9 +105,7 @@ class Axis:
         return f"{self.label} {value:.4g} {self.unit}".strip()
 
 
-def scale_over(
-    values: ArrayLike, logarithmic: bool = False, span: tuple[float, float] | None = None
-) -> Scale:
+def scale_over(values: ArrayLike, logarithmic: bool = False, span: Pair | None = None) -> Scale:
     """The scale that shows all values, or the span that is asked for.
 
     Args:
@@ -127,7 +125,7 @@ def scale_over(
     return Scale(low, high)
 
 
-def _pad_range(x: Floats, alone: float) -> tuple[float, float]:
+def _pad_range(x: Floats, alone: float) -> Pair:
     """Ends of an axis over values; a single value has `alone` on both sides."""
     if len(x) == 0:
         return 0.0, 1.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
@@ -111,7 +111,7 @@ class Table:
     kind: Literal["table"] = "table"
 
     @property
-    def head(self) -> tuple[str, ...]:
+    def head(self) -> Names:
         """Names of the columns."""
         return tuple(column.title for column in self.columns)
 
@@ -189,7 +189,7 @@ class Plot:
     lines: tuple[Line, ...]
     first: int
     last: int
-    shaded: tuple[tuple[float, float], ...] = ()
+    shaded: tuple[Pair, ...] = ()
     rules: tuple[float, ...] = ()
     marks: tuple[Mark, ...] = ()
     caption: str = ""
@@ -234,6 +234,7 @@ class Picture:
 
 
 Block = Text | Facts | Table | Data | Plot | Scene | Picture | Chart | Multiples | Bars
+Blocks = Iterator[Block]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from armtwin.maths.batch import Pair
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIMETRES_PER_SECOND, PERCENT, Number
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Record,
@@ -68,7 +68,7 @@ class Advice(Result):
     nearest: Option | None
     slower: Option | None
     options: tuple[Option, ...]
-    tried: tuple[tuple[float, float], ...]
+    tried: tuple[Pair, ...]
     monotonic: bool
     limit: float
     measuring: tuple[Measuring, ...]
@@ -105,7 +105,7 @@ class Advice(Result):
             return f"Nothing holds with 95 % confidence on a guessed servo. {nearest}"
         return f"Nothing that was tried holds with 95 % confidence. {nearest}"
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Blocks:
         """What measuring would allow, all options, and the speeds that were tried."""
         yield from _measuring(self)
         columns = (
@@ -149,7 +149,7 @@ def _outcome(option: Option) -> str:
     return f"{odds}the nominal run uses {used} of the tolerance, the motion takes {motion}"
 
 
-def _measuring(advice: Advice) -> Iterator[Block]:
+def _measuring(advice: Advice) -> Blocks:
     """What measuring would allow, where nothing holds with 95 % confidence."""
     records = [asdict(x) for x in advice.measuring]
     for x in advice.measuring:
@@ -191,7 +191,7 @@ def _ratio(record: Record) -> str:
     return FINE_PERCENT.text(ratio) if np.isfinite(ratio) else "cannot be run"
 
 
-def _report_speeds(advice: Advice) -> Iterator[Block]:
+def _report_speeds(advice: Advice) -> Blocks:
     """The speeds that were tried."""
     words = []
     for speed, ratio in advice.tried:

@@ -14,12 +14,12 @@ next search.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.groups import Advising, Change
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import OnProgress
 from armtwin.prediction.advice import Advice, Measuring
 from armtwin.prediction.band.band import LIKELY, Band, assess
 from armtwin.prediction.band.widths import Z_90
@@ -37,7 +37,7 @@ def advise(
     *,
     nominal: bool = False,
     budget: int = 120,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Advice:
     """Search changes with which a seam holds with 95 % confidence, as `[advice]` allows.
 

@@ -10,13 +10,13 @@ time around a span: long enough before it for the servo to forget how they began
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, OnProgress
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.effects import (
     Effect,
@@ -81,9 +81,7 @@ class Explanation:
     causes: tuple[Cause, ...]
 
 
-def explain(
-    prediction: Prediction, progress: Callable[[float], None] | None = None
-) -> tuple[Explanation, ...]:
+def explain(prediction: Prediction, progress: OnProgress | None = None) -> tuple[Explanation, ...]:
     """Causes of every span out of tolerance (the largest ones), and of the largest peaks within.
 
     Args:

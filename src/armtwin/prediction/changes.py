@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.jobs.groups import Segment
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.rotations import pose, to_rpy
 from armtwin.motion.orientations import Following
 from armtwin.motion.path import Stretch
@@ -73,7 +73,7 @@ def _orientation(R: Floats, like: Orientation | None) -> Orientation:
     return Pose.from_matrix(pose(R, (0.0, 0.0, 0.0))).orientation
 
 
-def divide_lines(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[int]]:
+def divide_lines(job: Job, spans: Sequence[Pair]) -> tuple[Job, list[int]]:
     """The job with its lines cut where spans begin and end.
 
     Returns also the numbers of the stretches that hold the spans.
@@ -91,9 +91,9 @@ def divide_lines(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, l
     return changed, slow
 
 
-def _with_margin(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
+def _with_margin(spans: Sequence[Pair], length: float) -> list[Pair]:
     """Spans with a margin about them, in whole mm, joined where no line fits between two."""
-    found: list[tuple[float, float]] = []
+    found: list[Pair] = []
     for start, stop in sorted(spans):
         begin = max(0.0, math.floor(1e3 * (start - STEADY_LENGTH)) / 1e3)
         end = min(length, math.ceil(1e3 * (stop + STEADY_LENGTH)) / 1e3)
@@ -121,7 +121,7 @@ def _overlap(stretch: Stretch, start: float, stop: float) -> bool:
     return start < stretch.stop - ROUNDING and stop > stretch.start + ROUNDING
 
 
-def _cut(job: Job, stretch: Stretch, spans: Sequence[tuple[float, float]]) -> list[Segment]:
+def _cut(job: Job, stretch: Stretch, spans: Sequence[Pair]) -> list[Segment]:
     """The segment of a stretch, a line cut at the ends of spans that lie well inside of it."""
     segment = job.description.segment[stretch.move]
     low, high = stretch.start + LEAST_PART, stretch.stop - LEAST_PART

@@ -20,7 +20,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import has_joint_torque, joint_torque
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.compare_reference import compare_reference
 from armtwin.prediction.comparison import COMPLETE, Comparison
@@ -74,7 +74,7 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     return polished if abs(polished - best) < 0.1 * (end - begin) else best
 
 
-def _possible(time: Floats, begin: float, end: float) -> tuple[float, float]:
+def _possible(time: Floats, begin: float, end: float) -> Pair:
     """Smallest and largest shift at which a recording holds enough of a motion; it may be cut."""
     need = LEAST_MOVING * (end - begin)
     low, high = time[0] - end + need, time[-1] - begin - need
@@ -93,7 +93,7 @@ def _at(times: Floats, own: Floats, values: Floats) -> Floats:
 
 
 def _cost(
-    time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, motion: tuple[float, float]
+    time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, motion: Pair
 ) -> float:
     """Mean square distance of a recording from shifted points, over the motion."""
     both = (at >= time[0]) & (at <= time[-1]) & (at >= motion[0]) & (at <= motion[1])

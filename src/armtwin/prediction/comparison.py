@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook.numbers import PERCENT, Number
-from armtwin.notebook.sections import Block, Data, Record, Text, Tone
+from armtwin.notebook.sections import Blocks, Data, Record, Text, Tone
 from armtwin.prediction.agreement import Agreement, agreement_table
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
@@ -48,7 +47,7 @@ class Comparison(Result):
     side: str
     torque_source: str
     time: Floats
-    channels: dict[str, Floats]
+    channels: NamedArrays
     rows: tuple[Agreement, ...]
     measured: PathError
     covered: float
@@ -71,7 +70,7 @@ class Comparison(Result):
         tone: Tone = "good" if self.verdict.within else "bad"
         return Text(f"The logged run {held}; the predicted one {predicted} it.", tone)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Blocks:
         """Measured beside predicted: rms, peak and share explained of every quantity."""
         torque = f"torque from {self.torque_source}" if self.torque_source else "no torque logged"
         yield Text(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Verdict
@@ -157,7 +156,7 @@ def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
     )
 
 
-def _blocks(result: Correction) -> Iterator[Block]:
+def _blocks(result: Correction) -> Blocks:
     columns = (
         Column("command", "command"),
         Column("rms_m", "rms", MICROMETRES),
@@ -182,7 +181,7 @@ def _blocks(result: Correction) -> Iterator[Block]:
     yield Data("holds", result.verdict.within)
 
 
-def _charts(result: Correction) -> Iterator[Block]:
+def _charts(result: Correction) -> Blocks:
     p = result.prediction
     charts = []
     for name in ("lateral", "vertical"):

@@ -14,7 +14,7 @@ from armtwin.control.controller import (
     speed_surplus,
     with_matched_speed,
 )
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
@@ -130,7 +130,7 @@ class SimulatedStretch:
         return self.window.model
 
     @property
-    def torques(self) -> dict[str, Floats]:
+    def torques(self) -> NamedArrays:
         """Missing torques by cause, (m, n) each [N m]."""
         return self.window.torques
 
@@ -143,7 +143,7 @@ class SimulatedStretch:
         return np.asarray(getattr(found, self.direction))
 
 
-def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> dict[str, Floats]:
+def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> NamedArrays:
     """Joint torques that the motion needs and no feed-forward gives, (m, n), by cause.
 
     inertia    Nᵀ (diag M_m - k_af) N a,   M_m = N⁻ᵀ M N⁻¹ what each motor feels

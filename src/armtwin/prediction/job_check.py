@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from armtwin.jobs.job import Job
-from armtwin.notebook.sections import Block, Facts, Report, Section
+from armtwin.notebook.sections import Blocks, Facts, Report, Section
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.predict import find_assumed, missing
 from armtwin.report.result import Result
@@ -29,7 +28,7 @@ class JobCheck(Result):
         return replace(report, sections=(Section("", _facts(self.job, first)), *others))
 
 
-def _facts(job: Job, own: Section) -> Iterator[Block]:
+def _facts(job: Job, own: Section) -> Blocks:
     """Facts of a job, and those of its prediction behind them."""
     robot = job.robot()
     count = len(find_assumed(robot, job))

@@ -10,6 +10,7 @@ import numpy as np
 
 from armtwin.jobs.groups import Change
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import Pair
 from armtwin.prediction import changes
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.trials import Option, Trials, duration_of, highest, round_digits
@@ -38,7 +39,7 @@ class Speeds:
     """
 
     options: tuple[Option, ...] = ()
-    tried: tuple[tuple[float, float], ...] = ()
+    tried: tuple[Pair, ...] = ()
     monotonic: bool = True
 
 
@@ -111,7 +112,7 @@ def slower_stretch(trials: Trials) -> list[Option]:
     return []
 
 
-def _beyond(p: Prediction, limit: float) -> list[tuple[float, float]]:
+def _beyond(p: Prediction, limit: float) -> list[Pair]:
     """Where on the seam an error is larger than a share of its tolerance: from, to [m]."""
     own = p.job.description.tolerance
     angle = None if own.orientation is None else limit * own.orientation
@@ -206,7 +207,7 @@ def _try_shift(trials: Trials, distance: float, angle: float) -> _ShiftTrial:
     return _ShiftTrial(distance, angle, option)
 
 
-def _place(distance: float, angle: float) -> tuple[float, float]:
+def _place(distance: float, angle: float) -> Pair:
     """A shift in x and y [m]."""
     dx = round(distance * float(np.cos(angle)), TENTH_OF_A_MILLIMETRE)
     dy = round(distance * float(np.sin(angle)), TENTH_OF_A_MILLIMETRE)

@@ -16,19 +16,18 @@ Ref: [Waiboer 2007, section 6.2, fig. 6.1]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from armtwin.jobs.forces import Acting
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
@@ -67,8 +66,8 @@ class ErrorParts(Result):
     time: Floats
     s: Floats
     on: Any
-    lateral: dict[str, Floats]
-    vertical: dict[str, Floats]
+    lateral: NamedArrays
+    vertical: NamedArrays
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -94,7 +93,7 @@ class ErrorParts(Result):
         )
         return Report("Path error by parts", "", (Section("", self.blocks()),), (verdict,))
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Blocks:
         """The table and the charts."""
         columns = (
             Column("part", "part", words=lambda record: WORDS[record["part"]]),
@@ -133,7 +132,7 @@ def error_parts(p: Prediction) -> ErrorParts | None:
         return None
     error = p.path_error
     stages = _at_set_points(p, places)
-    parts: dict[str, dict[str, Floats]] = {}
+    parts: dict[str, NamedArrays] = {}
     for name in ("lateral", "vertical"):
         total = getattr(error, name)
         found = {"servo": getattr(p.seen, name)}

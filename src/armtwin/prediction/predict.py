@@ -14,6 +14,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
+from armtwin.maths.batch import Names
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
@@ -105,7 +106,7 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
-    def cautions(self) -> tuple[str, ...]:
+    def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
         return cautions(self.robot, self.job)
 

@@ -11,12 +11,12 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLIDEGREES, PERCENT, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Data, Record, Report, Section, Text, Tone
+from armtwin.notebook.sections import Blocks, Data, Record, Report, Section, Text, Tone
 from armtwin.prediction.agreement import NUMBERS, Agreement, agreement_table
 from armtwin.prediction.logged_reference import LoggedReference
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
@@ -60,7 +60,7 @@ class ReferenceComparison(Result):
     torque_source: str
     offset: Floats
     time: Floats
-    channels: dict[str, Floats]
+    channels: NamedArrays
     rows: tuple[Agreement, ...]
 
     @property
@@ -137,7 +137,7 @@ def _describe_load(c: ReferenceComparison) -> str:
     return f" with {' and '.join(names)}" if names else ""
 
 
-def _outcome(c: ReferenceComparison) -> Iterator[Block]:
+def _outcome(c: ReferenceComparison) -> Blocks:
     """How well every quantity agrees."""
     torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
     fed = f"logged ({c.reference.source})" if c.reference.source else "by the model"
@@ -185,7 +185,7 @@ def _chart(c: ReferenceComparison, row: Agreement) -> Chart:
     return Chart(row.name, Axis("time", "s"), Axis("", number.unit), layers)
 
 
-def _data(c: ReferenceComparison) -> Iterator[Block]:
+def _data(c: ReferenceComparison) -> Blocks:
     """What only result.json shows."""
     mounted = c.robot.description.mounted
     yield Data("robot", c.robot.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from armtwin.files.writing import to_tables
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.jobs.run_experiment import run_experiment
+from armtwin.maths.batch import OnProgress
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.predict import predict
@@ -31,7 +32,7 @@ def sensitivity(
     *,
     by: float = CHANGE,
     features: Sequence[str] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Sensitivity:
     """What the path error of a job, the features of an experiment or a step response depend on.
 

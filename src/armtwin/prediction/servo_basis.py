@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import Names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Structure
 from armtwin.robot.schema.servo_fit import ServoFitRecord
@@ -16,7 +17,7 @@ from armtwin.robot.schema.servo_fit import ServoFitRecord
 MM = 1e3
 
 
-def cautions(robot: Robot, job: Job) -> tuple[str, ...]:
+def cautions(robot: Robot, job: Job) -> Names:
     """Sentences that belong beside the verdict on a job.
 
     Args:
@@ -78,7 +79,7 @@ class ServoBasis:
     structure: Structure
     share_explained: float | None = None
     joint: str = ""
-    judged_on: tuple[str, ...] = ()
+    judged_on: Names = ()
     longest_log: float | None = None
 
     @property

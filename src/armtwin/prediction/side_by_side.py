@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import Names, OnProgress
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Record,
@@ -53,7 +54,7 @@ class SideBySide(Result):
 
     jobs: tuple[Job, ...]
     answers: tuple[Answer | None, ...]
-    refusals: tuple[str, ...]
+    refusals: Names
 
     @property
     def hold(self) -> bool:
@@ -86,7 +87,7 @@ def side_by_side(
     *,
     nominal: bool = False,
     method: Method = "nonlinear",
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> SideBySide:
     """Predict several jobs, each with its 90 % interval.
 
@@ -177,7 +178,7 @@ def _errors(answer: Answer) -> Record:
     }
 
 
-def _table(runs: SideBySide) -> Iterator[Block]:
+def _table(runs: SideBySide) -> Blocks:
     records = runs.records
     columns = [
         Column("job", "job"),
@@ -217,7 +218,7 @@ def _band(record: Record) -> str:
     return f"{number.text(record['low'])} to {number.with_unit(record['high'])}"
 
 
-def _charts(runs: SideBySide) -> Iterator[Block]:
+def _charts(runs: SideBySide) -> Blocks:
     """The nominal errors of all runs over each other, in each direction that is judged."""
     charts = []
     for direction in DIRECTIONS:

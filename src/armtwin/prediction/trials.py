@@ -11,7 +11,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.groups import Change
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import thread_count
+from armtwin.maths.batch import OnProgress, thread_count
 from armtwin.maths.lanes import LANES
 from armtwin.prediction.predict import Prediction, predict_all
 
@@ -72,7 +72,7 @@ class Trials:
 
     prediction: Prediction
     budget: int
-    progress: Callable[[float], None] | None
+    progress: OnProgress | None
     limit: float = 1.0
     known: dict[str, _Outcome] = field(default_factory=dict)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
 from armtwin.logs.recording import Event
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.notebook import cards
 from armtwin.prediction.path_error import PathError
 
@@ -88,7 +88,7 @@ class SegmentError:
     lateral_off_m: float
     vertical_off_m: float
     lag_m: float
-    speed_m_s: tuple[float, float]
+    speed_m_s: Pair
     orientation_rad: float
     out_of_tolerance_m: float
 
@@ -294,7 +294,7 @@ def _segments(
         )
 
 
-def _range(values: Floats) -> tuple[float, float]:
+def _range(values: Floats) -> Pair:
     """Smallest and largest value."""
     if not len(values):
         return float("nan"), float("nan")
@@ -305,9 +305,9 @@ def _peak(values: Floats) -> float:
     return float(np.abs(values).max()) if len(values) else float("nan")
 
 
-def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _union(spans: list[Pair]) -> list[Pair]:
     """Spans joined where they overlap."""
-    joined: list[tuple[float, float]] = []
+    joined: list[Pair] = []
     for a, b in sorted(spans):
         if joined and a <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(b, joined[-1][1])

@@ -16,6 +16,7 @@ from rich.table import Table as Grid
 from rich.text import Text as Words
 
 from armtwin.errors import printable
+from armtwin.maths.batch import Names
 from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table, Text
 
 STYLES = {"": "", "good": "bold green", "bad": "bold red"}
@@ -140,7 +141,7 @@ class _Sheet:
         return widths
 
     @staticmethod
-    def _widest(column: Column, texts: tuple[str, ...], narrow: bool) -> int:
+    def _widest(column: Column, texts: Names, narrow: bool) -> int:
         """Width of the cells of a column; numbers are never broken."""
         longest = max(len(text) for text in texts)
         if column.number is not None or not narrow:

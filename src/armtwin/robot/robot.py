@@ -17,7 +17,15 @@ from armtwin.files.atomic import write_file
 from armtwin.files.covariance import beside
 from armtwin.files.file_cache import FileCache
 from armtwin.files.loading import check_description
-from armtwin.maths.batch import Floats, check_array, read_only, reusable, spread, stack_tables
+from armtwin.maths.batch import (
+    Floats,
+    Names,
+    check_array,
+    read_only,
+    reusable,
+    spread,
+    stack_tables,
+)
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
@@ -101,7 +109,7 @@ class Robot(Result):
         """
         files.save(self.description, Path(path))
 
-    def to_urdf(self, path: str | Path) -> tuple[str, ...]:
+    def to_urdf(self, path: str | Path) -> Names:
         """Write a URDF file of the same kinematics and bodies; what is mounted is its own link.
 
         Friction is written as far as URDF knows it, Coulomb and viscous; where it follows the
@@ -177,12 +185,12 @@ class Robot(Result):
         return len(self.assembly.free)
 
     @cached_property
-    def joint_names(self) -> tuple[str, ...]:
+    def joint_names(self) -> Names:
         """Names of the joints, in the order of q."""
         return tuple(self.assembly.tree.joints[i].name for i in self.assembly.free)
 
     @property
-    def frame_names(self) -> tuple[str, ...]:
+    def frame_names(self) -> Names:
         """Names that `frame=` understands."""
         return tuple(self.assembly.frames)
 
@@ -197,7 +205,7 @@ class Robot(Result):
         return self.assembly.layout
 
     @property
-    def parameter_names(self) -> tuple[str, ...]:
+    def parameter_names(self) -> Names:
         """Names of the dynamic parameters, in order."""
         return tuple(p.name for p in self.parameter_table)
 

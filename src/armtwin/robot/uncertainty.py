@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.files.covariance import Covariance
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.robot.parameters import actions, parameter_table
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import StandardDeviations
@@ -30,7 +30,7 @@ class Uncertainty:
         remark: Why it does not, as a sentence; "" where it does.
     """
 
-    names: tuple[str, ...]
+    names: Names
     values: Floats
     deviations: Floats
     covariance: Floats
@@ -67,7 +67,7 @@ def _remark(given: StandardDeviations | None) -> str:
     return given.remark
 
 
-def _in_order(found: Covariance, names: tuple[str, ...], alone: Floats) -> Floats:
+def _in_order(found: Covariance, names: Names, alone: Floats) -> Floats:
     """A covariance in the order of other names; what it does not hold stays alone, (p, p)."""
     place = {name: k for k, name in enumerate(found.names)}
     here = [k for k, name in enumerate(names) if name in place]
@@ -137,7 +137,7 @@ def _side_by_side(new: StandardDeviations, kept: StandardDeviations) -> Standard
 
 
 def standard_deviations(
-    names: tuple[str, ...], covariance: Floats, known: Flags, source: str
+    names: Names, covariance: Floats, known: Flags, source: str
 ) -> StandardDeviations:
     """The standard deviations of a robot file, with how they err together.
 

@@ -25,7 +25,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, NamedArrays, check_array
 from armtwin.maths.quantities import (
     Friction,
     Number,
@@ -337,7 +337,7 @@ def _check_input(
     raise ArmtwinError(f"bench: must be driven by either torque or position, got {got}")
 
 
-def rows_of(bench: Bench) -> dict[str, Floats]:
+def rows_of(bench: Bench) -> NamedArrays:
     """Rows of the coordinates: the joint, where it moves, then the drive side."""
     rigid, moving = bench.stiffness is None, bench.has_joint
     count = 1 if rigid or not moving else 2

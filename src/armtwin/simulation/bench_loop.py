@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.maths.batch import Pair
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.accounts import MOTORS, account, account_springs
 from armtwin.simulation.loop import SWITCHING, advance, begin
@@ -72,7 +73,7 @@ def hold_motor(
     u: Any,
     v: Any,
     h: float,
-) -> tuple[float, float]:
+) -> Pair:
     """Torque by which a servo pulls the motor back over a step, and its slope with the speed."""
     w = along(rows, place, count, MOTOR, v)
     ahead = along(rows, place, count, MOTOR, u) + 0.5 * h * w

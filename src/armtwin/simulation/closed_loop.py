@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, OnProgress, Pair, check_array
 from armtwin.maths.lanes import LANES
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.trajectory import Trajectory
@@ -146,9 +146,9 @@ def simulate(
     trajectory: Trajectory,
     model: Model | None = None,
     *,
-    settle: tuple[float, float] = (0.0, 0.0),
+    settle: Pair = (0.0, 0.0),
     options: RunOptions = PLAIN_RUN,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Run:
     """Run the closed loop of servo, motors, gears, friction, balancers and arm along a trajectory.
 
@@ -198,7 +198,7 @@ def prepare_run(
     trajectory: Trajectory,
     model: Model | None = None,
     *,
-    settle: tuple[float, float] = (0.0, 0.0),
+    settle: Pair = (0.0, 0.0),
     options: RunOptions = PLAIN_RUN,
 ) -> PreparedRun:
     """Check and prepare the run that `simulate` would make of the same arguments."""
@@ -221,7 +221,7 @@ def prepare_run(
 
 
 def _run_with_progress(
-    prepared: PreparedRun, run: Callable[[], Ended], progress: Callable[[float], None]
+    prepared: PreparedRun, run: Callable[[], Ended], progress: OnProgress
 ) -> Ended:
     """The run on a thread of its own, while this one looks how far its trace is filled."""
     trace = prepared.record.trace
@@ -248,7 +248,7 @@ def _run_with_progress(
     return ended[0]
 
 
-def _check(robot: Robot, trajectory: Trajectory, model: Model, settle: tuple[float, float]) -> None:
+def _check(robot: Robot, trajectory: Trajectory, model: Model, settle: Pair) -> None:
     if not isinstance(model, Model):
         raise ArmtwinError(f"model must be an armtwin Model, got {model!r}")
     if trajectory.q.shape[1] != robot.n:
@@ -262,7 +262,7 @@ def _check(robot: Robot, trajectory: Trajectory, model: Model, settle: tuple[flo
         )
 
 
-def _check_length(trajectory: Trajectory, settle: tuple[float, float], rate: float) -> None:
+def _check_length(trajectory: Trajectory, settle: Pair, rate: float) -> None:
     """Refuse runs whose samples do not fit into memory."""
     before, after = settle
     seconds = trajectory.duration + before + after

@@ -18,7 +18,7 @@ from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
@@ -58,7 +58,7 @@ class Energy:
         given = self.motors + self.external
         return given - self.stored - self.friction - self.dampers - self.numerical
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Blocks:
         """What a report shows of it."""
         values = asdict(self)
         yield Facts([(name, JOULES.with_unit(value)) for name, value in values.items()])
@@ -116,7 +116,7 @@ class Run(Result):
         return np.arange(len(self.link_side)) / self.trace_rate
 
 
-def _errors(log: Log) -> Iterator[Block]:
+def _errors(log: Log) -> Blocks:
     """How far each joint is from its reference."""
     layers = []
     for name, values in number_columns("joint ", log.q - log.q_ref).items():

@@ -19,7 +19,7 @@ from armtwin.drives.ripple import Ripples
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs, damper, pack_springs
 from armtwin.drives.temperature import viscosity_factor
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.rows import Row, turning_motor
 from armtwin.robot.robot import Robot
@@ -250,7 +250,7 @@ def friction_tables(
     return curves, numbers
 
 
-def _bristle(element: FrictionElement) -> tuple[float, float]:
+def _bristle(element: FrictionElement) -> Pair:
     """Stiffness and damping of the bristles of an element."""
     pre, stiffness = element.presliding, element.bristle_stiffness
     assert pre is not None  # a robot without is refused before

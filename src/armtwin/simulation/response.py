@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
@@ -17,7 +17,7 @@ from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Record,
@@ -61,7 +61,7 @@ class Response(Result):
     robot: Robot
     model: Model
     unit: Unit
-    names: tuple[str, ...]
+    names: Names
     start: Floats
     time: Floats
     setpoint: Floats
@@ -154,7 +154,7 @@ def valve_words(result: Response) -> str:
     return f"valves as delays (order {3 * circuits})"
 
 
-def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats]]:
+def what_sensors_show(result: Response) -> tuple[list[Section], NamedArrays]:
     """Sections on all coordinates and on the robot in 3-D, and the series of the latter."""
     kept = np.linspace(0, len(result.time) - 1, min(SAMPLES, len(result.time))).astype(int)
     sections = []
@@ -178,7 +178,7 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
     return sections, series
 
 
-def _features(result: Response) -> Iterator[Block]:
+def _features(result: Response) -> Blocks:
     columns = (
         Column("name", "set-point"),
         Column("step", "step", PLAIN),
@@ -230,7 +230,7 @@ def _size(robot: Robot) -> float:
     return 0.7 * sum(bar_length(bar) for bar in bars)
 
 
-def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], dict[str, Floats]]:
+def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], NamedArrays]:
     """The model the viewer draws, and its joints over the samples."""
     robot, log = result.robot, result.run.log
     q = log.q[kept]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, OnProgress
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
@@ -99,7 +99,7 @@ def motion_response(
     motion: Trajectory,
     *,
     log_rate: float | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Response:
     """Simulate a robot that starts in equilibrium on a motion of its set-points.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, Names, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import check_levers, drive_names, joint_positions, levers
 from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, wrist_coordinates
@@ -45,7 +45,7 @@ def home_of(robot: Robot) -> Floats:
     return home
 
 
-def coordinate_names(robot: Robot, unit: Unit) -> tuple[str, ...]:
+def coordinate_names(robot: Robot, unit: Unit) -> Names:
     """Names of the coordinates in which set-points are given."""
     if unit not in UNITS:
         raise ArmtwinError(f"set-points must be in one of {', '.join(UNITS)}, got '{unit}'")
@@ -93,7 +93,7 @@ def joints_of(robot: Robot, model: Model, unit: Unit, values: ArrayLike, near: F
     return q
 
 
-def _check_volts(robot: Robot, servo: Proportional, names: tuple[str, ...], volts: Floats) -> None:
+def _check_volts(robot: Robot, servo: Proportional, names: Names, volts: Floats) -> None:
     if servo.voltage_limit is None:
         return
     out = np.abs(volts) > servo.voltage_limit

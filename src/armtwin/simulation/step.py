@@ -23,6 +23,7 @@ from armtwin.drives.friction.presliding import advance_bristle, arctangent, bris
 from armtwin.drives.hydraulics import cylinder
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.springs import spring
+from armtwin.maths.batch import Pair
 from armtwin.maths.choice import choose, larger, smaller
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS
@@ -137,7 +138,7 @@ def press_cylinders(
 @inlined
 def compute_friction(
     curves: Any, e: int, numbers: Any, level: float, kind: int, w: float, z: float, h: float
-) -> tuple[float, float]:
+) -> Pair:
     """Torque of friction element e over a step h at speed w, and its slope with w.
 
     Bristles (kind 1, deflection z) or the arctangent, level being the factor of dry friction; a

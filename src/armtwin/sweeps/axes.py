@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.units import CELSIUS, parse_quantity, parse_unit, split_quantity
 from armtwin.sweeps.description import SAMPLED, AxisGroup, SweepDescription
 
@@ -56,7 +56,7 @@ class SweepAxis:
         return value * factor + zero
 
     @cached_property
-    def _to_si(self) -> tuple[float, float]:
+    def _to_si(self) -> Pair:
         """SI value of the unit's zero, and factor."""
         if self.unit in CELSIUS:
             return parse_quantity(f"0 {self.unit}", "K"), 1.0

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from armtwin.files.fields import Flag
 from armtwin.jobs.uncertainty import Whole
+from armtwin.maths.batch import Names
 
 Design = Literal["grid", "list", "latin hypercube", "sobol"]
 SAMPLED = ("latin hypercube", "sobol")  # designs that need a number of runs
@@ -70,9 +71,9 @@ class SweepDescription:
         title: What it is, in words.
     """
 
-    jobs: tuple[str, ...]
+    jobs: Names
     axis: tuple[AxisGroup, ...] = ()
-    robots: tuple[str, ...] = ()
+    robots: Names = ()
     design: Design = "grid"
     runs: Whole | None = None
     seed: Whole = 0

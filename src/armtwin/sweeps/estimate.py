@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from armtwin.files.versions import versions
 from armtwin.maths.batch import thread_count
-from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.sweeps.bases import parcel_of
 from armtwin.sweeps.rows import ResultRow
@@ -67,7 +66,7 @@ class SweepEstimate(Result):
         )
 
 
-def _blocks(found: SweepEstimate) -> Iterator[Block]:
+def _blocks(found: SweepEstimate) -> Blocks:
     left = found.runs - found.known
     there = "" if found.table is None else found.table.as_posix()
     yield Facts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from armtwin.notebook.cells import COLOURS, NO_VALUE, Cells, edges_of
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule, Shape
 from armtwin.notebook.scales import Axis as ChartAxis
-from armtwin.notebook.sections import Block, Text
+from armtwin.notebook.sections import Blocks, Text
 from armtwin.sweeps import axes as sweep_axes
 from armtwin.sweeps.mapping import limit_axis, map_axes
 from armtwin.sweeps.pivot import Pivot, pivot_of, sort_values
@@ -29,7 +29,7 @@ MEASURES = {
 }
 
 
-def map_blocks(result: SweepResult) -> Iterator[Block]:
+def map_blocks(result: SweepResult) -> Blocks:
     """All pictures of a sweep."""
     pivot = pivot_of(result)
     if pivot is not None:
@@ -40,7 +40,7 @@ def map_blocks(result: SweepResult) -> Iterator[Block]:
         yield from _coordinates(result)
 
 
-def _grid_maps(pivot: Pivot) -> Iterator[Block]:
+def _grid_maps(pivot: Pivot) -> Blocks:
     """The map of the best runs, the limit along a third axis, one map for each of the others."""
     label, unit, _ = MEASURES[pivot.result.measure]
     others = ", ".join(axis.label for axis in pivot.others)
@@ -202,7 +202,7 @@ def _keys(edges: Floats, unit: str) -> list[tuple[int, str]]:
     return found
 
 
-def _scatter_runs(result: SweepResult) -> Iterator[Block]:
+def _scatter_runs(result: SweepResult) -> Blocks:
     """Runs that are no grid as points over two axes: those that hold, and those that do not."""
     chosen = map_axes(result.sweep)
     if chosen is None:
@@ -243,7 +243,7 @@ def _groups(result: SweepResult) -> list[tuple[str, list[int], int, Shape]]:
     ]
 
 
-def _along(result: SweepResult) -> Iterator[Block]:
+def _along(result: SweepResult) -> Blocks:
     """The measure over the only axis of numbers, where there is one."""
     numbers = [axis for axis in result.sweep.axes if axis.is_number and len(axis.values) > 1]
     if not numbers:
@@ -265,7 +265,7 @@ def _along(result: SweepResult) -> Iterator[Block]:
         yield Chart("Runs", ChartAxis(axis.label, axis.unit), ChartAxis(label, unit), tuple(layers))
 
 
-def _coordinates(result: SweepResult) -> Iterator[Block]:
+def _coordinates(result: SweepResult) -> Blocks:
     """Parallel coordinates: a line for each run through its values, those that hold above."""
     shown = [axis for axis in result.sweep.axes if len(axis.values) > 1]
     label, unit, scale = MEASURES[result.measure]

@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.files.atomic import write_file
 from armtwin.files.disk import Content
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import NamedArrays
 from armtwin.notebook.dataframes import dataframe_of
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.report.result import Result
@@ -70,7 +70,7 @@ class SweepResult(Result):
         return sum(row.holds for row in self.rows)
 
     @cached_property
-    def numbers(self) -> dict[str, Floats]:
+    def numbers(self) -> NamedArrays:
         """Numbers of the rows by name, NaN where there is none."""
         found = {}
         for name in NUMBERS:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.sections import Scene
 from armtwin.prediction.predict import Prediction
@@ -33,7 +33,7 @@ class BestPlacement:
         moved = any(len(axis.values) > 1 for axis in self.result.sweep.axes if _moves(axis.key))
         return self.result.prediction(best[0]) if best and moved else None
 
-    def series(self) -> dict[str, Floats]:
+    def series(self) -> NamedArrays:
         """Series of the best run, for the player."""
         if self.prediction is None:
             return {}

@@ -12,7 +12,7 @@ from armtwin.files.digests import file_name
 from armtwin.notebook.numbers import FINE_PERCENT, PERCENT, SECONDS
 from armtwin.notebook.sampling import Deferred
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Facts,
@@ -103,7 +103,7 @@ def _facts(result: SweepResult) -> Iterator[tuple[str, str]]:
     yield "cost of a run", f"{1e3 * cost:.3g} ms of one core"
 
 
-def _overview(result: SweepResult) -> Iterator[Block]:
+def _overview(result: SweepResult) -> Blocks:
     """What was asked for and what it took."""
     yield Facts(tuple(_facts(result)))
     asked = result.sweep
@@ -120,7 +120,7 @@ def _overview(result: SweepResult) -> Iterator[Block]:
     yield Data("computed", result.course.computed)
 
 
-def _best(result: SweepResult) -> Iterator[Block]:
+def _best(result: SweepResult) -> Blocks:
     """The best few, with links to the reports that were made of them."""
     records = []
     for number in result.best(BEST):
@@ -161,7 +161,7 @@ def _link(record: Record) -> str:
     return record["report"] or ""
 
 
-def _reasons(result: SweepResult) -> Iterator[Block]:
+def _reasons(result: SweepResult) -> Blocks:
     """Why runs have no answer, those of the same kind together."""
     kinds: dict[tuple[str, str], list[int]] = {}
     for number, row in enumerate(result.rows):

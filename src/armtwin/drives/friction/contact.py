@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.drives.friction.lubricated import GearPair, RollerBearing
+from armtwin.maths.batch import Pair
 
 
 def lubrication_number(
@@ -117,7 +118,7 @@ class Teeth:
     joint_ratio: float
     in_contact: float
 
-    def speeds(self, wheel_speed: float, angle: float) -> tuple[float, float]:
+    def speeds(self, wheel_speed: float, angle: float) -> Pair:
         """Sum and sliding speed [m/s] at a contact angle [rad] (A.6)."""
         along = wheel_speed * self.pitch_radius * np.cos(self.pressure_angle)
         first = np.tan(self.pressure_angle + angle)

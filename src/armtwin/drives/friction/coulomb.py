@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Speed, Viscous
 
 
@@ -23,9 +24,9 @@ class Coulomb:
     level: Friction
     law: Literal["coulomb"] = "coulomb"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"),)
-    dry: ClassVar[tuple[str, ...]] = ("level",)
-    thermal: ClassVar[tuple[str, ...]] = ()
+    coefficients: ClassVar[NamesAndUnits] = (("level", "N m"),)
+    dry: ClassVar[Names] = ("level",)
+    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
@@ -47,12 +48,12 @@ class CoulombViscous:
     viscous: Viscous
     law: Literal["coulomb_viscous"] = "coulomb_viscous"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("level", "N m"),
         ("viscous", "N m s/rad"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("level",)
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("level",)
+    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -74,12 +75,12 @@ class SmoothCoulombViscous:
     speed: Speed
     law: Literal["smooth_coulomb_viscous"] = "smooth_coulomb_viscous"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("level", "N m"),
         ("viscous", "N m s/rad"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("level",)
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("level",)
+    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -103,12 +104,12 @@ class StaticCoulombViscous:
     viscous: Viscous = 0.0
     law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("level", "N m"),
         ("viscous", "N m s/rad"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("level",)
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("level",)
+    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

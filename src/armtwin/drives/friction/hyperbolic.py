@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Viscous
 from armtwin.maths.units import Unit
 
@@ -34,13 +35,13 @@ class Hyperbolic:
     viscous: Viscous
     law: Literal["hyperbolic"] = "hyperbolic"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("first", "N m"),
         ("second", "N m"),
         ("viscous", "N m s/rad"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("first", "second")
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("first", "second")
+    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""

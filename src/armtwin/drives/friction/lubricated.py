@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, Viscous
 
 
@@ -39,12 +40,12 @@ class GearPair:
     viscous: Viscous
     law: Literal["gear_pair"] = "gear_pair"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("asperity", "N m"),
         ("viscous", "N m (s/rad)^(1-δ)"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("asperity",)
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("asperity",)
+    thermal: ClassVar[Names] = ("viscous",)
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -82,12 +83,12 @@ class GearedJoint:
     viscous_exponent: Share
     law: Literal["geared_joint"] = "geared_joint"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("asperity", "N m"),
         ("viscous", "N m (s/rad)^(1-δ)"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("asperity",)
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("asperity",)
+    thermal: ClassVar[Names] = ("viscous",)
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -122,9 +123,9 @@ class RollerBearing:
     limit_speed: Speed
     law: Literal["roller_bearing"] = "roller_bearing"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("asperity", "N m"), ("limit", "N m"))
-    dry: ClassVar[tuple[str, ...]] = ("asperity",)
-    thermal: ClassVar[tuple[str, ...]] = ()
+    coefficients: ClassVar[NamesAndUnits] = (("asperity", "N m"), ("limit", "N m"))
+    dry: ClassVar[Names] = ("asperity",)
+    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.drives.friction.hyperbolic import Steepness
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Viscous
 
 
@@ -37,13 +38,13 @@ class Makkar:
     viscous: Viscous
     law: Literal["makkar"] = "makkar"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("bump", "N m"),
         ("level", "N m"),
         ("viscous", "N m s/rad"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("bump", "level")
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("bump", "level")
+    thermal: ClassVar[Names] = ("viscous",)
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""

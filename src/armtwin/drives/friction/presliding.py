@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up
+from armtwin.maths.batch import Pair
 from armtwin.maths.choice import choose, larger, smaller
 from armtwin.maths.compiled import inlined
 
@@ -41,7 +42,7 @@ def bristle(
     w: float,
     z: float,
     h: float,
-) -> tuple[float, float]:
+) -> Pair:
     """Mean torque of element e over a step h at speed w, and its slope with w.
 
     level is the factor of its dry friction g.
@@ -84,9 +85,7 @@ def advance_bristle(
 
 
 @inlined
-def arctangent(
-    table: Any, e: int, scale: float, level: float, steepness: float, w: float
-) -> tuple[float, float]:
+def arctangent(table: Any, e: int, scale: float, level: float, steepness: float, w: float) -> Pair:
     """Torque 2/π arctan(c w) T(|w|) and its slope."""
     speed = abs(w)
     side = choose(w >= 0.0, 0, 1)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Positive, Speed, Viscous
 
 
@@ -31,13 +32,13 @@ class Stribeck:
     viscous: Viscous = 0.0
     law: Literal["stribeck"] = "stribeck"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+    coefficients: ClassVar[NamesAndUnits] = (
         ("level", "N m"),
         ("static", "N m"),
         ("viscous", "N m s/rad"),
     )
-    dry: ClassVar[tuple[str, ...]] = ("level", "static")
-    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+    dry: ClassVar[Names] = ("level", "static")
+    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""

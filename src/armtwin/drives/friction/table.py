@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Share
 from armtwin.maths.units import Unit
 
@@ -37,9 +38,9 @@ class TabulatedFriction:
     peak: Peak = 1.0
     law: Literal["table"] = "table"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("scale", "1"),)
-    dry: ClassVar[tuple[str, ...]] = ("scale",)
-    thermal: ClassVar[tuple[str, ...]] = ()
+    coefficients: ClassVar[NamesAndUnits] = (("scale", "1"),)
+    dry: ClassVar[Names] = ("scale",)
+    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""

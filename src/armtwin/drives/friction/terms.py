@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.drives.friction.lubricated import asperities
+from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, UsualLoad
 
 
@@ -28,9 +29,9 @@ class Drop:
     exponent: Positive = 1.0
     law: Literal["drop"] = "drop"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"),)
-    dry: ClassVar[tuple[str, ...]] = ("level",)
-    thermal: ClassVar[tuple[str, ...]] = ()
+    coefficients: ClassVar[NamesAndUnits] = (("level", "N m"),)
+    dry: ClassVar[Names] = ("level",)
+    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
@@ -54,9 +55,9 @@ class Power:
     exponent: Positive
     law: Literal["power"] = "power"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("torque", "N m"),)
-    dry: ClassVar[tuple[str, ...]] = ()
-    thermal: ClassVar[tuple[str, ...]] = ("torque",)
+    coefficients: ClassVar[NamesAndUnits] = (("torque", "N m"),)
+    dry: ClassVar[Names] = ()
+    thermal: ClassVar[Names] = ("torque",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
@@ -80,9 +81,9 @@ class Loaded:
     usual: UsualLoad
     law: Literal["loaded"] = "loaded"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("share", "1"),)
-    dry: ClassVar[tuple[str, ...]] = ("share",)
-    thermal: ClassVar[tuple[str, ...]] = ()
+    coefficients: ClassVar[NamesAndUnits] = (("share", "1"),)
+    dry: ClassVar[Names] = ("share",)
+    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s] under the usual load, (..., 1)."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 
 SAME_SLOPE = 1e-3  # relative change of a ramp's slope that begins another
 LEAST_IN_RAMP = 20  # samples of a ramp after it has settled
@@ -53,7 +53,7 @@ class FlowEstimate:
     std: Floats
 
     @property
-    def points(self) -> tuple[tuple[float, float], ...]:
+    def points(self) -> tuple[Pair, ...]:
         """The table of a robot file."""
         pairs = zip(self.current.tolist(), self.speed.tolist(), strict=True)
         return tuple((i, v) for i, v in pairs)

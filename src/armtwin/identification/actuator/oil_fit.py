@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 HELD = 0.9  # probability that an interval holds the number
@@ -243,7 +243,7 @@ def _verdict(exact: OilEstimate) -> Text:
     return Text(f"Oil: {', '.join(parts)} (90 %).")
 
 
-def _numbers(result: OilFit) -> Iterator[Block]:
+def _numbers(result: OilFit) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
@@ -261,7 +261,7 @@ def _numbers(result: OilFit) -> Iterator[Block]:
     )
 
 
-def _weights(result: OilFit) -> Iterator[Block]:
+def _weights(result: OilFit) -> Blocks:
     columns = (
         Column("mass", "mass", Number(1.0, "kg", digits=4)),
         Column("frequency", "frequency", HERTZ),
@@ -277,7 +277,7 @@ def _weights(result: OilFit) -> Iterator[Block]:
     yield Table(columns, records, "weights")
 
 
-def _charts(result: OilFit) -> Iterator[Block]:
+def _charts(result: OilFit) -> Blocks:
     mass = np.array([row.mass for row in result.resonances])
     even = np.linspace(mass.min(), mass.max(), CURVE_POINTS)
     charts = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from armtwin.identification.actuator.flow import FlowEstimate
 from armtwin.identification.actuator.records import actuator_bench
 from armtwin.identification.actuator.response_fit import ActuatorFit, small_signal
 from armtwin.identification.actuator.valve import ValveFit, spool_gain
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import FINE_PERCENT, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -66,7 +66,7 @@ class ActuatorIdentification(Result):
     robot: Robot
     fit: ActuatorFit
     weights: tuple[float, ...]
-    logs: tuple[str, ...]
+    logs: Names
     table: tuple[ActuatorParameter, ...]
 
     def sections(self) -> Report:
@@ -203,7 +203,7 @@ def _log_names(logs: Sequence[str]) -> list[str]:
     return [f"{Path(log).parent.name}/{name}" for log, name in zip(logs, names, strict=True)]
 
 
-def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Iterator[Block]:
+def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
@@ -223,13 +223,13 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Iterator[Bloc
     yield Data("misfit", misfit)
 
 
-def _response_with(result: ActuatorIdentification, k: int) -> Iterator[Block]:
+def _response_with(result: ActuatorIdentification, k: int) -> Blocks:
     fit, response = result.fit, result.fit.responses[k]
     fitted = small_signal(fit.values, result.weights[k], response.frequency)
     yield _bode(response, fit.gains[k] * fitted)
 
 
-def _valve_numbers(result: ValveIdentification) -> Iterator[Block]:
+def _valve_numbers(result: ValveIdentification) -> Blocks:
     fit = result.fit
     yield from _numbers(result.table, fit.misfit)
     natural, damping, delay = fit.by_peak.tolist()
@@ -250,7 +250,7 @@ def _valve_numbers(result: ValveIdentification) -> Iterator[Block]:
     yield Data("peak", peak)
 
 
-def _valve_response(result: ValveIdentification) -> Iterator[Block]:
+def _valve_response(result: ValveIdentification) -> Blocks:
     fit, response = result.fit, result.response
     yield _bode(response, fit.gain * spool_gain(fit.values, response.frequency))
 
@@ -270,7 +270,7 @@ def _bode(response: FrequencyResponse, fitted: np.ndarray) -> Multiples:
     return Multiples(tuple(charts), columns=1, shared="x")
 
 
-def _points(result: FlowIdentification) -> Iterator[Block]:
+def _points(result: FlowIdentification) -> Blocks:
     columns = (
         Column("current", "current", CURRENT),
         Column("speed", "speed", SPEED),
@@ -285,7 +285,7 @@ def _points(result: FlowIdentification) -> Iterator[Block]:
     )
 
 
-def _flow_chart(result: FlowIdentification) -> Iterator[Block]:
+def _flow_chart(result: FlowIdentification) -> Blocks:
     """The identified flow over that of the file, which is shown with its own corners."""
     flow = result.flow
     currents, speeds = result.prior.description.hydraulic[0].circuit.oil.flow.T

@@ -15,7 +15,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.actuator.response_fit import deviations
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.frequency_response import (
     LEAST_COHERENCE,
     LEAST_STD,
@@ -26,7 +26,7 @@ from armtwin.maths.frequency_response import (
 LEVEL = 0.2  # frequencies below this share of the peak's show the gain at rest
 
 
-def valve_from_peak(frequency: float, decibels: float) -> tuple[float, float]:
+def valve_from_peak(frequency: float, decibels: float) -> Pair:
     """Natural frequency [Hz] and relative damping of a valve whose gain peaks.
 
     Args:

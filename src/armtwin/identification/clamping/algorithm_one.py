@@ -29,7 +29,7 @@ from armtwin.identification.clamping.curves import (
     without_outliers,
 )
 from armtwin.identification.clamping.estimate import TransmissionEstimate
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 
 RESOLUTION = 10_000  # channels of the positions
 ENDS = 0.1  # share of the positions that is cut at each end
@@ -153,7 +153,7 @@ class CurveParts:
     backlash: tuple[int, int] | None
     left: int
     right: int
-    springs: tuple[float, float]
+    springs: Pair
 
     @property
     def width(self) -> float:

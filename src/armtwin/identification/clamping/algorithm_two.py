@@ -36,7 +36,7 @@ from armtwin.identification.clamping.pieces import (
     Sides,
     sides_of,
 )
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 
 NAME = "Algorithm II"
 LEAST = 4  # whole half-cycles
@@ -139,7 +139,7 @@ def _merge_sides(
     return _merge(upper, grid), _merge(lower, grid)
 
 
-def _find_covered_interval(pieces: Sequence[CurvePiece]) -> tuple[float, float]:
+def _find_covered_interval(pieces: Sequence[CurvePiece]) -> Pair:
     """The interval of positions that a share of the half-cycles covers."""
     last = max(1, round(COVERED * len(pieces))) - 1
     lows = sorted(float(piece.q[0]) for piece in pieces)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.curves import ClampingCurve as ClampingCurve
@@ -16,7 +14,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Table, Text
 
 CHART_SAMPLES = 4000  # samples of a curve in a chart
 SECONDS = Number(1.0, "s", digits=5)
@@ -38,7 +36,7 @@ def _build_layer(label: str, curve: ClampingCurve, colour: int = 0) -> Curve:
     return thin_curve(label, curve.q, curve.tau, colour)
 
 
-def clamping_curve(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
+def clamping_curve(record: ClampingRecord, two: AlgorithmTwo) -> Blocks:
     """The measured curve, with the curves of Algorithm II."""
     layers: list[Layer] = [build_measured_curve(record)]
     if two.upper is not None and two.lower is not None:
@@ -48,14 +46,14 @@ def clamping_curve(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]
     yield Chart("Clamping curve", ANGLE, TORQUE, tuple(layers), caption)
 
 
-def _notes(found: TransmissionEstimate) -> Iterator[Block]:
+def _notes(found: TransmissionEstimate) -> Blocks:
     for note in found.notes:
         yield Text(f"{note[0].upper()}{note[1:]}.")
     if found.refused:
         yield Text(f"{found.refused[0].upper()}{found.refused[1:]}")
 
 
-def steps_of_one(one: AlgorithmOne) -> Iterator[Block]:
+def steps_of_one(one: AlgorithmOne) -> Blocks:
     """Curves separated, intervals, springs."""
     yield Text(
         "Positions as 10 000 channels, curves separated by lines through the mean torques of short "
@@ -77,7 +75,7 @@ def steps_of_one(one: AlgorithmOne) -> Iterator[Block]:
     yield from _both_intervals(one)
 
 
-def _both_intervals(one: AlgorithmOne) -> Iterator[Block]:
+def _both_intervals(one: AlgorithmOne) -> Blocks:
     """The intervals of upper and lower curve, where there are any."""
     if one.upper is None or one.lower is None:
         return
@@ -99,7 +97,7 @@ def _intervals(title: str, parts: CurveParts) -> Chart:
     return Chart(title, ANGLE, TORQUE, tuple(layers))
 
 
-def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
+def steps_of_two(two: AlgorithmTwo) -> Blocks:
     """The lower curve onto the upper one, merged, folded; or intervals as Algorithm I has them."""
     yield Text(
         "Half-cycles by the sign of the motion, turning regions and outliers cut, those whose line "
@@ -140,7 +138,7 @@ def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
     yield Multiples(charts, columns=2, shared="")
 
 
-def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
+def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Blocks:
     """Outcome of each half-cycle."""
     columns = (
         Column("number", "half-cycle", Number(digits=3)),
@@ -168,7 +166,7 @@ def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]
     yield Table(columns, records)
 
 
-def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Iterator[Block]:
+def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Blocks:
     """The fitted curve over the measured one, and the residual."""
     yield Text(
         "The hysteretic transmission fitted to all samples from the first turn on; distances are "

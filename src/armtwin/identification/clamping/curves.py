@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 
 FLAT = 0.5  # share of the overall slope below which a curve is flat: half way to none
 WINDOWS = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12)  # of a curve's positions
@@ -84,7 +84,7 @@ def moving_average(x: Floats, window: int) -> Floats:
     return np.asarray((sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1))
 
 
-def line(x: Floats, y: Floats) -> tuple[float, float]:
+def line(x: Floats, y: Floats) -> Pair:
     """Slope and value at x = 0 of the straight line through points, by least squares."""
     centre = float(x.mean())
     away = x - centre

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from armtwin.maths.batch import Names
+
 
 @dataclass(frozen=True)
 class TransmissionEstimate:
@@ -29,7 +31,7 @@ class TransmissionEstimate:
     backlash_std: float | None = None
     friction_std: float | None = None
     refused: str = ""
-    notes: tuple[str, ...] = ()
+    notes: Names = ()
 
     def on_joint_side(self, gear_ratio: float) -> TransmissionEstimate:
         """The numbers of the motor side as the joint has them: N² K, b / N, N F."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 
 LEAST_SAMPLES = 20
 LEAST_CHANGE = 1e-9  # of a torque or an angle, against its size
@@ -43,7 +43,7 @@ class ClampingRecord:
         return float(np.ptp(self.q))
 
     @property
-    def gaps(self) -> list[tuple[float, float]]:
+    def gaps(self) -> list[Pair]:
         """Where the log pauses: the time at which, and for how long [s]."""
         steps = np.diff(self.time)
         usual = float(np.median(steps))

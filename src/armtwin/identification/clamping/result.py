@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")
@@ -109,7 +109,7 @@ def _subtitle(result: Clamping) -> str:
     )
 
 
-def _numbers(result: Clamping) -> Iterator[Block]:
+def _numbers(result: Clamping) -> Blocks:
     yield Text("On the motor side:")
     yield _table(result.table)
     if result.joint_side:

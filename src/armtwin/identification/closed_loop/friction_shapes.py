@@ -31,7 +31,7 @@ from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, OnProgress
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.rows import Row
@@ -62,7 +62,7 @@ def fit_friction_shapes(
     torque: str | None = None,
     cutoff: float | None = None,
     recipe: Recipe | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> ShapeFit:
     """Fit speeds and exponents of a robot's friction laws to logs of its motion.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +14,16 @@ from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -82,7 +90,7 @@ def _verdict(result: ShapeFit) -> Text:
     )
 
 
-def _shapes(result: ShapeFit) -> Iterator[Block]:
+def _shapes(result: ShapeFit) -> Blocks:
     columns = (
         Column("name", "shape parameter"),
         Column("file", "file", PLAIN),
@@ -99,7 +107,7 @@ def _yes_or_no(record: Record) -> str:
     return "yes" if record["told"] else "no"
 
 
-def _residuals(result: ShapeFit) -> Iterator[Block]:
+def _residuals(result: ShapeFit) -> Blocks:
     names = result.prior.joint_names
     records = []
     for name, before, after in zip(names, result.before, result.after, strict=True):
@@ -171,7 +179,7 @@ class LoopIdentification(Result):
         return replace(last, sections=(steps, *last.sections), verdict=(verdict, *last.verdict))
 
 
-def _steps(result: LoopIdentification) -> Iterator[Block]:
+def _steps(result: LoopIdentification) -> Blocks:
     columns = (
         Column("step", "step", Number()),
         Column("change", "change of the torque", Number(100, "%", digits=2)),

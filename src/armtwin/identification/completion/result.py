@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +21,18 @@ from armtwin.identification.completion.rules import (
 )
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
+from armtwin.maths.batch import Names
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot
@@ -105,9 +115,9 @@ class Completion(Result):
 
     given: Robot
     robot: Robot
-    lacking: tuple[str, ...]
+    lacking: Names
     table: tuple[AssumedNumber, ...]
-    still: tuple[str, ...]
+    still: Names
     logs: tuple[Log, ...]
 
     def sections(self) -> Report:
@@ -139,7 +149,7 @@ def _verdict(result: Completion) -> Text:
     return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
-def _list_assumed(result: Completion) -> Iterator[Block]:
+def _list_assumed(result: Completion) -> Blocks:
     """One row for each kind of number and each rule that filled it."""
     records = []
     for rows in _alike(result.table):
@@ -177,7 +187,7 @@ def _range(rows: list[AssumedNumber]) -> str:
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
 
 
-def _replacements(result: Completion) -> Iterator[Block]:
+def _replacements(result: Completion) -> Blocks:
     """What measuring would replace, by what is measured."""
     kinds: dict[str, list[str]] = {}
     for row in result.table:
@@ -190,7 +200,7 @@ def _replacements(result: Completion) -> Iterator[Block]:
     yield Table((Column("instead", "measure"), Column("replaced", "in place of")), records)
 
 
-def _data(result: Completion) -> Iterator[Block]:
+def _data(result: Completion) -> Blocks:
     """What only result.json shows."""
     mounted = result.given.description.mounted
     yield Data("robot", result.given.name)

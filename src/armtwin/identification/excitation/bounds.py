@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.plan import ExcitationPlan, middle_and_half
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.motion.cell import Cell, nearness
 from armtwin.motion.fourier import Shapes
 from armtwin.robot.defaults.joint_sizes import joint_sizes
@@ -32,7 +32,7 @@ class Use(NamedTuple):
         distance: Least distance to each thing of the cell by name [m].
     """
 
-    shares: dict[str, Floats]
+    shares: NamedArrays
     distance: dict[str, float]
 
     @property
@@ -118,7 +118,7 @@ class Bounds:
             scale=sizes.torque,
         )
 
-    def of_joints(self, motion: Shapes) -> dict[str, Floats]:
+    def of_joints(self, motion: Shapes) -> NamedArrays:
         """Largest use of the limits of positions, speeds and accelerations, (n,) each."""
         return {
             "position": np.abs((motion.q - self.middle) / self.half).max(axis=0),
@@ -126,7 +126,7 @@ class Bounds:
             "acceleration": np.abs(motion.a / self.acceleration).max(axis=0),
         }
 
-    def of_torques(self, torque: Floats) -> dict[str, Floats]:
+    def of_torques(self, torque: Floats) -> NamedArrays:
         """Largest use of the limits of joint torques (m, n) and of the motors' behind them."""
         found = {"torque": np.abs(torque / self.torque).max(axis=0)}
         if self.drives_all:

@@ -21,7 +21,7 @@ import numpy as np
 from armtwin.identification.excitation.plan import Criterion, ExcitationPlan, Scaling
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.robot.robot import Robot
 
 NORM = 4.0  # of 1/λ that is used as the largest while searching
@@ -150,7 +150,7 @@ def _norm(x: Floats, k: float) -> _Norm:
 
 
 def _weigh(
-    least: float, most: float, by_least: Floats, by_most: Floats, weights: tuple[float, float]
+    least: float, most: float, by_least: Floats, by_most: Floats, weights: Pair
 ) -> tuple[float, Floats]:
     """log(λ₁ cond + λ₂ / σ_min) and its slope by the eigenvalues."""
     cond = weights[0] * np.exp(least + most)

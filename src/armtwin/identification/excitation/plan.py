@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 
 Criterion = Literal["log_det", "sigma_min", "condition", "weighted"]
 Scaling = Literal["parameters", "columns"]
@@ -49,7 +49,7 @@ class ExcitationPlan:
 
     criterion: Criterion = "log_det"
     scaling: Scaling = "parameters"
-    weights: tuple[float, float] = (1.0, 1.0)
+    weights: Pair = (1.0, 1.0)
     search: Search = "optimised"
     starts: int = 40
     period: float = 8.0

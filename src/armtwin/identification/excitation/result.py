@@ -27,7 +27,7 @@ from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import DEVIATION, PERCENT, PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Facts,
@@ -220,7 +220,7 @@ def _verdicts(result: Excitation) -> Iterator[Text]:
         yield Text(result.twin.sentence, "" if result.twin.runs else "bad")
 
 
-def _criteria(result: Excitation) -> Iterator[Block]:
+def _criteria(result: Excitation) -> Blocks:
     own, start = _rows(result), _rows(result, of_start=True)
     columns = (
         Column("name", "motion"),
@@ -262,7 +262,7 @@ def _rows(result: Excitation, *, of_start: bool = False) -> dict[str, float]:
     }
 
 
-def _limits(result: Excitation) -> Iterator[Block]:
+def _limits(result: Excitation) -> Blocks:
     shares = result.use.shares
     records = []
     for j, name in enumerate(result.robot.joint_names):
@@ -295,7 +295,7 @@ def _near(result: Excitation) -> Iterator[tuple[str, str]]:
         yield name, f"{1e3 * distance:.0f} mm away {required}"
 
 
-def _deviations(result: Excitation) -> Iterator[Block]:
+def _deviations(result: Excitation) -> Blocks:
     records = [vars(row) for row in result.table]
     records.sort(key=lambda record: record["relative"])
     columns = (

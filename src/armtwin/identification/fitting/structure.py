@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Names
 
 Group = Literal["alone", "combined", "none"]
 SMALL = 1e-8
@@ -34,7 +34,7 @@ class ColumnStructure:
 
     rank: int
     groups: tuple[Group, ...]
-    base: tuple[str, ...]
+    base: Names
     kept: tuple[int, ...]
     busy: Flags
     combination: Floats

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.comma_table import comma_table
 from armtwin.files.opening import FRICTION_CURVES, read_text
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.maths.units import Unit, whole_number
 
 KEYS = ("joint", "v", "tau", "std", "temperature")
@@ -57,7 +57,7 @@ class FrictionCurves:
     temperature: Floats
     weight: Floats
     plateau: NDArray[np.int64]
-    joint_names: tuple[str, ...]
+    joint_names: Names
     unit: str = "N m"
     origin: str = ""
     bare: bool = False

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 
 EXPONENT, SPEED = 0.33, 0.024  # of section 3.2.2, found there by eye
 VISCOUS_RANGE = (0.5, 4.5)  # speeds at which asperities are neglected [rad/s]
@@ -52,7 +52,7 @@ def armstrong_steps(
     return Stribeck(float(level), float(static), speed, exponent, float(viscous))
 
 
-def viscous_by_logarithms(v: ArrayLike, tau: ArrayLike) -> tuple[float, float]:
+def viscous_by_logarithms(v: ArrayLike, tau: ArrayLike) -> Pair:
     """Exponent δ_v and viscous friction c_v of fast motion alone (3.54-3.59)."""
     w, torque = _points(v, tau)
     low, high = VISCOUS_RANGE

@@ -18,7 +18,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block
+from armtwin.notebook.sections import Blocks
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 CURVE_POINTS = 200  # points of a fitted curve
@@ -104,7 +104,7 @@ class FrictionGroup:
             )
 
 
-def charts_of(group: FrictionGroup) -> Iterator[Block]:
+def charts_of(group: FrictionGroup) -> Blocks:
     """Measured friction and the best laws over the speed; of several elements their laws, and the
     fitted torque over the measured one.
     """

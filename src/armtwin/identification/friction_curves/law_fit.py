@@ -26,7 +26,7 @@ from armtwin.identification.friction_curves.local_minima import (
 )
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 
 HELD = 0.95  # probability that an interval holds the number
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
@@ -94,7 +94,7 @@ class _Profile:
     number: FixedParameter
     variance: float
 
-    def rise(self, change: float) -> tuple[float, float]:
+    def rise(self, change: float) -> Pair:
         """Root ζ of the rise at a change of the parameter's logarithm, and that change's size.
 
         The change is less where a shape parameter would leave its limits.
@@ -113,7 +113,7 @@ class _Profile:
         return float(np.clip(here + change, low[shape] + 1e-6, high[shape] - 1e-6) - here)
 
 
-def _ends(profile: _Profile, spread: float, reach: float) -> tuple[float, float]:
+def _ends(profile: _Profile, spread: float, reach: float) -> Pair:
     """Where the sum has risen by reach² times the variance, below and above a parameter.
 
     Args:
@@ -142,7 +142,7 @@ def _end(profile: _Profile, side: float, spread: float, reach: float) -> float:
     return _on_parabola(_slope_at_zero(first, second), second, reach, width)
 
 
-def _slope_at_zero(first: tuple[float, float], second: tuple[float, float]) -> float:
+def _slope_at_zero(first: Pair, second: Pair) -> float:
     """Slope at 0 of the parabola through 0 and two points (ζ, d)."""
     (z, d), (z2, d2) = first, second
     if not z > 0 or not z2 > 0:
@@ -150,7 +150,7 @@ def _slope_at_zero(first: tuple[float, float], second: tuple[float, float]) -> f
     return (d / z * z2 - d2 / z2 * z) / (z2 - z)
 
 
-def _on_parabola(slope: float, point: tuple[float, float], reach: float, width: float) -> float:
+def _on_parabola(slope: float, point: Pair, reach: float, width: float) -> float:
     """Distance at ζ = reach on d = slope ζ + bend ζ² through a point (ζ, d), of width's order."""
     root, distance = point
     if not root > 0:

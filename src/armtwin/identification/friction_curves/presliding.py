@@ -22,12 +22,12 @@ from armtwin.identification.clamping.half_cycles import find_half_cycles
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Data, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -109,7 +109,7 @@ def _verdict(result: PreslidingFit) -> Text:
     )
 
 
-def _chart(result: PreslidingFit) -> Iterator[Block]:
+def _chart(result: PreslidingFit) -> Blocks:
     order = np.argsort(result.displacement)
     x, torque = result.displacement[order], result.torque[order]
     layers: list[Layer] = [Points("measured", 1e6 * x, torque)]
@@ -238,7 +238,7 @@ def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
     return travel, np.concatenate(displacement), np.concatenate(share)
 
 
-def _fit_travel(x: Floats, share: Floats, first: float) -> tuple[float, float]:
+def _fit_travel(x: Floats, share: Floats, first: float) -> Pair:
     """Travel of share = 1 - exp(-x / travel), and its standard deviation [rad]."""
     from scipy.optimize import least_squares
 

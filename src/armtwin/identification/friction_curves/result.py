@@ -20,7 +20,16 @@ from armtwin.identification.friction_curves.friction_group import (
 from armtwin.identification.friction_curves.gravity import Gravity
 from armtwin.identification.friction_curves.shapes import coefficient_names, shape_names
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
@@ -141,7 +150,7 @@ def _verdict(result: FrictionFit) -> Text:
     return Text(sentence)
 
 
-def _numbers(result: FrictionFit) -> Iterator[Block]:
+def _numbers(result: FrictionFit) -> Blocks:
     columns = (
         Column("element", "element"),
         Column("law", "law"),
@@ -185,7 +194,7 @@ def _records(result: FrictionFit) -> Iterator[dict[str, Any]]:
             yield {"name": element.name, "laws": laws, "linear_steps": steps}
 
 
-def _compare_laws(result: FrictionFit) -> Iterator[Block]:
+def _compare_laws(result: FrictionFit) -> Blocks:
     records: list[Record] = []
     for group in result.groups:
         candidates = sorted(group.candidates.items(), key=lambda pair: pair[1].criterion)
@@ -219,7 +228,7 @@ def _compare_laws(result: FrictionFit) -> Iterator[Block]:
     )
 
 
-def _temperature(result: FrictionFit) -> Iterator[Block]:
+def _temperature(result: FrictionFit) -> Blocks:
     found: list[Record] = []
     records: list[Record] = []
     for group in result.groups:

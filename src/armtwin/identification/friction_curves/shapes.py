@@ -20,7 +20,7 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 
 # laws that are compared, by the name that a robot file has for them
 LAWS: Mapping[str, type[Law]] = {
@@ -38,20 +38,20 @@ FILM_EXPONENTS = (0.01, 0.99)  # of a film whose shear grows with the speed
 TRIED_EXPONENTS, TRIED_FILMS, TRIED_SPEEDS = (0.4, 0.7, 1.5), (0.2, 0.5, 0.8), 4
 
 
-def coefficient_names(kind: type[Law]) -> tuple[str, ...]:
+def coefficient_names(kind: type[Law]) -> Names:
     """Names of the linear parameters of a law."""
     known: Any = kind
     return _names(known)[0]
 
 
-def shape_names(kind: type[Law]) -> tuple[str, ...]:
+def shape_names(kind: type[Law]) -> Names:
     """Names of the shape parameters of a law."""
     known: Any = kind
     return _names(known)[1]
 
 
 @cache
-def _names(kind: type[Law]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names(kind: type[Law]) -> tuple[Names, Names]:
     """Names of linear and of shape parameters, which a fit needs at every step."""
     linear = tuple(name for name, _ in kind.coefficients)
     names = tuple(field.name for field in fields(kind))

@@ -20,7 +20,7 @@ from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 
 SAME = 2.0  # temperatures closer than this are one [K]
 FAINTEST = 0.02  # of a curve's largest torque: noise is not taken to be less than of this
@@ -185,7 +185,7 @@ def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
     return found
 
 
-def _slope(x: Floats, y: Floats, covariance: Floats) -> tuple[float, float]:
+def _slope(x: Floats, y: Floats, covariance: Floats) -> Pair:
     """Slope of a line through points of a covariance, and its standard deviation.
 
     It is widened where the points lie farther from the line than their covariance says.

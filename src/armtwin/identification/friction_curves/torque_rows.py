@@ -25,7 +25,7 @@ from armtwin.identification.friction_curves.shapes import (
     law_of,
     shape_names,
 )
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 
 AT_REST = 1e-6  # share of the fastest speed below which an element is at rest
 STEP = 1e-7  # of the logarithm of a shape number, for slopes
@@ -145,7 +145,7 @@ class TorqueRows:
             high.append(np.log(most))
         return np.concatenate(low), np.concatenate(high)
 
-    def span(self, e: int) -> tuple[float, float]:
+    def span(self, e: int) -> Pair:
         """Slowest and fastest speed of an element that moves."""
         w = np.abs(self.speeds[:, e])
         moving = w[(w > AT_REST * w.max()) & (self.acting[:, e] != 0)]

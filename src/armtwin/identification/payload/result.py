@@ -21,7 +21,7 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import DEVIATION, PLAIN
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Facts,
@@ -193,7 +193,7 @@ def _verdict(result: PayloadIdentification) -> Iterator[Text]:
         )
 
 
-def _numbers(result: PayloadIdentification) -> Iterator[Block]:
+def _numbers(result: PayloadIdentification) -> Blocks:
     columns = (
         Column("name", "payload"),
         Column("value", "value", PLAIN),
@@ -229,7 +229,7 @@ def _interval(record: Record) -> str:
     return f"{record['low']:.4g} to {record['high']:.4g}"
 
 
-def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block]:
+def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
     records: list[dict[str, Any]] = []
@@ -269,7 +269,7 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block
     yield Data("refused", sentence or None)
 
 
-def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Iterator[Block]:
+def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
     """Constants with a deviation above 1 %, and the log length that would lower it."""
     share = gain.std / gain.constants
     for k, name in enumerate(names):
@@ -282,7 +282,7 @@ def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Iterator[Block]:
             )
 
 
-def _basis(result: PayloadIdentification) -> Iterator[Block]:
+def _basis(result: PayloadIdentification) -> Blocks:
     facts = [("robot", result.prior.name), ("cut-off", f"{result.rows.cutoff:.3g} Hz")]
     facts.append(("rows", f"{int(result.rows.used.sum())}, of all joints"))
     if result.runs is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.maths.batch import Names, NamesAndUnits, Pair
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.robot import Robot
 
@@ -66,10 +67,10 @@ class Recipe:
     trust: bool = False
     weight: float | None = None
     kept: int | None = None
-    zero: tuple[str, ...] = ()
-    equal: tuple[tuple[str, str], ...] = ()
-    fixed: tuple[str, ...] = ()
-    mass: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    zero: Names = ()
+    equal: NamesAndUnits = ()
+    fixed: Names = ()
+    mass: Mapping[str, Pair] = field(default_factory=dict)
 
     @property
     def position_channel(self) -> str:

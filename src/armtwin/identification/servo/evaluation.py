@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.identification.servo.servo_fit import ServoFit
 from armtwin.identification.servo.signals import Signals
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.robot.robot import Robot
 
 LEFT_OUT = "left-out parts"
@@ -52,7 +52,7 @@ class ServoEvaluation:
         path: Errors at the flange in the first run.
     """
 
-    judged_on: tuple[str, ...]
+    judged_on: Names
     feedforward: str
     share: Floats
     correlation: Floats
@@ -91,7 +91,7 @@ def _evaluate(
     runs: Sequence[Signals],
     measured: list[Floats],
     predicted: list[Floats],
-    names: tuple[str, ...],
+    names: Names,
 ) -> ServoEvaluation:
     error = np.concatenate(measured)
     expected = np.concatenate(predicted)

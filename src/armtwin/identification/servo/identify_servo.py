@@ -28,6 +28,7 @@ from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
+from armtwin.maths.batch import Pair
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
@@ -156,7 +157,7 @@ def _result(
     )
 
 
-def _rows(robot: Robot, fit: ServoFit, times: tuple[float, float]) -> Iterator[ServoRow]:
+def _rows(robot: Robot, fit: ServoFit, times: Pair) -> Iterator[ServoRow]:
     """The servo of each drive; times are those between samples, and of all logs together [s]."""
     sample, seen = times
     for motor, law in zip(robot.description.motor, fit.laws, strict=True):

@@ -18,11 +18,11 @@ from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.notebook.numbers import FINE_PERCENT, Number
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Line,
@@ -100,7 +100,7 @@ class ServoIdentification(Result):
     fits: dict[str, ServoFit]
     table: tuple[ServoRow, ...]
     sample: float
-    logs: tuple[str, ...]
+    logs: Names
 
     @property
     def servo(self) -> Servo:
@@ -118,7 +118,7 @@ class ServoIdentification(Result):
         return bool((self.share >= VALIDATED).all())
 
     @property
-    def diagnostics(self) -> tuple[str, ...]:
+    def diagnostics(self) -> Names:
         """Diagnostics, one sentence each."""
         return tuple(_diagnose(self))
 
@@ -198,7 +198,7 @@ def _where(judgement: ServoEvaluation) -> str:
     return ", ".join(names)
 
 
-def _validation_tables(found: ServoIdentification) -> Iterator[Block]:
+def _validation_tables(found: ServoIdentification) -> Blocks:
     """Explained variance, joint by joint, beside the baselines."""
     judgement, twin = found.evaluation, found.twin
     columns = [Column("name", "joint"), Column("error_rad", "error rms", MILLIRADIANS)]
@@ -245,7 +245,7 @@ def _validation(judgement: ServoEvaluation) -> Record:
     }
 
 
-def _path(found: ServoIdentification) -> Iterator[Block]:
+def _path(found: ServoIdentification) -> Blocks:
     records = []
     path = found.evaluation.path
     for name in ("lateral", "vertical"):
@@ -268,7 +268,7 @@ def _path(found: ServoIdentification) -> Iterator[Block]:
     yield Data("path", residuals)
 
 
-def _servo(found: ServoIdentification) -> Iterator[Block]:
+def _servo(found: ServoIdentification) -> Blocks:
     """Parameters of each drive with their intervals."""
     yield Text(f"Written as servo '{NAME}' of the robot file, for the model's torque.")
     yield Table(_columns(found), [_record(row) for row in found.table])
@@ -341,7 +341,7 @@ def _with_interval(key: str, scale: float = 1.0) -> Callable[[Record], str]:
     return words
 
 
-def _diagnostics(found: ServoIdentification) -> Iterator[Block]:
+def _diagnostics(found: ServoIdentification) -> Blocks:
     for sentence in found.diagnostics:
         yield Text(sentence)
     if not found.diagnostics:
@@ -358,7 +358,7 @@ def _times(judgement: ServoEvaluation) -> Floats:
     return np.unique(np.concatenate(times))
 
 
-def _series(judgement: ServoEvaluation, times: Floats) -> dict[str, Floats]:
+def _series(judgement: ServoEvaluation, times: Floats) -> NamedArrays:
     series = {"time": times}
     kinds = {
         "measured": judgement.measured,
@@ -371,7 +371,7 @@ def _series(judgement: ServoEvaluation, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def _errors(found: ServoIdentification, times: Floats) -> Iterator[Block]:
+def _errors(found: ServoIdentification, times: Floats) -> Blocks:
     for j, name in enumerate(found.robot.joint_names):
         lines = (
             Line("measured", f"measured{j + 1}", 6),

@@ -27,7 +27,7 @@ from armtwin.identification.transmission.twist_rows import (
     twist_rows,
 )
 from armtwin.logs.log import Log, as_logs
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 
@@ -220,7 +220,7 @@ def _row(
     return replace(found, sentence=f"{_lost_motion(found)}; {_side(found)}")
 
 
-def _interval(j: int, *fits: TwistFit) -> tuple[float, float]:
+def _interval(j: int, *fits: TwistFit) -> Pair:
     """Lower and upper end of a stiffness that covers the interval of each fit [N m/rad]."""
     ends = []
     for fit in fits:
@@ -231,7 +231,7 @@ def _interval(j: int, *fits: TwistFit) -> tuple[float, float]:
 
 def _motor_share(
     rows: TwistRows, j: int, elastic: list[int], loose: list[int]
-) -> tuple[float, float] | tuple[None, None]:
+) -> Pair | tuple[None, None]:
     """Share of the friction on the motor's side: 1 - K times the coefficient of the friction."""
     load, friction = rows.load[:, j].std(), rows.friction[:, j].std()
     if friction < FRICTION_SEEN * load:
@@ -284,7 +284,7 @@ def _side(found: JointTransmission) -> str:
 
 
 def _with_transmissions(
-    robot: Robot, table: Sequence[JointTransmission], offset: float, logs: tuple[str, ...]
+    robot: Robot, table: Sequence[JointTransmission], offset: float, logs: Names
 ) -> Robot:
     """The robot with the identified stiffnesses and the time offset of the encoders."""
     d = robot.description

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,21 @@ import numpy as np
 from armtwin.files.digests import file_name
 from armtwin.identification.transmission.twist_fit import TwistFit
 from armtwin.identification.transmission.twist_rows import TwistRows
+from armtwin.maths.batch import Names, Pair
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -45,7 +54,7 @@ class JointTransmission:
 
     name: str
     stiffness: float | None
-    interval: tuple[float, float] | None
+    interval: Pair | None
     prior: float | None
     motor_share: float | None
     motor_share_std: float | None
@@ -78,7 +87,7 @@ class TransmissionIdentification(Result):
     offset: float
     offset_std: float
     table: tuple[JointTransmission, ...]
-    logs: tuple[str, ...]
+    logs: Names
     unseen: str
     rows: TwistRows
     fit: TwistFit
@@ -114,7 +123,7 @@ def _verdict(result: TransmissionIdentification) -> Text:
     return Text(f"{found} The link encoders are {late}.")
 
 
-def _numbers(result: TransmissionIdentification) -> Iterator[Block]:
+def _numbers(result: TransmissionIdentification) -> Blocks:
     columns = [
         Column("name", "joint"),
         Column("stiffness_nm_rad", "stiffness", STIFFNESS),
@@ -168,7 +177,7 @@ def _record(row: JointTransmission) -> Record:
     }
 
 
-def _charts(result: TransmissionIdentification) -> Iterator[Block]:
+def _charts(result: TransmissionIdentification) -> Blocks:
     rows, fit = result.rows, result.fit
     step = max(1, len(rows.twist) // CHART_SAMPLES)
     sample = np.arange(0, len(rows.twist), step).astype(np.float64)

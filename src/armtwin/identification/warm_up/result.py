@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -14,7 +13,16 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
@@ -113,7 +121,7 @@ def _verdict(result: WarmUpIdentification) -> Text:
     return Text(f"The robot is not warm: {changing}.", "bad")
 
 
-def _joints(result: WarmUpIdentification) -> Iterator[Block]:
+def _joints(result: WarmUpIdentification) -> Blocks:
     columns = (
         Column("joint", "joint", Number()),
         Column("first", f"first {result.unit}", PLAIN),
@@ -141,7 +149,7 @@ def _joints(result: WarmUpIdentification) -> Iterator[Block]:
     yield Data("unit", result.unit)
 
 
-def _charts(result: WarmUpIdentification) -> Iterator[Block]:
+def _charts(result: WarmUpIdentification) -> Blocks:
     step = max(1, len(result.state.time) // CHART_CYCLES)
     time = result.state.time[::step]
     charts = []

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from armtwin.drives.friction.load import LOCKS, Load
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -59,7 +58,7 @@ class WormIdentification(Result):
     table: tuple[WormParameter, ...]
     missed: Floats
     residual_rms_plain: Floats
-    joints: tuple[str, ...]
+    joints: Names
     largest_load: dict[str, float]
 
     @cached_property
@@ -122,7 +121,7 @@ def _verdict(result: WormIdentification) -> Text:
     return Text(f"Friction per load (95 %): {'; '.join(parts)}.")
 
 
-def _numbers(result: WormIdentification) -> Iterator[Block]:
+def _numbers(result: WormIdentification) -> Blocks:
     columns = (
         Column("element", "element"),
         Column("name", "parameter"),
@@ -139,7 +138,7 @@ def _numbers(result: WormIdentification) -> Iterator[Block]:
     )
 
 
-def _torque_error(result: WormIdentification) -> Iterator[Block]:
+def _torque_error(result: WormIdentification) -> Blocks:
     records: list[Record] = []
     for k, joint in enumerate(result.joints):
         plain, with_load = float(result.residual_rms_plain[k]), float(result.missed[k])

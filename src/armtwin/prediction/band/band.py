@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -11,7 +10,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.uncertainty import draws_problem
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Names, OnProgress, Pair
 from armtwin.prediction.band.distribution import (
     HIGH,
     LOW,
@@ -159,7 +158,7 @@ class Band(Result):
         return np.array([peaks[direction] for direction in self.ensemble.directions])
 
     @property
-    def peak(self) -> tuple[float, float]:
+    def peak(self) -> Pair:
         """The 90 % interval of the peak in the direction that decides [m; rad]."""
         allowed = float(self.tolerances[self._worst])
         low, _, high = self.ratio
@@ -193,7 +192,7 @@ class Band(Result):
         return tuple(found)
 
     @cached_property
-    def beside_quantities(self) -> tuple[str, ...]:
+    def beside_quantities(self) -> Names:
         """What else was varied, in words: the rest of the spread."""
         found = []
         if read_servo_residual(self.prediction) is not None:
@@ -213,7 +212,7 @@ def assess(
     *,
     draws: int | None = None,
     seed: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Band:
     """How likely the seam of a prediction holds, with the numbers that are not known exactly.
 

@@ -5,7 +5,7 @@ The path error is computed on thinned samples, and on all of them about its peak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Names, OnProgress
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.prediction.band.identified import missing_torque, with_errors
@@ -53,7 +53,7 @@ class Ensemble:
     directions: tuple[Direction, ...]
     peaks: Floats
     failed: Flags
-    reasons: tuple[str, ...]
+    reasons: Names
     place: Floats
     errors: Floats
 
@@ -79,14 +79,14 @@ class _PreparedVariant:
     job: Job
     ready: PreparedRun | None
     residual: Floats | None = None
-    names: tuple[str, ...] = ()
+    names: Names = ()
     reason: str = ""
 
 
 def run_variants(
     p: Prediction,
     variants: Sequence[Variant],
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Ensemble:
     """Run the job of a prediction with sampled robots and placements.
 

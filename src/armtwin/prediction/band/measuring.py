@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.prediction.band.quantity import Quantity
 
 MEASUREMENTS = {
@@ -49,7 +49,7 @@ def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...
     return tuple(found[:MOST])
 
 
-def narrow_interval(low: float, high: float, left: float) -> tuple[float, float]:
+def narrow_interval(low: float, high: float, left: float) -> Pair:
     """An interval with a share of the variance of its logarithm left, about the same median."""
     middle = np.sqrt(low * high)
     half = (high / low) ** (0.5 * np.sqrt(left))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.prediction.band.widths import (
     MEASURED,
     WIDTHS,
@@ -81,7 +81,7 @@ class Quantity:
         return self.basis.partition(" ")[0]
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Names:
         """Its names, the most specific first: its own, of its kind, of its group."""
         group = self.name.partition(".")[0]
         names = (self.name, self.kind)

@@ -13,10 +13,10 @@ from armtwin.files.digests import digest, digest_of
 from armtwin.files.versions import versions
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
-from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.causes import SHOWN
 from armtwin.prediction.sections.plots import joint_plots, reversals
@@ -50,7 +50,7 @@ UNCHECKED = (
 )
 
 
-def joint_blocks(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[Block]:
+def joint_blocks(p: Prediction, times: Floats, series: NamedArrays) -> Blocks:
     """Errors, torques and speeds of the joints."""
     columns = (
         Column("name", "joint"),
@@ -78,7 +78,7 @@ def _joints(p: Prediction) -> Iterator[Record]:
         }
 
 
-def limit_blocks(p: Prediction) -> Iterator[Block]:
+def limit_blocks(p: Prediction) -> Blocks:
     """Use of the robot's limits, and the limits that are exceeded."""
     found = p.feasibility
     if found.violations:
@@ -101,7 +101,7 @@ def limit_blocks(p: Prediction) -> Iterator[Block]:
     yield Data("feasibility.singularity", nearest)
 
 
-def _cell(p: Prediction) -> Iterator[Block]:
+def _cell(p: Prediction) -> Blocks:
     """What around the robot was checked, how near it comes, and what was not checked."""
     columns = (
         Column("obstacle", "in the cell"),
@@ -170,7 +170,7 @@ def _singularity(p: Prediction) -> str:
     )
 
 
-def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
+def basis_blocks(p: Prediction, seed: int | None) -> Blocks:
     """Sources of the robot's numbers, inputs, versions, seed of the sampled variants."""
     yield Text(_describe_assumed(p))
     counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
@@ -205,7 +205,7 @@ def _describe_assumed(p: Prediction) -> str:
     )
 
 
-def _overrides(p: Prediction) -> Iterator[Block]:
+def _overrides(p: Prediction) -> Blocks:
     overrides = dict(p.job.description.override)
     yield Data("provenance.overrides", overrides)
     if overrides:
@@ -213,7 +213,7 @@ def _overrides(p: Prediction) -> Iterator[Block]:
         yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])
 
 
-def _inputs(p: Prediction, seed: int | None) -> Iterator[Block]:
+def _inputs(p: Prediction, seed: int | None) -> Blocks:
     digests = inputs_sha256(p.job, p.robot)
     shown = "none: nothing here is random" if seed is None else str(seed)
     found = {**digests, **versions(), "seed of the variants": shown}

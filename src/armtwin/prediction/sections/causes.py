@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import MILLIMETRES, PERCENT
 from armtwin.notebook.sampling import sample_at
-from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.sections.headline import peak_size
 from armtwin.prediction.verdict import Span
@@ -18,7 +17,7 @@ SHOWN = 12  # rows of a table in the terminal
 
 def cause_blocks(
     spans: tuple[Span, ...], explanations: tuple[Explanation, ...], times: Floats
-) -> Iterator[Block]:
+) -> Blocks:
     """Spans out of tolerance and the largest peaks within, each with its causes.
 
     Args:

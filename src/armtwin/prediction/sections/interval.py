@@ -12,7 +12,7 @@ from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import NONE, PERCENT
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Record,
@@ -101,7 +101,7 @@ def _describe_narrowing(band: Band, saving: Saving) -> str:
     return f"{number.text(low)} to {number.with_unit(high)}"
 
 
-def interval_blocks(band: Band) -> Iterator[Block]:
+def interval_blocks(band: Band) -> Blocks:
     """Bars against the tolerance, the interval along the seam, where uncertainty comes from."""
     count = len(band.ensemble)
     numbers = sum(quantity.spread > 0 for quantity in band.quantities)
@@ -152,7 +152,7 @@ def _along(band: Band) -> Multiples:
     return Multiples(tuple(charts), columns=2, shared="x", title="Along the seam", caption=caption)
 
 
-def _shares(band: Band) -> Iterator[Block]:
+def _shares(band: Band) -> Blocks:
     if band.shares:
         yield Text("Where the uncertainty comes from:")
         records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
@@ -162,7 +162,7 @@ def _shares(band: Band) -> Iterator[Block]:
         yield Text(f"{rest} of it come from {' and '.join(band.beside_quantities)}.")
 
 
-def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
+def uncertainty_blocks(band: Band | None) -> Blocks:
     """All that was varied with its width, and its share in the spread."""
     records = []
     for share in () if band is None else band.all_shares:
@@ -213,7 +213,7 @@ SHARE_COLUMNS = (
 )
 
 
-def _savings(band: Band) -> Iterator[Block]:
+def _savings(band: Band) -> Blocks:
     if not band.savings:
         return
     records = []

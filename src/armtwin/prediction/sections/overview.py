@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.analysis.bearing_loads import load_blocks
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook.numbers import (
     MICROMETRES,
     MILLIMETRES,
@@ -20,7 +20,7 @@ from armtwin.notebook.numbers import (
 from armtwin.notebook.sampling import Deferred, sample_at
 from armtwin.notebook.sections import (
     OF_THE_TOLERANCE,
-    Block,
+    Blocks,
     Column,
     Data,
     Facts,
@@ -77,7 +77,7 @@ class _Shown:
         return select_times(self.answer.prediction)
 
     @cached_property
-    def series(self) -> dict[str, Floats]:
+    def series(self) -> NamedArrays:
         """Series of the plots at these times."""
         return series_of(self.answer.prediction, self.answer.comparison, self.times)
 
@@ -158,7 +158,7 @@ def _show_comparison(answer: Answer) -> Iterator[Section]:
         yield Section("Beside the logged run", answer.comparison.blocks())
 
 
-def _outcome(answer: Answer) -> Iterator[Block]:
+def _outcome(answer: Answer) -> Blocks:
     """What happened on the seam."""
     p = answer.prediction
     yield Facts(tuple(_facts(p)))
@@ -214,7 +214,7 @@ def _data(p: Prediction) -> Iterator[Data]:
     yield Data("events", [event.record for event in p.log.events])
 
 
-def _scene(shown: _Shown) -> Iterator[Block]:
+def _scene(shown: _Shown) -> Blocks:
     """The robot in 3-D; the page begins where the error is largest."""
     answer, times = shown.answer, shown.times
     worst = max(shown.explanations, key=lambda x: abs(x.span.peak_m), default=None)
@@ -224,20 +224,20 @@ def _scene(shown: _Shown) -> Iterator[Block]:
     yield Scene(model, TURN, legend=legend, start=start)
 
 
-def _where_and_why(shown: _Shown) -> Iterator[Block]:
+def _where_and_why(shown: _Shown) -> Blocks:
     p, explanations = shown.answer.prediction, shown.explanations
     yield from cause_blocks(p.verdict.spans, explanations, shown.times)
     yield from path_plots(p, explanations, shown.times, shown.series)
 
 
-def _parts(p: Prediction) -> Iterator[Block]:
+def _parts(p: Prediction) -> Blocks:
     """What the controller sees of the error, and what it does not, where the two differ."""
     parts = error_parts(p)
     if parts is not None:
         yield from parts.blocks()
 
 
-def _changes(answer: Answer) -> Iterator[Block]:
+def _changes(answer: Answer) -> Blocks:
     """Advice, where it was asked for."""
     if answer.advice is None:
         yield Data("advice", None)
@@ -246,7 +246,7 @@ def _changes(answer: Answer) -> Iterator[Block]:
         yield from answer.advice.blocks()
 
 
-def _segments(p: Prediction) -> Iterator[Block]:
+def _segments(p: Prediction) -> Blocks:
     """Largest errors of each segment, and deviation of splines from their points."""
     columns = (
         Column("name", "segment"),
@@ -279,17 +279,17 @@ def _speeds(record: Record) -> str:
     return "-" if np.isnan(low) else f"{SPEED.text(low)} to {SPEED.text(high)}"
 
 
-def _joints(shown: _Shown) -> Iterator[Block]:
+def _joints(shown: _Shown) -> Blocks:
     yield from joint_blocks(shown.answer.prediction, shown.times, shown.series)
 
 
-def _loads(answer: Answer) -> Iterator[Block]:
+def _loads(answer: Answer) -> Blocks:
     """Peaks on bearings and in links along the commanded motion."""
     if answer.loads is not None:
         yield from load_blocks(answer.loads)
 
 
-def _basis(answer: Answer) -> Iterator[Block]:
+def _basis(answer: Answer) -> Blocks:
     """What the prediction assumes: what was varied, sources, inputs."""
     band = answer.band
     yield from uncertainty_blocks(band)

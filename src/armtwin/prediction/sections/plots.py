@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Pair
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.sections import Line, Mark, Plot
 from armtwin.prediction.causes import Explanation
@@ -41,7 +41,7 @@ def select_times(p: Prediction) -> Floats:
     return np.unique(np.concatenate(times))
 
 
-def series_of(p: Prediction, comparison: Comparison | None, times: Floats) -> dict[str, Floats]:
+def series_of(p: Prediction, comparison: Comparison | None, times: Floats) -> NamedArrays:
     """All series at the times of the samples, in the units of the plots."""
     series = _path_series(p, times) | _joint_series(p, times)
     if comparison is not None:
@@ -49,7 +49,7 @@ def series_of(p: Prediction, comparison: Comparison | None, times: Floats) -> di
     return series
 
 
-def _path_series(p: Prediction, times: Floats) -> dict[str, Floats]:
+def _path_series(p: Prediction, times: Floats) -> NamedArrays:
     error = p.path_error
     place = at_times(times, error.time, error.s)
     series = {"time": times, "place": np.maximum.accumulate(MM * place)}
@@ -60,7 +60,7 @@ def _path_series(p: Prediction, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def _joint_series(p: Prediction, times: Floats) -> dict[str, Floats]:
+def _joint_series(p: Prediction, times: Floats) -> NamedArrays:
     log = p.log
     limits = p.robot.limits.torque
     largest = np.where(np.isfinite(limits), limits, np.abs(log.tau).max(axis=0))
@@ -75,7 +75,7 @@ def _joint_series(p: Prediction, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def _read_measured(c: Comparison, times: Floats) -> dict[str, Floats]:
+def _read_measured(c: Comparison, times: Floats) -> NamedArrays:
     """Series of the logged run; outside of the log there is none."""
 
     def read_channel(name: str) -> Floats:
@@ -139,7 +139,7 @@ def _moving(p: Prediction, times: Floats) -> tuple[int, int]:
     return int(moving[0]), int(min(moving[-1] + 1, len(times)))
 
 
-def _process_off(p: Prediction) -> tuple[tuple[float, float], ...]:
+def _process_off(p: Prediction) -> tuple[Pair, ...]:
     """Stretches of the seam on which the process is off [mm]."""
     edges = [0.0]
     for start, stop in p.job.process_on():

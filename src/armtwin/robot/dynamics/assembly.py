@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.drives.balancers import Strut
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.mechanics.arm import Arm, joint_motion
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.bodies import link_parameters
@@ -74,7 +74,7 @@ class Assembly:
         return row.linkage is not None or (row.side != "motor" and all(moved))
 
     @cached_property
-    def passive(self) -> tuple[str, ...]:
+    def passive(self) -> Names:
         """Joints that follow others through closed loops."""
         names: list[str] = []
         for loop in self.description.loop:

@@ -35,7 +35,7 @@ from armtwin.elements.placed import Placed
 from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
@@ -84,7 +84,7 @@ class RobotStructure:
         return M[np.ix_(self.joints, self.joints)]
 
     @property
-    def joint_names(self) -> tuple[str, ...]:
+    def joint_names(self) -> Names:
         """Names of the degrees of freedom that are joints."""
         names = self.structure.coordinate_names
         return tuple(names[i] for i in self.joints)
@@ -207,7 +207,7 @@ class _Builder:
         self.tree = assembly.tree
         self.poses = reference_poses(assembly)
         self.draft = _Draft()
-        self.rods: dict[str, Floats] = {}
+        self.rods: NamedArrays = {}
         self.draft.triads.append(Triad(self.tree.root, held=True))
         self.draft.at[self.tree.root] = []
 

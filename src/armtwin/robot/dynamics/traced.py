@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
@@ -62,7 +62,7 @@ class _Parts:
         return [(name, type(part).__name__) for name, part in self.parts.items()]
 
     @property
-    def numbers(self) -> dict[str, Floats]:
+    def numbers(self) -> NamedArrays:
         found = {}
         for name, part in self.parts.items():
             values = [getattr(part, number) for number in shape_numbers(part) or ()]

@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.errors import did_you_mean
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.robot.formats.urdf_numbers import Reader
 from armtwin.robot.formats.xml_tree import Node
 from armtwin.robot.schema.drive_groups import FrictionElement, Gear, Motor
@@ -58,7 +58,7 @@ class UrdfJoint:
         )
 
 
-def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJoint:
+def joint_group(reader: Reader, node: Node, bodies: NamedArrays) -> UrdfJoint:
     """Read one <joint>."""
     name = node.attributes.get("name", "")
     kind = node.attributes.get("type", "")
@@ -86,7 +86,7 @@ def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJo
     )
 
 
-def _end(reader: Reader, joint: Node, end: str, bodies: dict[str, Floats]) -> str:
+def _end(reader: Reader, joint: Node, end: str, bodies: NamedArrays) -> str:
     """The link at the parent or child end of a joint."""
     node = joint.first(end)
     link = "" if node is None else node.attributes.get("link", "")

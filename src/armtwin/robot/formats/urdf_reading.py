@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import FileError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.rotations import inverse
 from armtwin.mechanics.inertia import ten_parameters, transform_to_parent, why_unphysical
 from armtwin.robot.dynamics.bodies import body_from
@@ -74,9 +74,9 @@ def _check_size(root: Node, path: Path) -> None:
         raise FileError(str(path), [f"{contract}, got {moving}"])
 
 
-def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
+def _bodies(reader: Reader, root: Node) -> NamedArrays:
     """Ten parameters of each link in its own frame."""
-    bodies: dict[str, Floats] = {}
+    bodies: NamedArrays = {}
     for node in root.all("link"):
         name = node.attributes.get("name", "")
         what = f"link '{name}'"
@@ -125,7 +125,7 @@ def _check_unique(reader: Reader, what: str, names: list[str]) -> None:
 def _assemble(
     reader: Reader,
     root: Node,
-    bodies: dict[str, Floats],
+    bodies: NamedArrays,
     joints: list[UrdfJoint],
     path: Path,
     allow: bool,
@@ -155,16 +155,16 @@ def _assemble(
     )
 
 
-def _lump_bodies(bodies: dict[str, Floats], carriers: Carriers) -> dict[str, Floats]:
+def _lump_bodies(bodies: NamedArrays, carriers: Carriers) -> NamedArrays:
     """Ten parameters of each carrying link with all that is rigidly part of it."""
-    lumped: dict[str, Floats] = {}
+    lumped: NamedArrays = {}
     for name, ten in bodies.items():
         home, X = carriers[name]
         lumped[home] = lumped.get(home, np.zeros(10)) + transform_to_parent(X, ten)
     return lumped
 
 
-def _links(reader: Reader, bodies: dict[str, Floats], moving: list[UrdfJoint]) -> tuple[Link, ...]:
+def _links(reader: Reader, bodies: NamedArrays, moving: list[UrdfJoint]) -> tuple[Link, ...]:
     """Links of a robot file; those that move and cannot exist say why."""
     carried = {joint.child for joint in moving}
     links = []

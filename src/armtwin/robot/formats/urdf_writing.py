@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.maths.rotations import to_rpy
 from armtwin.mechanics.inertia import about_centre, inertia_matrix
 from armtwin.robot.dynamics.assembly import Assembly
@@ -35,7 +35,7 @@ NOT_IN_URDF = (
 )
 
 
-def to_urdf(robot: Assembly, friction_torque: FrictionTorque) -> tuple[str, tuple[str, ...]]:
+def to_urdf(robot: Assembly, friction_torque: FrictionTorque) -> tuple[str, Names]:
     """Text of the URDF file, and what it does not hold or holds approximately, in numbers.
 
     What is mounted on the flange is a fixed link called mounted.
@@ -97,7 +97,7 @@ class JointFriction(NamedTuple):
 
     level: float
     viscous: float
-    remarks: tuple[str, ...]
+    remarks: Names
 
 
 def fit_joint_friction(

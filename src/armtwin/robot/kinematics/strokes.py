@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, Names, check_array
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
 
@@ -83,7 +83,7 @@ def check_drives(robot: Robot) -> None:
         )
 
 
-def drive_names(robot: Robot) -> tuple[str, ...]:
+def drive_names(robot: Robot) -> Names:
     """Names of the drives, in their order."""
     return tuple(drive.name for drive, _ in robot.assembly.drives)
 

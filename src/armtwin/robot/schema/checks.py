@@ -12,7 +12,7 @@ import numpy as np
 from armtwin.drives.balancers import GasForce
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import NamedArrays
 from armtwin.maths.units import units_of
 from armtwin.robot.dynamics.bodies import body_problems
 from armtwin.robot.dynamics.rows import (
@@ -52,7 +52,7 @@ def loop_problems(description: Description) -> Iterator[str]:
     yield from _driven_problems(description, counts)
 
 
-def link_poses(tree: Tree) -> dict[str, Floats]:
+def link_poses(tree: Tree) -> NamedArrays:
     """Pose of every link's frame in the base at q = 0, (4, 4) each."""
     found = {tree.root: np.eye(4)}
     for joint in tree.joints:
@@ -60,7 +60,7 @@ def link_poses(tree: Tree) -> dict[str, Floats]:
     return found
 
 
-def _pin_problems(place: str, loop: Loop, poses: dict[str, Floats]) -> Iterator[str]:
+def _pin_problems(place: str, loop: Loop, poses: NamedArrays) -> Iterator[str]:
     if loop.link_a == loop.link_b:
         yield f"{place} must join two links, got '{loop.link_a}' twice"
         return

@@ -25,7 +25,7 @@ from armtwin.files.fields import (
 )
 from armtwin.files.shape import DERIVED, kind_from
 from armtwin.maths import rotations
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.maths.quantities import (
     Acceleration,
     Angle,
@@ -299,7 +299,7 @@ class Loop:
     a: Point
     link_b: str
     b: Point
-    passive: tuple[str, ...]
+    passive: Names
     source: Source
     axis: Direction | None = None
 

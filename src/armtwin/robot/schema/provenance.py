@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armtwin.files.fields import SOURCE_KINDS, groups_of
+from armtwin.maths.batch import Names
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint
 
@@ -41,8 +42,8 @@ class Provenance:
     """
 
     origins: tuple[Origin, ...]
-    missing: tuple[str, ...]
-    not_given: tuple[str, ...]
+    missing: Names
+    not_given: Names
 
     def counts(self) -> dict[str, int]:
         """Number of sources of each kind, in the order of trust."""

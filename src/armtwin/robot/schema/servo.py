@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
+from armtwin.maths.batch import Names
 from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.servo_fit import ServoFitRecord
@@ -106,7 +107,7 @@ class Shaping:
     torque: tuple[Number, ...] = (0.0,)
 
 
-def _rule_problem(servo: Any, ruled: tuple[str, ...]) -> str:
+def _rule_problem(servo: Any, ruled: Names) -> str:
     """What is wrong with a rule beside gains, or with neither, as a phrase."""
     given = [name for name in ruled if getattr(servo, name) is not None]
     if servo.rule is not None and given:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from armtwin.maths.batch import Names
 from armtwin.maths.quantities import Number, Time
 
 
@@ -23,8 +24,8 @@ class ServoFitRecord:
             each number the lower bounds of all joints, then the upper ones.
     """
 
-    logs: tuple[str, ...]
-    judged_on: tuple[str, ...]
+    logs: Names
+    judged_on: Names
     share: tuple[Number, ...]
     residual: tuple[Number, ...] = ()
     feedforward: Literal["logged", "model"] = "model"

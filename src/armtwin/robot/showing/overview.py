@@ -12,7 +12,16 @@ import numpy as np
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Facts,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description
@@ -71,7 +80,7 @@ def describe_robot(
     return Report(title, d.note, tuple(sections))
 
 
-def _joints(assembly: Assembly) -> Iterator[Block]:
+def _joints(assembly: Assembly) -> Blocks:
     columns = (
         Column("name", "joint", words=_joint_words),
         _limit("lower", "from"),
@@ -127,7 +136,7 @@ def _motor_of(gear: Floats, joints: int, i: int) -> int | None:
     return own[-1] if own else None
 
 
-def _bodies(assembly: Assembly, links: Floats) -> Iterator[Block]:
+def _bodies(assembly: Assembly, links: Floats) -> Blocks:
     columns = (
         Column("link", "link"),
         Column("mass", "mass", PLAIN),
@@ -183,7 +192,7 @@ def _parameter_groups(parameters: Sequence[Parameter]) -> str:
     return ", ".join(f"{count} {group}" for group, count in counts.items())
 
 
-def _sources(known: Provenance) -> Iterator[Block]:
+def _sources(known: Provenance) -> Blocks:
     """How many numbers come from where, and what is not there."""
     counts = ", ".join(f"{count} {kind}" for kind, count in known.counts().items())
     yield Text(f"Sources of its numbers: {counts}.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.drives.linkage import Triangle
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.rotations import pose
 from armtwin.robot.robot import Robot
 
@@ -32,7 +32,7 @@ class CylinderFigure:
     positions: Floats
 
 
-def sides(linkage: Triangle) -> tuple[float, float]:
+def sides(linkage: Triangle) -> Pair:
     """The longer and the shorter side of a triangle [m]."""
     total = np.sqrt(linkage.squares + linkage.product)
     difference = np.sqrt(linkage.squares - linkage.product)
@@ -85,9 +85,7 @@ def _joint(parent: int, X: Floats, part: str) -> dict[str, Any]:
     return {**place, "axis": axis, "slides": slides, "width": WIDTHS[part]}
 
 
-def _cylinder_bar(
-    body: int, start: tuple[float, float], end: tuple[float, float], tone: str
-) -> dict[str, Any]:
+def _cylinder_bar(body: int, start: Pair, end: Pair, tone: str) -> dict[str, Any]:
     return {"body": body, "from": [*start, 0.0], "to": [*end, 0.0], "tone": tone}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 
 import numpy as np
@@ -18,14 +17,14 @@ from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
 from armtwin.robot.schema.mounting import format_gravity
 
 WEIGHT = Number(digits=2)
 ERROR_SHARE = Number(100.0, "%", places=2)
 
 
-def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
+def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
     """The logs and how they were cleaned, the weight of the prior, the recipe, versions.
 
     Args:
@@ -60,7 +59,7 @@ def _recipe(found: Estimate) -> str:
     return ", ".join(choices) or "the default"
 
 
-def _show_trials(found: Estimate) -> Iterator[Block]:
+def _show_trials(found: Estimate) -> Blocks:
     """Cut-offs and friction terms that were tried on left-out parts."""
     cutoffs = [{"tried": f"{c:g} Hz", "missed": e} for c, e in found.tried.errors.items()]
     if cutoffs:
@@ -78,7 +77,7 @@ def _show_trials(found: Estimate) -> Iterator[Block]:
     yield Table(columns, terms, "friction_tried", folded="Friction terms that were tried")
 
 
-def _gravity(found: Estimate) -> Iterator[Block]:
+def _gravity(found: Estimate) -> Blocks:
     """The direction of gravity, by the file and by the logs."""
     direction, gravity = found.fall, found.prior.description.gravity
     if direction is None:
@@ -102,7 +101,7 @@ def _gravity(found: Estimate) -> Iterator[Block]:
     )
 
 
-def _show_regularisation(found: Estimate) -> Iterator[Block]:
+def _show_regularisation(found: Estimate) -> Blocks:
     """How strongly the parameters were regularised towards the robot file."""
     regularisation = found.draw
     how = "as given"
@@ -138,7 +137,7 @@ def _weight_chart(regularisation: Regularisation) -> Chart:
     )
 
 
-def _show_logs(found: Estimate) -> Iterator[Block]:
+def _show_logs(found: Estimate) -> Blocks:
     """The logs, and how each was cleaned."""
     records: list[Record] = []
     for log, how in zip(found.logs, found.cleaning, strict=True):

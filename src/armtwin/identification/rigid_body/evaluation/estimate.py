@@ -27,7 +27,7 @@ from armtwin.logs.cleaning import Cleaning
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -88,7 +88,7 @@ class Estimate(Result):
     reversal: Floats
     cleaning: tuple[Cleaning, ...]
     plain: Floats
-    broken: tuple[str, ...]
+    broken: Names
     decomposition: Decomposition
     cutoff: float
     recipe: Recipe
@@ -110,7 +110,7 @@ class Estimate(Result):
         return self.model.structure
 
     @property
-    def base(self) -> tuple[str, ...]:
+    def base(self) -> Names:
         """The base parameters as readable combinations."""
         return self.structure.base
 

@@ -19,7 +19,7 @@ from armtwin.notebook.drawings import matrix
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Picture, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Picture, Record, Table, Text
 from armtwin.robot.robot import Robot
 
 SHOWN_CHANGES = 12  # parameters shown unfolded
@@ -34,7 +34,7 @@ CHANGE = Number(100.0, "%", places=0, signed=True)
 CENTRE = Number(1e3, "mm")
 
 
-def identifiability_blocks(found: Estimate) -> Iterator[Block]:
+def identifiability_blocks(found: Estimate) -> Blocks:
     """What the logs do not identify, and the combinations that are identifiable."""
     sentences = list_unidentified(found)
     for sentence in sentences or ["These logs identify every identifiable parameter."]:
@@ -54,7 +54,7 @@ def identifiability_blocks(found: Estimate) -> Iterator[Block]:
     yield Data("base", found.base)
 
 
-def friction_blocks(found: Estimate, log: Log) -> Iterator[Block]:
+def friction_blocks(found: Estimate, log: Log) -> Blocks:
     """Friction torque of each joint over its speed: log, fit and robot file."""
     v, torque = found.friction_in(log)
     charts = []
@@ -97,7 +97,7 @@ def _alone(robot: Robot, j: int, speeds: Floats) -> Floats:
     return robot.friction_torque(v, np.zeros_like(v))[:, j]
 
 
-def link_blocks(found: Estimate) -> Iterator[Block]:
+def link_blocks(found: Estimate) -> Blocks:
     """Mass and centre of each link before and after."""
     links = found.prior.assembly.tree.joints
     masses = [found.table[found.prior.layout.link(k)][0] for k in range(len(links))]
@@ -140,7 +140,7 @@ def _ratio(moment: float, mass: float) -> float | None:
     return moment / mass if mass else None
 
 
-def parameter_blocks(found: Estimate) -> Iterator[Block]:
+def parameter_blocks(found: Estimate) -> Blocks:
     """Every parameter before and after."""
     gains = ""
     if found.gains is not None:
@@ -213,7 +213,7 @@ def _change(record: Record) -> str:
     return CHANGE.with_unit(change)
 
 
-def singular_blocks(found: Estimate) -> Iterator[Block]:
+def singular_blocks(found: Estimate) -> Blocks:
     """Singular values of the regression, and which parameters each direction holds."""
     d = found.decomposition
     r = d.rank
@@ -257,7 +257,7 @@ def _residuals(found: Estimate) -> Table:
     return Table(columns, records, folded="Residual against the number of directions")
 
 
-def consistency_blocks(found: Estimate) -> Iterator[Block]:
+def consistency_blocks(found: Estimate) -> Blocks:
     """Physical consistency of the robot, and what plain least squares would violate."""
     yield Data("broken_by_plain", found.broken)
     if found.recipe.estimator == "consistent":

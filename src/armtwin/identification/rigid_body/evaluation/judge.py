@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.data.clean_log import clean_log
@@ -18,6 +18,7 @@ from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_si
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import torque_channel, torque_or_current
+from armtwin.maths.batch import OnProgress
 from armtwin.robot.robot import Robot
 
 
@@ -27,7 +28,7 @@ def judge(
     log: Log | None = None,
     *,
     others: Mapping[str, Robot] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Identification:
     """Evaluate an estimate.
 

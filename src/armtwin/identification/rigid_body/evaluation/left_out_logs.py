@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from armtwin.identification.rigid_body.evaluation.validation import Validation, 
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.logs.averaging import select_periods
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names, OnProgress
 from armtwin.robot.robot import Robot
 
 PARTS = 4  # of a single log
@@ -33,7 +32,7 @@ class LeftOutPredictions:
         share: Share of the samples of the others that each fit was made from.
     """
 
-    names: tuple[str, ...]
+    names: Names
     parts: tuple[Validation, ...]
     prior: tuple[Validation, ...]
     share: float = 1.0
@@ -45,7 +44,7 @@ class LeftOutPredictions:
 
 
 def leave_one_out(
-    robot: Robot, found: Estimate, progress: Callable[[float], None] | None = None
+    robot: Robot, found: Estimate, progress: OnProgress | None = None
 ) -> LeftOutPredictions:
     """Predict each log of an estimate from the others, of long ones from their middle.
 
@@ -73,7 +72,7 @@ def leave_one_out(
     return LeftOutPredictions(names, tuple(parts), tuple(prior), share)
 
 
-def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:
+def _parts(found: Estimate) -> tuple[list[Log], Names]:
     """The logs, or a single one cut into parts, and their names."""
     period, periods = found.recipe.period, found.recipe.periods
     logs = list(found.logs)

@@ -37,10 +37,10 @@ from armtwin.identification.rigid_body.evaluation.validation import (
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.sections import (
-    Block,
+    Blocks,
     Column,
     Data,
     Line,
@@ -218,7 +218,7 @@ def _subtitle(found: Estimate) -> str:
     return f"{robot}: {logs}, {torque}, {found.recipe.estimator} estimate"
 
 
-def _errors(result: Identification) -> Iterator[Block]:
+def _errors(result: Identification) -> Blocks:
     """Torque errors, joint by joint."""
     found = result.estimate
     yield Text(_settings(found))
@@ -352,7 +352,7 @@ def _name_validation(result: Identification) -> str:
     return "left out in turn" if result.left_out is not None else "nothing unseen"
 
 
-def _series(result: Identification, times: Floats) -> dict[str, Floats]:
+def _series(result: Identification, times: Floats) -> NamedArrays:
     """Torques of the shown log, and the residuals of the robot file."""
     series = torque_series(result.fit, times)
     of_file = torque_series(result.prior, times)
@@ -361,7 +361,7 @@ def _series(result: Identification, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def _torques(result: Identification, times: Floats) -> Iterator[Block]:
+def _torques(result: Identification, times: Floats) -> Blocks:
     found = result.estimate
     where = file_name(result.shown.origin, "the log")
     seen = "to which it was fitted" if result.log is None else "which the fit never saw"

@@ -6,7 +6,7 @@ second robot]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Names
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import Block, Column, Table
+from armtwin.notebook.sections import Blocks, Column, Table
 from armtwin.robot.robot import Robot
 
 
@@ -33,8 +33,8 @@ class ModelsSideBySide:
         validation: Each model's prediction of the log.
     """
 
-    names: tuple[str, ...]
-    parameters: tuple[str, ...]
+    names: Names
+    parameters: Names
     scaled: Floats
     told: Floats
     validation: tuple[Validation, ...]
@@ -78,7 +78,7 @@ def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
     )
 
 
-def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Iterator[Block]:
+def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Blocks:
     """Errors of the models joint by joint, and their parameters."""
     columns = [Column("model", "NRMSE %")]
     columns += [Column(name, name, Number(places=1)) for name in (*joints, "mean")]

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, NamedArrays
 from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.sampling import at_times, extremes
-from armtwin.notebook.sections import Block, Column, Line, Plot, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Line,
+    Plot,
+    Report,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.result import Result
 
 GRID, BUCKETS = 1200, 150
@@ -81,7 +90,7 @@ class Validation(Result):
         return Validation.of(time, slow, slow_hat)
 
 
-def _errors(validation: Validation) -> Iterator[Block]:
+def _errors(validation: Validation) -> Blocks:
     records = []
     for j, nrmse in enumerate(validation.nrmse):
         records.append(
@@ -101,7 +110,7 @@ def _errors(validation: Validation) -> Iterator[Block]:
     yield Table(columns, records)
 
 
-def _torques(validation: Validation, times: Floats) -> Iterator[Block]:
+def _torques(validation: Validation, times: Floats) -> Blocks:
     for j in range(len(validation.nrmse)):
         yield torque_plot(f"joint {j + 1}", j, times)
 
@@ -116,7 +125,7 @@ def choose_times(validation: Validation) -> Floats:
     return np.unique(np.concatenate(times))
 
 
-def torque_series(validation: Validation, times: Floats) -> dict[str, Floats]:
+def torque_series(validation: Validation, times: Floats) -> NamedArrays:
     """Measured and predicted torque of each joint and their difference at given times, by name."""
     kinds = {
         "measured": validation.tau,

@@ -18,7 +18,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import LeastSquaresFit
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
 from armtwin.mechanics.inertia import pseudo_inertia
 from armtwin.robot.dynamics.bodies import lump_mounted_load
 from armtwin.robot.robot import Robot
@@ -80,7 +80,7 @@ def solve_consistent(
     robot: Robot,
     found: LeastSquaresFit,
     free: FreeDirections,
-    mass: Mapping[str, tuple[float, float]],
+    mass: Mapping[str, Pair],
 ) -> Floats:
     """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
     constraints = [
@@ -115,7 +115,7 @@ def _signs(robot: Robot, free: FreeDirections) -> Iterator[Constraint]:
 
 
 def _mass_bounds(
-    robot: Robot, free: FreeDirections, mass: Mapping[str, tuple[float, float]]
+    robot: Robot, free: FreeDirections, mass: Mapping[str, Pair]
 ) -> Iterator[Constraint]:
     """Masses of links, without what is mounted on them, stay within their bounds."""
     import clarabel
