@@ -143,7 +143,7 @@ def fixed_growth(pairs: list[tuple[float, float]]) -> Iterator[Statement]:
         text="fixed: the vertical error grows from 0.2 to 0.3 mm, r = 50 to 2.5 mm",
         figure=f"{all_um(verticals)} µm at {RADII}",
         holds=of_all([last > 1.2 * first, 1.5e-4 < first < 2.5e-4, 2.5e-4 < last < 3.5e-4]),
-        why="it grows; sizes rest on assumed gains and on the placement",
+        why="it grows; sizes depend on assumed gains and on the placement",
     )
     yield Statement(
         section="5.5.3",

@@ -269,5 +269,5 @@ def speed_statements(seams: Seams) -> Iterator[Statement]:
         text="in tolerance below 300 mm/s, from there about 8 mm after the reversal are out",
         figure=f"{listed(out, '.1f')} mm out at 100 to 500 mm/s",
         holds=of_all([max(slow) == 0, about_8]),
-        why="sizes rest on assumed gains, and as much on the seam's height, see below",
+        why="sizes depend on assumed gains, and as much on the seam's height, see below",
     )
