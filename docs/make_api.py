@@ -111,7 +111,7 @@ def methods(kind: type) -> dict[str, Callable[..., Any]]:
     return found
 
 
-def unexplained(value: Any) -> list[str]:
+def list_undocumented(value: Any) -> list[str]:
     """Arguments of a public function, or fields of a public class, that no line explains."""
     explained = Docstring(value).entries
     if inspect.isfunction(value):

@@ -84,8 +84,8 @@ def speed_text(seams: Seams) -> str:
     """Why the error of the straight seam does not grow with speed."""
     errors = all_um(line.without_stribeck(seams))
     return (
-        "On the straight seam asperity friction falls off within some 0.03 rad/s: a reversal\n"
-        "that is passed faster pushes for a shorter time. Were asperity friction the same at all\n"
+        "On the straight seam asperity friction decreases within about 0.03 rad/s: a reversal\n"
+        "that is passed faster acts for a shorter time. Were asperity friction the same at all\n"
         f"speeds, the error would be {errors} µm at 100 to 500 mm/s.\n"
     )
 
@@ -189,7 +189,7 @@ def on_coarse_grid(placement: Placement) -> bool:
 
 def statement_table(found: Sequence[Statement]) -> Iterator[str]:
     """Statements as lines of a table."""
-    yield "| section | statement | armtwin | | what it assumes, or why not |"
+    yield "| section | statement | armtwin | | what it depends on, or why not |"
     yield "|---|---|---|---|---|"
     for s in found:
         yield f"| {s.section} | {s.text} | {s.figure} | {s.verdict} | {s.why} |"

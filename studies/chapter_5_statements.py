@@ -17,7 +17,7 @@ class Statement:
         text: The statement, in our words.
         figure: What armtwin gives.
         holds: Whether it holds: 1, in part: 0.5, or not: 0.
-        why: What it assumes, or why it does not hold.
+        why: What it depends on, or why it does not hold.
     """
 
     section: str

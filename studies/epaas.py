@@ -94,17 +94,17 @@ on them, overshoots do. Runs start in equilibrium; dry friction is level tanh(v/
 
 
 WHAT_HELPS = """
-Gains by effective mass help: with 4 kg the tuned ones swing by centimetres after any motion and any
-step, compensated ones settle. Their price is what a proportional controller leaves: errors of dry
-friction and of the valve's lap grow as one over the gain, so that L3 ends at 122 % and L1 at 79 %
-of a step. Currents for gravity help L4, which has no dry friction: it ends within a micrometre in
+Gains by effective mass help: with 4 kg the tuned ones oscillate by centimetres after any motion and
+any step, compensated ones settle. The cost is the steady error of a proportional controller: errors
+of dry friction and of the valve's lap grow as one over the gain, so that L3 ends at 122 % and L1 at
+79 % of a step. Currents for gravity help L4, which has no dry friction: it ends within a micrometre in
 place of 8 to 14, or of 0.105 mm where the load comes at rest. They do not help L3, whose dry
-friction of 150 N holds more than the weight asks: the current that would hold the weight crosses
+friction of 150 N holds more than the weight needs: the current that would hold the weight crosses
 the lap of 6 mA and moves the piston by another 0.05 to 0.4 mm. And they do not help tuned gains,
-which swing on."""
+which still oscillate."""
 WHAT_RULES = """
-Gravity rules at the nominal speed, with a load too, and coupling is less than a tenth of it, as the
-document says; at five times the speed the speed terms rule. That inertia comes next at the nominal
+Gravity dominates at the nominal speed, with a load too, and coupling is less than a tenth of it, as the
+document says; at five times the speed the speed terms dominate. That inertia comes next at the nominal
 speed and the speed terms last (8.3) its own tables do not show: all of them grow with the square of
 the speed, so their order is the same at any, and there the speed terms are the largest.
 
@@ -269,7 +269,7 @@ def passing(robot):
 
 def acting():
     """Gravity, coupling and speed terms at the nominal speed and at five times."""
-    print("\n## What acts\n")
+    print("\n## Torque shares\n")
     print(
         "Torques of joints 2 and 3, which carry weight, added [N m]: at the state of tables 8.2.4,"
     )
@@ -365,11 +365,13 @@ def compensation():
     print(
         "4 kg in the gripper; gains tuned for the empty one, and gains in proportion to the natural"
     )
-    print("frequency of what is moved. Swing: peak to peak of the last 0.1 s of 0.4 s, in steps.\n")
+    print(
+        "frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s, in steps.\n"
+    )
     robot = at.Robot.load("epaas")
     loaded, home = robot.with_payload("load_4"), home_of(robot)
     compensated = with_mass_compensation(loaded, robot, home)
-    head("drive", "empty", "4 kg, tuned gains", "swing", "4 kg, compensated", "swing")
+    head("drive", "empty", "4 kg, tuned gains", "oscillation", "4 kg, compensated", "oscillation")
     ends = []
     for drive, volts, *_ in ROBOT[:3]:
         cells = [numbers(at.step_response(robot, {drive: volts}).features(drive))]
@@ -396,8 +398,8 @@ def gravity():
     print(
         "the last 0.2 s [mm], and peak to peak of L4 [mm]. With the currents that hold the weight"
     )
-    print("fed forward along the way, and without.\n")
-    head("to r, z m", "gains", "gravity", "L1", "L3", "L4", "swing of L4")
+    print("fed forward along the path, and without.\n")
+    head("to r, z m", "gains", "gravity", "L1", "L3", "L4", "oscillation of L4")
     robot = at.Robot.load("epaas")
     loaded, home = robot.with_payload("load_4"), home_of(robot)
     model = hydraulic_model(robot)

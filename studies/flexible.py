@@ -104,7 +104,7 @@ def modes_section() -> Iterator[str]:
     yield "\n## Modes\n"
     yield (
         "Lowest natural frequency with rotors locked, and the same from a simulated ring-down "
-        "(rotors a million times heavier, friction, damping and backlash off, a push of 8 ms).\n"
+        "(rotors a million times heavier, friction, damping and backlash off, a pulse of 8 ms).\n"
     )
     yield "| robot | posture | load | equations | ring-down | apart |"
     yield "|---|---|---|---|---|---|"
@@ -172,12 +172,12 @@ def parts_section() -> Iterator[str]:
     """Figure 6.1 part by part."""
     yield "\n## Figure 6.1, part by part\n"
     yield (
-        "The line of the laser welding thesis, micrometres with the process on, peak / root "
-        "mean square. Servo: all that a controller can know. The thesis gives slow errors by link "
-        "lengths and sag, erratic ones by uneven gears, ringing at 500 mm/s after the ramps and at "
-        "the reversal.\n"
+        "The line of the laser welding thesis, micrometres with the process on, peak / root mean "
+        "square. Servo: the error that the controller measures. The thesis attributes slow errors "
+        "to link lengths and elastic deflection, erratic ones to gear ripple, ringing at 500 mm/s "
+        "after the ramps and at the reversal.\n"
     )
-    yield "| speed | direction | servo | deviations | ripple | sag | swing | total |"
+    yield "| speed | direction | servo | deviations | ripple | sag | vibration | total |"
     yield "|---|---|---|---|---|---|---|---|"
     for speed in (0.1, 0.5):
         parts = at.error_parts(real_line(speed))
@@ -221,13 +221,13 @@ def ringing_section() -> Iterator[str]:
     """The swing after ramps and reversal at 500 mm/s, against the modes there."""
     yield "\n## Ringing at 500 mm/s\n"
     yield (
-        "The vibrating part of the error, from 0.05 to 0.35 s after each event, and the share of "
+        "The vibration part of the error, from 0.05 to 0.35 s after each event, and the share of "
         "its variance (a line removed) that the two slowest modes explain, rotors held by the "
         "servo or locked. While rotors slide, the servo holds them: friction, nearly constant "
-        "then, makes the arm ring and does not change how. After the last ramp friction holds the "
-        "rotors that have come to rest, and neither explains all; without friction it is the servo "
-        "again. What is left of vertical swing after the first ramp is slow: the twist that the "
-        "load of the motion makes. Last two columns: what elastic and rigid gears differ by, "
+        "then, excites the arm and does not change its modes. After the last ramp friction holds "
+        "the rotors at rest, and neither set of modes explains all; without friction it is the "
+        "servo again. The remaining vertical vibration after the first ramp is slow: the twist by "
+        "the load of the motion. Last two columns: the difference of elastic and rigid gears, "
         "without the sag, and the share that the modes held by the servo explain of it.\n"
     )
     yield (
@@ -332,7 +332,10 @@ def correction_section() -> Iterator[str]:
         "column) its bandwidth is off by ±10 % too. Root mean square of lateral and vertical "
         "error, micrometres.\n"
     )
-    yield "| job | joints | twin | drop, median | drop, least | with another servo: median, least |"
+    yield (
+        "| job | joints | twin | reduction, median | reduction, least "
+        "| with another servo: median, least |"
+    )
     yield "|---|---|---|---|---|---|"
     line = at.Job.load("rx90b_line").with_speed(0.3)
     frame = at.Job.load("kr300_frame")

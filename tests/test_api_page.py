@@ -24,7 +24,7 @@ def test_the_page_is_up_to_date():
 def test_every_argument_of_a_public_name_is_explained(name):
     value = getattr(armtwin, name)
     assert make_api.Docstring(value).first
-    assert make_api.unexplained(value) == []
+    assert make_api.list_undocumented(value) == []
 
 
 def test_every_public_method_says_what_it_does():
@@ -45,5 +45,5 @@ def test_an_argument_that_is_not_explained_is_found():
                 on two lines.
         """
 
-    assert make_api.unexplained(made_up) == ["new"]
+    assert make_api.list_undocumented(made_up) == ["new"]
     assert make_api.Docstring(made_up).entries == {"known": "Explained on two lines."}

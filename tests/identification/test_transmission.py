@@ -38,8 +38,8 @@ def test_the_kr300_is_told_on_a_run_that_the_fit_never_saw(robots, kr300_logs):
 
 def test_both_runs_of_the_kr300_agree_on_offset_and_stiffness(robots, kr300_logs):
     """Within the intervals of either; axis 1 is identifiable from neither. From B alone its
-    compliance is positive with 95 % confidence as long as nothing else is part of the twist: the effect of
-    run-out of the link encoder shows in A with the other sign.
+    compliance is positive with 95 % confidence as long as nothing else is part of the twist: the
+    effect of run-out of the link encoder shows in A with the other sign.
     """
     found = [at.identify_transmission(robots["kr300"], [log]) for log in kr300_logs]
     apart = abs(found[0].offset - found[1].offset)
