@@ -37,7 +37,7 @@ class LeftOutParts:
 
     Attributes:
         fitted: [A | b]ᵀ [A | b] / σ² of each part over the number of rows, (parts, f + 1, f + 1).
-        judged: Squares of each channel for the evaluation.
+        judged: Squares of each channel.
         power: Squares of the target of each channel, (n,).
         weight: λ.
         always: Number of the first coordinates that are in every fit.

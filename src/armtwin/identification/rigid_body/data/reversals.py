@@ -36,19 +36,17 @@ def in_chunks(samples: int) -> Iterator[slice]:
         yield slice(first, min(first + size, samples))
 
 
-def doubtful_contacts(
-    motion: Motion, doubt: Floats, deflections: Floats | None = None
-) -> ContactStates:
+def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None) -> ContactStates:
     """States of the contacts along a motion.
 
     Args:
         motion: The motion.
         doubt: Half widths of the speeds over which friction is averaged, (m, n) [rad/s].
-        deflections: Relative deflections of the friction elements, None without pre-sliding
-            hysteresis, (m, elements).
+        bent: Relative deflections of the friction elements, None without pre-sliding hysteresis,
+            (m, elements).
     """
     later = np.where(motion.a < 0, -1.0, 1.0)  # joints that pass a reversal together
-    return ContactStates(deflections, later * doubt)
+    return ContactStates(bent, later * doubt)
 
 
 def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
@@ -94,9 +92,7 @@ def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     return torque
 
 
-def _more_by_loads(
-    robot: Robot, motion: Motion, doubt: Floats, deflections: Floats | None
-) -> Floats:
+def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | None) -> Floats:
     """Friction that loads add, (m, n), signed by the contacts' deflections or the mean speeds."""
     parts = robot.assembly
     if parts.coupling is not None:
@@ -104,8 +100,8 @@ def _more_by_loads(
     sides = np.empty((len(motion.v), len(parts.friction)))
     for e, (_, row) in enumerate(parts.friction):
         sides[:, e] = mean_sign(motion.v @ row.weights, doubt @ np.abs(row.weights))
-    if deflections is not None:
-        sides = np.where(np.isnan(deflections), sides, deflections)
+    if bent is not None:
+        sides = np.where(np.isnan(bent), sides, bent)
     rigid = robot.inverse_dynamics(*motion)
     on_links = beyond_gears(parts, rigid, motion.v, motion.a)
     return loaded_friction(parts, on_links, motion.v, sides)

@@ -16,28 +16,28 @@ RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 WIDER = tuple((RADII[1] / RADII[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
 
 
-def memory_terms(places: Sequence[Host], distances: Sequence[float]) -> Terms:
+def memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
     """Pre-sliding terms of every distance for every host."""
     found = []
     for host in places:
-        for distance in distances:
-            found.append(host.memory(distance))
+        for radius in radii:
+            found.append(host.memory(radius))
     return tuple(found)
 
 
 def best_memory(
-    trial: Trial, places: int, distances: int, errors: dict[str, float]
+    trial: Trial, places: int, radii: int, errors: dict[str, float]
 ) -> dict[int, tuple[float, bool]]:
     """Best pre-sliding distance [rad] of each host that gets one, and whether it is identified.
 
     One distance for all is found first, then each host's own. Where joints are never at rest, the
     least distance acts as a sharper sign of the speed; others must do better than that, too.
     """
-    if not distances:
+    if not radii:
         return {}
     numbers, squares = [], []
-    for r in range(distances):
-        every = trial.positive([distances * host + r for host in range(places)])
+    for r in range(radii):
+        every = trial.positive([radii * host + r for host in range(places)])
         numbers.append(every)
         squares.append(trial.missed(every))
     best = trial.best(squares)
@@ -52,8 +52,8 @@ def best_memory(
     finer = vertex(RADII, [trial.share(residual) for residual in squares])
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
-        chosen[k // distances] = k % distances
-    residual = _with_own_radii(trial, chosen, distances, squares[best])
+        chosen[k // radii] = k % radii
+    residual = _with_own_radii(trial, chosen, radii, squares[best])
     errors["with pre-sliding hysteresis"] = trial.share(residual)
     found = {}
     for host, r in chosen.items():
@@ -62,19 +62,19 @@ def best_memory(
     return found
 
 
-def _with_own_radii(trial: Trial, chosen: dict[int, int], distances: int, before: Missed) -> Missed:
+def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, before: Missed) -> Missed:
     """Residual squares where each host has a distance of its own, or none, that does better.
 
     Args:
         trial: The terms.
         chosen: Number of the distance of each host, -1 for none; changed where another is better.
-        distances: Number of distances.
+        radii: Number of distances.
         before: Residual squares as chosen before.
     """
     for host in chosen:
         options, squares = [], []
-        for r in range(-1, distances):
-            numbers = _numbers({**chosen, host: r}, distances)
+        for r in range(-1, radii):
+            numbers = _numbers({**chosen, host: r}, radii)
             if trial.positive(numbers) == numbers:
                 options.append(r)
                 squares.append(trial.missed(numbers))
@@ -84,35 +84,33 @@ def _with_own_radii(trial: Trial, chosen: dict[int, int], distances: int, before
     return before
 
 
-def _numbers(chosen: dict[int, int], distances: int) -> list[int]:
+def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
     """Numbers of the terms from the distance of each host."""
     found = []
     for host in sorted(chosen):
         if chosen[host] >= 0:
-            found.append(distances * host + chosen[host])
+            found.append(radii * host + chosen[host])
     return found
 
 
 def damped_radii(
     some: IdentificationData,
     places: Sequence[Host],
-    presliding: dict[int, tuple[float, bool]],
+    memory: dict[int, tuple[float, bool]],
     errors: dict[str, float],
 ) -> float | None:
     """Factor of pre-sliding distances with the file's damping; None where that is no better.
 
     The torque of a damped contact reverses sooner than its pre-sliding distance alone gives.
     """
-    if not any(places[place].is_damped for place in presliding):
+    if not any(places[place].is_damped for place in memory):
         return None
-    terms: Terms = tuple(
-        places[place].memory(distance) for place, (distance, _) in presliding.items()
-    )
+    terms: Terms = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
     for factor in WIDER:
-        for place, (distance, _) in presliding.items():
-            terms += (places[place].memory(factor * distance, damped=True),)
+        for place, (radius, _) in memory.items():
+            terms += (places[place].memory(factor * radius, damped=True),)
     trial = trial_of(some, terms)
-    size = len(presliding)
+    size = len(memory)
     shares = []
     for first in range(0, len(terms), size):
         numbers = trial.positive(range(first, first + size))

@@ -54,14 +54,14 @@ def usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, f
 def load_terms(
     places: Sequence[Host],
     usual: dict[int, float],
-    distances: dict[int, float],
+    radii: dict[int, float],
     *,
     damped: bool = False,
 ) -> Terms:
     """A load term of every host with a gear of its own, with its pre-sliding distance if any."""
     found = []
     for place, load in usual.items():
-        found.append(places[place].load(load, distances.get(place), damped=damped))
+        found.append(places[place].load(load, radii.get(place), damped=damped))
     return tuple(found)
 
 
@@ -169,32 +169,30 @@ def chosen_terms(experiment: IdentificationData) -> Chosen:
     if not places:
         return Chosen((), {})
     usual = usual_loads(some, places)
-    distances = () if is_set_value(some.source) else RADII
-    kept = memory_terms(places, distances)
+    radii = () if is_set_value(some.source) else RADII
+    kept = memory_terms(places, radii)
     added = _shape_terms(places, {}) + load_terms(places, usual, {})
     trial = trial_of(some, kept + added)
     errors = {"the laws of the file": trial.share(trial.missed(()))}
-    presliding = best_memory(trial, len(places), len(distances), errors)
+    memory = best_memory(trial, len(places), len(radii), errors)
     first = len(kept)
     numbers: list[int] = []
-    if presliding and _is_a_shape(trial, presliding, len(places)):
-        presliding = {}
-    if presliding:
-        wider = damped_radii(some, places, presliding, errors)
+    if memory and _is_a_shape(trial, memory, len(places)):
+        memory = {}
+    if memory:
+        wider = damped_radii(some, places, memory, errors)
         damped = wider is not None
-        distances_of = {
-            place: (wider or 1.0) * distance for place, (distance, _) in presliding.items()
-        }
-        kept = tuple(places[place].memory(r, damped=damped) for place, r in distances_of.items())
-        added = _shape_terms(places, distances_of, damped=damped)
-        added += load_terms(places, usual, distances_of, damped=damped)
+        radii_of = {place: (wider or 1.0) * radius for place, (radius, _) in memory.items()}
+        kept = tuple(places[place].memory(r, damped=damped) for place, r in radii_of.items())
+        added = _shape_terms(places, radii_of, damped=damped)
+        added += load_terms(places, usual, radii_of, damped=damped)
         trial = trial_of(some, kept + added)
         first = len(kept)
         numbers = list(range(first))
     numbers += _best_shape(trial, numbers, first, len(places), errors)
     numbers = with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
     own = trial.parameters(numbers)[: len(some.prior.parameters)]
-    identified = [identified for _, identified in presliding.values()]
+    identified = [identified for _, identified in memory.values()]
     return Chosen(
         terms=tuple(trial.terms[k] for k in numbers),
         errors=errors,
@@ -216,21 +214,19 @@ def _some_rows(experiment: IdentificationData) -> IdentificationData:
     return replace(experiment, clean=tuple(clean)).with_all_rows()
 
 
-def _shape_terms(
-    places: Sequence[Host], distances: dict[int, float], *, damped: bool = False
-) -> Terms:
+def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: bool = False) -> Terms:
     """For every shape a term of each host, a decrease with its pre-sliding distance if any."""
     found = []
     for share in FALLS:
         for place, host in enumerate(places):
-            found.append(host.fall(share, distances.get(place), damped=damped))
+            found.append(host.fall(share, radii.get(place), damped=damped))
     for exponent in ROOTS:
         for host in places:
             found.append(host.root(exponent))
     return tuple(found)
 
 
-def _is_a_shape(trial: Trial, presliding: dict[int, tuple[float, bool]], places: int) -> bool:
+def _is_a_shape(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
     """Whether a dependence on speed predicts better, and pre-sliding beside it adds nothing.
 
     Friction that decreases towards rest looks like a deflecting contact where joints never rest.
@@ -239,35 +235,35 @@ def _is_a_shape(trial: Trial, presliding: dict[int, tuple[float, bool]], places:
     if not shape:
         return False
     deflecting = []
-    for place, (distance, _) in presliding.items():
-        nearest = int(np.argmin(np.abs(np.log(RADII) - np.log(distance))))
+    for place, (radius, _) in memory.items():
+        nearest = int(np.argmin(np.abs(np.log(RADII) - np.log(radius))))
         deflecting.append(len(RADII) * place + nearest)
     both = trial.positive([*deflecting, *shape])
     return not gain(trial.missed(shape), trial.missed(both)).shows
 
 
 def _best_shape(
-    trial: Trial, presliding: Sequence[int], first: int, places: int, errors: dict[str, float]
+    trial: Trial, memory: Sequence[int], first: int, places: int, errors: dict[str, float]
 ) -> list[int]:
     """Terms of the shape that does better, the same for all hosts; none where none does.
 
     Args:
         trial: The terms.
-        presliding: Numbers of the pre-sliding terms that were taken.
+        memory: Numbers of the pre-sliding terms that were taken.
         first: Number of the first term with a shape.
         places: Number of hosts.
         errors: What was tried, added to.
     """
     options, squares = [], []
     for words, numbers in _shapes(first, places):
-        kept = [k for k in trial.positive([*presliding, *numbers]) if k not in presliding]
+        kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]
         if not kept:
             continue
-        residual = trial.missed([*presliding, *kept])
+        residual = trial.missed([*memory, *kept])
         errors[f"with {words}"] = trial.share(residual)
         options.append(kept)
         squares.append(residual)
-    if not squares or not gain(trial.missed(presliding), by_the_others(squares)).shows:
+    if not squares or not gain(trial.missed(memory), by_the_others(squares)).shows:
         return []
     return options[trial.best(squares)]
 

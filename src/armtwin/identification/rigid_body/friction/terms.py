@@ -88,15 +88,15 @@ class Host:
     speed: float
     geared: bool
 
-    def memory(self, distance: float, *, damped: bool = False) -> Term:
+    def memory(self, radius: float, *, damped: bool = False) -> Term:
         """Dry friction with a pre-sliding distance [rad], with the file's damping where damped."""
-        presliding = self._bristle(distance, damped)
+        presliding = self._bristle(radius, damped)
         element = self._added(MEMORY, self._dry_law, presliding)
         return Term(element, self.row, self.number, self._sharpest())
 
-    def fall(self, share: float, distance: float | None, *, damped: bool = False) -> Term:
+    def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction that decreases within a share of the top speed, with a distance [rad]."""
-        presliding = self._bristle(distance, damped)
+        presliding = self._bristle(radius, damped)
         element = self._added(SHAPE, Drop(0.0, share * self.speed), presliding)
         return Term(element, self.row, self.number, None)
 
@@ -105,9 +105,9 @@ class Host:
         element = self._added(SHAPE, Power(0.0, self.speed, exponent), self._bristle(None))
         return Term(element, self.row, self.number, None)
 
-    def load(self, usual: float, distance: float | None, *, damped: bool = False) -> Term:
+    def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction by the load of a usual size [N m], with a pre-sliding distance [rad]."""
-        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(distance, damped))
+        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
         return Term(element, self.row, self.number, None, self.element.radius)
 
     @cached_property
@@ -127,18 +127,18 @@ class Host:
         """Whether the file gives its pre-sliding stiffness a damping."""
         return self.element.lead > 0 and self.element.radius > 0
 
-    def _bristle(self, distance: float | None, damped: bool = False) -> Presliding | None:
+    def _bristle(self, radius: float | None, damped: bool = False) -> Presliding | None:
         """Presliding of a distance, else the host's, so that every element has a stiffness.
 
         With the damping of the file relative to critical, the lead grows with the root of the
         distance: c1 / c0 = 2 ζ √(J / c0), c0 = level / distance.
         """
-        if distance is None:
+        if radius is None:
             return self.element.presliding
         if not (damped and self.is_damped):
-            return Presliding(radius=distance)
-        lead = self.element.lead * float(np.sqrt(distance / self.element.radius))
-        return Presliding(radius=distance, lead=lead)
+            return Presliding(radius=radius)
+        lead = self.element.lead * float(np.sqrt(radius / self.element.radius))
+        return Presliding(radius=radius, lead=lead)
 
     def _sharpest(self) -> str | None:
         """The host's dry parameter that at low speed acts most."""
