@@ -220,4 +220,4 @@ def test_hard_bristles_and_none_at_all_give_no_radius_and_that_is_said(bench, fr
     found = at.identify(bench, [made], cutoff=80.0)
     assert found.model.terms == ()
     (said,) = describe_friction(found)
-    assert said.startswith("The logs do not tell friction before sliding")
+    assert said.startswith("The logs do not identify pre-sliding friction")

@@ -46,7 +46,7 @@ from armtwin.robot.dynamics.load_friction import has_loads, is_turned
 from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
-# deviations of the speed's noise within which the sign of friction is first taken to be in doubt
+# deviations of the speed's noise within which the sign of friction is first taken as uncertain
 FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are identified
@@ -76,7 +76,7 @@ class LowPassFilter:
 
     Attributes:
         cutoff: Cut-off frequency [Hz].
-        asked: Whether it was asked for; a chosen one is lowered where a log's rate needs it.
+        asked: Whether it was given; a chosen one is lowered where a log's rate needs it.
         recipe: The other choices.
     """
 
@@ -92,13 +92,14 @@ class IdentificationData:
     Attributes:
         prior: The robot, with assumed drives where its file has none.
         recipe: The choices.
-        cutoff: Cut-off, as asked for or common to all logs [Hz].
+        cutoff: Cut-off, as given or common to all logs [Hz].
         source: Channel of the torque.
         free: The directions in which the parameters may change.
         logs: The logs, or their mean.
         clean: The clean logs.
         rest: Speeds below which a joint counts as at rest, (n,) [rad/s].
-        width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
+        width: Speeds about a reversal within which the sign of friction is uncertain, (n,)
+            [rad/s].
         terms: Friction terms added to those of the robot, their parameters last.
         carried: Parameters of what lies beyond the gears, for terms that follow loads, (p,); None
             where they are not known yet.

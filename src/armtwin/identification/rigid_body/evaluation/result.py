@@ -257,8 +257,8 @@ def _errors(result: Identification) -> Blocks:
             "soft",
         )
     yield Text(
-        "Errors in %: 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque with the identified robot, plain "
-        "least squares and the robot file (prior). The residual is the fit's."
+        "Errors in %, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: identified robot, plain least "
+        "squares and robot file (prior). The residual is the fit's."
     )
     if found.distrusted:
         yield Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")

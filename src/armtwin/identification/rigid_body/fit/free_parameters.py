@@ -66,7 +66,7 @@ def _largest_friction(table: tuple[Parameter, ...], element: str) -> float:
 def term_directions(robot: Robot, free: FreeDirections, terms: Terms) -> FreeDirections:
     """The free directions with those of added terms, hardly regularised.
 
-    A term takes the place of its host's parameter in part: the file knows their sum, not the split.
+    A term takes the place of its host's parameter in part: the file gives their sum, not the split.
     """
     if not terms:
         return free
