@@ -40,17 +40,19 @@ def in_chunks(samples: int) -> Iterator[slice]:
         yield slice(first, min(first + size, samples))
 
 
-def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None) -> ContactStates:
+def doubtful_contacts(
+    motion: Motion, doubt: Floats, deflections: Floats | None = None
+) -> ContactStates:
     """States of the contacts along a motion.
 
     Args:
         motion: The motion.
         doubt: Half widths of the speeds over which friction is averaged, (m, n) [rad/s].
-        bent: Relative deflections of the friction elements, None without pre-sliding hysteresis,
-            (m, elements).
+        deflections: Relative deflections of the friction elements, None without pre-sliding
+            hysteresis, (m, elements).
     """
     later = np.where(motion.a < 0, -1.0, 1.0)  # joints that pass a reversal together
-    return ContactStates(bent, later * doubt)
+    return ContactStates(deflections, later * doubt)
 
 
 def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
@@ -96,7 +98,9 @@ def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     return torque
 
 
-def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | None) -> Floats:
+def _more_by_loads(
+    robot: Robot, motion: Motion, doubt: Floats, deflections: Floats | None
+) -> Floats:
     """Friction that loads add, (m, n), signed by the contacts' deflections or the mean speeds."""
     parts = robot.assembly
     if parts.coupling is not None:
@@ -104,8 +108,8 @@ def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | N
     sides = np.empty((len(motion.v), len(parts.friction)))
     for e, (_, row) in enumerate(parts.friction):
         sides[:, e] = mean_sign(motion.v @ row.weights, doubt @ np.abs(row.weights))
-    if bent is not None:
-        sides = np.where(np.isnan(bent), sides, bent)
+    if deflections is not None:
+        sides = np.where(np.isnan(deflections), sides, deflections)
     rigid = robot.inverse_dynamics(*motion)
     on_links = beyond_gears(parts, rigid, motion.v, motion.a)
     return load_dependent_friction(parts, on_links, motion.v, sides)

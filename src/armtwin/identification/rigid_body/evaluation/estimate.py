@@ -65,8 +65,8 @@ class Estimate(Result):
         model: Contribution of each parameter to the torque.
         tried: The cut-offs that were tried.
         friction: The friction terms that were added, and what was tried.
-        price: Cost of the physical-consistency constraints on left-out parts; None where they hold
-            without.
+        consistency_cost: Cost of the physical-consistency constraints on left-out parts; None where
+            they hold without.
         inflation: How many times larger deviations are than if rows were independent, by the
             scatter of estimates with parts left out.
         missed: Root mean square residual of the torque of left-out parts, with what the filter

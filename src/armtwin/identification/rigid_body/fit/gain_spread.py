@@ -1,10 +1,10 @@
-"""What drive gains that were told with the parameters add to the covariance of these.
+"""Covariance that drive gains identified with the parameters add to these.
 
     Cov = Cov at known gains + D Σ Dᵀ        D = ∂φ/∂k, Σ the jackknife covariance of the gains
 
-A torque is its current times a gain, and a drawn fit is linear in its torque: D_j is how far the
-parameters go when the gain of joint j is doubled, over that gain. Joints share bodies, so that the
-gains of parts of a log err together with the masses that they are told with.
+A torque is its current times a gain, and a regularised fit is linear in its torque: D_j is the
+change of the parameters when the gain of joint j is doubled, over that gain. Joints share bodies,
+so that the errors of gains are correlated with those of the masses identified with them.
 """
 
 from __future__ import annotations

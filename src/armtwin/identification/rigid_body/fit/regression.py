@@ -178,7 +178,11 @@ class RegressionModel:
         return bundles_of(self.robot.assembly.friction), bundles_of(elements_of(self.terms))
 
     def columns(
-        self, motion: Motion, bent: Deflections, which: slice = slice(None), averaged: int = 1
+        self,
+        motion: Motion,
+        deflections: Deflections,
+        which: slice = slice(None),
+        averaged: int = 1,
     ) -> Floats:
         """Columns that each joint has, joint after joint, at some samples of a motion, (m, c).
 
@@ -186,12 +190,12 @@ class RegressionModel:
         """
         doubt = doubt_of_speed(motion.v, self.width, averaged)[which]
         some = motion.at(which)
-        own, added = bent.own, bent.added
+        own, added = deflections.own, deflections.added
         places = self._places
         columns = np.empty((len(some.q), len(places.own) + len(places.added)))
         on_links = np.empty_like(some.q) if self._loaded else None
-        deflections = None if own is None else own[which]
-        for here, Y in self._regressors(some, doubt, deflections):
+        of_elements = None if own is None else own[which]
+        for here, Y in self._regressors(some, doubt, of_elements):
             pick(Y.reshape(len(Y), -1), places.of_own, places.own, columns[here])
             if on_links is not None:
                 on_links[here] = self._beyond_gears(Y)
@@ -223,7 +227,7 @@ class RegressionModel:
         return any(term.element.follows_load for term in self.terms)
 
     def _regressors(
-        self, motion: Motion, doubt: Floats, bent: Floats | None
+        self, motion: Motion, doubt: Floats, deflections: Floats | None
     ) -> Iterator[tuple[slice, Floats]]:
         """The robot's regressor (k, n, p), a few samples at a time, and which samples these are.
 
@@ -232,7 +236,7 @@ class RegressionModel:
         Y = None
         for here in in_chunks(len(motion.q)):
             some = motion.at(here)
-            own = None if bent is None else bent[here]
+            own = None if deflections is None else deflections[here]
             contacts = doubtful_contacts(some, doubt[here], own)
             out = None if Y is None else Y[: len(some.q)]
             Y = self.robot.regressor(*some, contacts=contacts, out=out)
@@ -240,12 +244,12 @@ class RegressionModel:
 
     def regressors(self, motion: Motion) -> Iterator[Floats]:
         """The regressor (k, n, p + terms) of a motion, a few samples at a time."""
-        bent = self.bends(motion)
+        deflections = self.bends(motion)
         doubt = doubt_of_speed(motion.v, self.width, averaged=1)
         weights = self._weights
-        for here, Y in self._regressors(motion, doubt, bent.own):
+        for here, Y in self._regressors(motion, doubt, deflections.own):
             on_links = self._beyond_gears(Y) if self._loaded else None
-            added = None if bent.added is None else bent.added[here]
+            added = None if deflections.added is None else deflections.added[here]
             some = Samples(motion.at(here), doubt[here], added, on_links)
             values = term_values(self.robot, self.terms, some)
             if self.terms:
@@ -281,34 +285,34 @@ def select_rows(log: CleanLog) -> range:
 
 
 def rows(
-    model: RegressionModel, log: CleanLog, bent: Deflections, rest: Floats, kept: range
+    model: RegressionModel, log: CleanLog, deflections: Deflections, rest: Floats, kept: range
 ) -> RegressionRows:
     """Rows of a clean log, one channel for each joint.
 
     Args:
         model: The columns.
         log: The clean log.
-        bent: Deflections of the contacts along its motion.
+        deflections: Deflections of the contacts along its motion.
         rest: Speeds below which a joint is at rest and its rows do not count, (n,) [rad/s].
         kept: Consecutive samples of those that become rows.
     """
     how, clean = log.how, log.clean
     around = _around(log, kept)
-    columns = model.columns(log.motion, bent, around, how.averaged)
+    columns = model.columns(log.motion, deflections, around, how.averaged)
     Y = filter_values(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
-    used = (np.abs(clean.v[here]) >= rest) & find_settled_rows(log, bent, kept)
+    used = (np.abs(clean.v[here]) >= rest) & find_settled_rows(log, deflections, kept)
     return RegressionRows(Y[inside], model.busy, clean.tau[here], used)
 
 
-def find_settled_rows(log: CleanLog, bent: Deflections, kept: range) -> Flags:
+def find_settled_rows(log: CleanLog, deflections: Deflections, kept: range) -> Flags:
     """Whether the contacts on each joint are independent of the start of a log, (k, n).
 
     A filter mixes what it had before a margin.
     """
     margin = log.how.margin
-    return bent.settled[kept.start - margin : kept.stop - margin : kept.step]
+    return deflections.settled[kept.start - margin : kept.stop - margin : kept.step]
 
 
 def _around(log: CleanLog, kept: range) -> slice:
@@ -335,6 +339,6 @@ def raw_rows(
     some = slice(step // 2, None, step)
     motion = cleaned.motion_at(log.time)
     target = torque[some]
-    bent = model.bends(motion)
-    columns = model.columns(motion, bent, some)
-    return RegressionRows(columns, model.busy, target, bent.settled[some])
+    deflections = model.bends(motion)
+    columns = model.columns(motion, deflections, some)
+    return RegressionRows(columns, model.busy, target, deflections.settled[some])

@@ -16,28 +16,28 @@ DISTANCES = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 WIDER = tuple((DISTANCES[1] / DISTANCES[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
 
 
-def build_presliding_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
+def build_presliding_terms(places: Sequence[Host], distances: Sequence[float]) -> Terms:
     """Pre-sliding terms of every distance for every host."""
     found = []
     for host in places:
-        for radius in radii:
-            found.append(host.memory(radius))
+        for distance in distances:
+            found.append(host.memory(distance))
     return tuple(found)
 
 
 def choose_distances(
-    trial: Trial, places: int, radii: int, errors: dict[str, float]
+    trial: Trial, places: int, distances: int, errors: dict[str, float]
 ) -> dict[int, tuple[float, bool]]:
     """Best pre-sliding distance [rad] of each host that gets one, and whether it is identified.
 
     One distance for all is found first, then each host's own. Where joints are never at rest, the
     least distance acts as a sharper sign of the speed; others must do better than that, too.
     """
-    if not radii:
+    if not distances:
         return {}
     numbers, squares = [], []
-    for r in range(radii):
-        every = trial.positive([radii * host + r for host in range(places)])
+    for r in range(distances):
+        every = trial.positive([distances * host + r for host in range(places)])
         numbers.append(every)
         squares.append(trial.missed(every))
     best = trial.best(squares)
@@ -52,8 +52,8 @@ def choose_distances(
     finer = find_vertex(DISTANCES, [trial.share(residual) for residual in squares])
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
-        chosen[k // radii] = k % radii
-    residual = _choose_own_distances(trial, chosen, radii, squares[best])
+        chosen[k // distances] = k % distances
+    residual = _choose_own_distances(trial, chosen, distances, squares[best])
     errors["with pre-sliding hysteresis"] = trial.share(residual)
     found = {}
     for host, r in chosen.items():
@@ -63,20 +63,20 @@ def choose_distances(
 
 
 def _choose_own_distances(
-    trial: Trial, chosen: dict[int, int], radii: int, before: ResidualSquares
+    trial: Trial, chosen: dict[int, int], distances: int, before: ResidualSquares
 ) -> ResidualSquares:
     """Residual squares where each host has a distance of its own, or none, that does better.
 
     Args:
         trial: The terms.
         chosen: Number of the distance of each host, -1 for none; changed where another is better.
-        radii: Number of distances.
+        distances: Number of distances.
         before: Residual squares as chosen before.
     """
     for host in chosen:
         options, squares = [], []
-        for r in range(-1, radii):
-            numbers = _numbers({**chosen, host: r}, radii)
+        for r in range(-1, distances):
+            numbers = _numbers({**chosen, host: r}, distances)
             if trial.positive(numbers) == numbers:
                 options.append(r)
                 squares.append(trial.missed(numbers))
@@ -86,33 +86,35 @@ def _choose_own_distances(
     return before
 
 
-def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
+def _numbers(chosen: dict[int, int], distances: int) -> list[int]:
     """Numbers of the terms from the distance of each host."""
     found = []
     for host in sorted(chosen):
         if chosen[host] >= 0:
-            found.append(radii * host + chosen[host])
+            found.append(distances * host + chosen[host])
     return found
 
 
 def choose_damped_distances(
     some: IdentificationData,
     places: Sequence[Host],
-    memory: dict[int, tuple[float, bool]],
+    presliding: dict[int, tuple[float, bool]],
     errors: dict[str, float],
 ) -> float | None:
     """Factor of pre-sliding distances with the file's damping; None where that is no better.
 
     The torque of a damped contact reverses sooner than its pre-sliding distance alone gives.
     """
-    if not any(places[place].is_damped for place in memory):
+    if not any(places[place].is_damped for place in presliding):
         return None
-    terms: Terms = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
+    terms: Terms = tuple(
+        places[place].memory(distance) for place, (distance, _) in presliding.items()
+    )
     for factor in WIDER:
-        for place, (radius, _) in memory.items():
-            terms += (places[place].memory(factor * radius, damped=True),)
+        for place, (distance, _) in presliding.items():
+            terms += (places[place].memory(factor * distance, damped=True),)
     trial = prepare_trial(some, terms)
-    size = len(memory)
+    size = len(presliding)
     shares = []
     for first in range(0, len(terms), size):
         numbers = trial.positive(range(first, first + size))

@@ -54,14 +54,14 @@ def estimate_usual_loads(some: IdentificationData, places: Sequence[Host]) -> di
 def build_load_terms(
     places: Sequence[Host],
     usual: dict[int, float],
-    radii: dict[int, float],
+    distances: dict[int, float],
     *,
     damped: bool = False,
 ) -> Terms:
     """A load term of every host with a gear of its own, with its pre-sliding distance if any."""
     found = []
     for place, load in usual.items():
-        found.append(places[place].load(load, radii.get(place), damped=damped))
+        found.append(places[place].load(load, distances.get(place), damped=damped))
     return tuple(found)
 
 
@@ -169,30 +169,32 @@ def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
     if not places:
         return FrictionSelection((), {})
     usual = estimate_usual_loads(some, places)
-    radii = () if is_command(some.source) else DISTANCES
-    kept = build_presliding_terms(places, radii)
+    distances = () if is_command(some.source) else DISTANCES
+    kept = build_presliding_terms(places, distances)
     added = _build_shape_terms(places, {}) + build_load_terms(places, usual, {})
     trial = prepare_trial(some, kept + added)
     errors = {"the laws of the file": trial.share(trial.missed(()))}
-    memory = choose_distances(trial, len(places), len(radii), errors)
+    presliding = choose_distances(trial, len(places), len(distances), errors)
     first = len(kept)
     numbers: list[int] = []
-    if memory and _shape_suffices(trial, memory, len(places)):
-        memory = {}
-    if memory:
-        wider = choose_damped_distances(some, places, memory, errors)
+    if presliding and _shape_suffices(trial, presliding, len(places)):
+        presliding = {}
+    if presliding:
+        wider = choose_damped_distances(some, places, presliding, errors)
         damped = wider is not None
-        radii_of = {place: (wider or 1.0) * radius for place, (radius, _) in memory.items()}
-        kept = tuple(places[place].memory(r, damped=damped) for place, r in radii_of.items())
-        added = _build_shape_terms(places, radii_of, damped=damped)
-        added += build_load_terms(places, usual, radii_of, damped=damped)
+        distances_of = {
+            place: (wider or 1.0) * distance for place, (distance, _) in presliding.items()
+        }
+        kept = tuple(places[place].memory(r, damped=damped) for place, r in distances_of.items())
+        added = _build_shape_terms(places, distances_of, damped=damped)
+        added += build_load_terms(places, usual, distances_of, damped=damped)
         trial = prepare_trial(some, kept + added)
         first = len(kept)
         numbers = list(range(first))
     numbers += _choose_shape(trial, numbers, first, len(places), errors)
     numbers = add_load_terms(trial, numbers, len(trial.terms) - len(usual), errors)
     own = trial.parameters(numbers)[: len(some.prior.parameters)]
-    identified = [identified for _, identified in memory.values()]
+    identified = [identified for _, identified in presliding.values()]
     return FrictionSelection(
         terms=tuple(trial.terms[k] for k in numbers),
         errors=errors,
@@ -215,20 +217,20 @@ def _thin_rows(experiment: IdentificationData) -> IdentificationData:
 
 
 def _build_shape_terms(
-    places: Sequence[Host], radii: dict[int, float], *, damped: bool = False
+    places: Sequence[Host], distances: dict[int, float], *, damped: bool = False
 ) -> Terms:
     """For every shape a term of each host, a decrease with its pre-sliding distance if any."""
     found = []
     for share in DECREASES:
         for place, host in enumerate(places):
-            found.append(host.fall(share, radii.get(place), damped=damped))
+            found.append(host.fall(share, distances.get(place), damped=damped))
     for exponent in ROOTS:
         for host in places:
             found.append(host.root(exponent))
     return tuple(found)
 
 
-def _shape_suffices(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
+def _shape_suffices(trial: Trial, presliding: dict[int, tuple[float, bool]], places: int) -> bool:
     """Whether a dependence on speed predicts better, and pre-sliding beside it adds nothing.
 
     Friction that decreases towards rest looks like a deflecting contact where joints never rest.
@@ -237,37 +239,37 @@ def _shape_suffices(trial: Trial, memory: dict[int, tuple[float, bool]], places:
     if not shape:
         return False
     deflecting = []
-    for place, (radius, _) in memory.items():
-        nearest = int(np.argmin(np.abs(np.log(DISTANCES) - np.log(radius))))
+    for place, (distance, _) in presliding.items():
+        nearest = int(np.argmin(np.abs(np.log(DISTANCES) - np.log(distance))))
         deflecting.append(len(DISTANCES) * place + nearest)
     both = trial.positive([*deflecting, *shape])
     return not estimate_gain(trial.missed(shape), trial.missed(both)).is_significant
 
 
 def _choose_shape(
-    trial: Trial, memory: Sequence[int], first: int, places: int, errors: dict[str, float]
+    trial: Trial, presliding: Sequence[int], first: int, places: int, errors: dict[str, float]
 ) -> list[int]:
     """Terms of the shape that does better, the same for all hosts; none where none does.
 
     Args:
         trial: The terms.
-        memory: Numbers of the pre-sliding terms that were taken.
+        presliding: Numbers of the pre-sliding terms that were taken.
         first: Number of the first term with a shape.
         places: Number of hosts.
         errors: What was tried, added to.
     """
     options, squares = [], []
     for words, numbers in _shapes(first, places):
-        kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]
+        kept = [k for k in trial.positive([*presliding, *numbers]) if k not in presliding]
         if not kept:
             continue
-        residual = trial.missed([*memory, *kept])
+        residual = trial.missed([*presliding, *kept])
         errors[f"with {words}"] = trial.share(residual)
         options.append(kept)
         squares.append(residual)
     if (
         not squares
-        or not estimate_gain(trial.missed(memory), cross_validate(squares)).is_significant
+        or not estimate_gain(trial.missed(presliding), cross_validate(squares)).is_significant
     ):
         return []
     return options[trial.best(squares)]

@@ -51,7 +51,7 @@ class Term:
         row: The row that it acts on.
         host: Number of the friction element that it is added to.
         tied: Parameter of the host whose place it takes in part, None where of none.
-        bends_by: Pre-sliding distance of its host by the file [rad].
+        presliding_distance: Pre-sliding distance of its host by the file [rad].
     """
 
     element: FrictionElement
@@ -88,15 +88,15 @@ class Host:
     speed: float
     geared: bool
 
-    def memory(self, radius: float, *, damped: bool = False) -> Term:
+    def memory(self, distance: float, *, damped: bool = False) -> Term:
         """Dry friction with a pre-sliding distance [rad], with the file's damping where damped."""
-        presliding = self._build_stiffness(radius, damped)
+        presliding = self._build_stiffness(distance, damped)
         element = self._build_element(PRESLIDING, self._dry_law, presliding)
         return Term(element, self.row, self.number, self._sharpest())
 
-    def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
+    def fall(self, share: float, distance: float | None, *, damped: bool = False) -> Term:
         """Dry friction that decreases within a share of the top speed, with a distance [rad]."""
-        presliding = self._build_stiffness(radius, damped)
+        presliding = self._build_stiffness(distance, damped)
         element = self._build_element(SHAPE, Drop(0.0, share * self.speed), presliding)
         return Term(element, self.row, self.number, None)
 
@@ -107,10 +107,10 @@ class Host:
         )
         return Term(element, self.row, self.number, None)
 
-    def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
+    def load(self, usual: float, distance: float | None, *, damped: bool = False) -> Term:
         """Dry friction by the load of a usual size [N m], with a pre-sliding distance [rad]."""
         element = self._build_element(
-            LOAD, Loaded(0.0, usual), self._build_stiffness(radius, damped)
+            LOAD, Loaded(0.0, usual), self._build_stiffness(distance, damped)
         )
         return Term(element, self.row, self.number, None, self.element.radius)
 
@@ -133,18 +133,18 @@ class Host:
         """Whether the file gives its pre-sliding stiffness a damping."""
         return self.element.lead > 0 and self.element.radius > 0
 
-    def _build_stiffness(self, radius: float | None, damped: bool = False) -> Presliding | None:
+    def _build_stiffness(self, distance: float | None, damped: bool = False) -> Presliding | None:
         """Presliding of a distance, else the host's, so that every element has a stiffness.
 
         With the damping of the file relative to critical, the lead grows with the root of the
         distance: c1 / c0 = 2 ζ √(J / c0), c0 = level / distance.
         """
-        if radius is None:
+        if distance is None:
             return self.element.presliding
         if not (damped and self.is_damped):
-            return Presliding(radius=radius)
-        lead = self.element.lead * float(np.sqrt(radius / self.element.radius))
-        return Presliding(radius=radius, lead=lead)
+            return Presliding(radius=distance)
+        lead = self.element.lead * float(np.sqrt(distance / self.element.radius))
+        return Presliding(radius=distance, lead=lead)
 
     def _sharpest(self) -> str | None:
         """The host's dry parameter that at low speed acts most."""
@@ -208,7 +208,7 @@ class Samples:
     Attributes:
         motion: The motion.
         doubt: Half widths of the speeds that samples average over, (m, n) [rad/s].
-        bent: Deflections of the terms, None without pre-sliding hysteresis, (m, terms).
+        deflections: Deflections of the terms, None without pre-sliding hysteresis, (m, terms).
         on_links: Joint torques beyond the gears; None where no term needs them, (m, n) [N m].
     """
 

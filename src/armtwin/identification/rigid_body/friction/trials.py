@@ -32,7 +32,7 @@ class Trial:
     """All terms that may be chosen, their squares computed once.
 
     Attributes:
-        stands: Whether the joints are at rest often enough to show that friction keeps its sign.
+        is_often_at_rest: Whether the joints rest often enough to show that friction keeps its sign.
         terms: The terms, in the order of the last coordinates.
         free: The free directions of all, as regularised.
         squares: Squares of the parts.
