@@ -97,18 +97,18 @@ WHAT_HELPS = """
 Gains by effective mass help: with 4 kg the tuned ones oscillate by centimetres after any motion and
 any step, compensated ones settle. The cost is the steady error of a proportional controller: errors
 of dry friction and of the valve's lap grow as one over the gain, so that L3 ends at 122 % and L1 at
-79 % of a step. Currents for gravity help L4, which has no dry friction: it ends within a micrometre in
-place of 8 to 14, or of 0.105 mm where the load comes at rest. They do not help L3, whose dry
+79 % of a step. Currents for gravity help L4, which has no dry friction: it ends within a micrometre
+in place of 8 to 14, or of 0.105 mm where the load comes at rest. They do not help L3, whose dry
 friction of 150 N holds more than the weight needs: the current that would hold the weight crosses
 the lap of 6 mA and moves the piston by another 0.05 to 0.4 mm. And they do not help tuned gains,
 which still oscillate."""
 WHAT_RULES = """
-Gravity dominates at the nominal speed, with a load too, and coupling is less than a tenth of it, as the
-document says; at five times the speed the speed terms dominate. That inertia comes next at the nominal
-speed and the speed terms last (8.3) its own tables do not show: all of them grow with the square of
-the speed, so their order is the same at any, and there the speed terms are the largest.
+Gravity dominates at the nominal speed, with a load too, and coupling is less than a tenth of it, as
+the document says; at five times the speed the speed terms dominate. That inertia comes next at the
+nominal speed and the speed terms last (8.3) its own tables do not show: all of them grow with the
+square of the speed, so their order is the same at any, and there the speed terms are the largest.
 
-The same along the straight seam of the RX90B (`armtwin analyse rx90b torques --along rx90b_line`),
+As above along the straight seam of the RX90B (`armtwin analyse rx90b torques --along rx90b_line`),
 root mean square [N m]:
 """
 SPEED = """
@@ -366,7 +366,7 @@ def compensation():
         "4 kg in the gripper; gains tuned for the empty one, and gains in proportion to the natural"
     )
     print(
-        "frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s, in steps.\n"
+        "frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s, in\nsteps.\n"
     )
     robot = at.Robot.load("epaas")
     loaded, home = robot.with_payload("load_4"), home_of(robot)
