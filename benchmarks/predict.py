@@ -42,7 +42,7 @@ PEER_POSES = 50 if QUICK else 1000
 
 
 def cladding() -> at.Job:
-    """Lanes of 400 mm, 20 mm apart, to and fro, layer upon layer: ten minutes at 100 mm/s."""
+    """Lanes of 400 mm, 20 mm apart, back and forth, layer upon layer: ten minutes at 100 mm/s."""
     job = at.Job.load("rx90b_line")
     xs = [0.02 * k for k in range(LANES)]
     order = [x for layer in range(LAYERS) for x in (xs if layer % 2 == 0 else xs[::-1])]

@@ -1,11 +1,11 @@
 """How far the band of a verdict can be trusted: `python studies/band.py [accuracy|coverage] ...`.
 
 `accuracy`: 64 draws of five seeds against 1024, on five jobs: ends of the band, probability, what
-is told to decide it, shares.
+is reported to decide it, shares.
 
-`coverage [COUNT]`: virtual robots. Each has a file of its own, drawn about the library's, and is
-itself drawn about that file; how many lie within the band that the file alone gives, and how many
-of those that are told a probability near one half hold.
+`coverage [COUNT]`: virtual robots. Each has a file of its own, sampled about the library's, and is
+itself sampled about that file; how many lie within the band that the file alone gives, and how many
+of those with a probability near one half hold.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CASES = (
     ("kr300_frame", None),
     ("lwa4p_bead", None),
 )
-SEEDS = range(10)  # that are told to agree in what decides; errors are judged over the first five
+SEEDS = range(10)  # that are compared in what decides; errors are evaluated over the first five
 FIVE = 5
 MANY, DRAWS, REFERENCE = 1024, 64, 99
 
@@ -44,7 +44,7 @@ def accuracy() -> Iterator[str]:
     """64 draws against 1024."""
     yield (
         "job | band of 1024 | P | ends off, rms (worst) of five | P off, rms of five (worst of "
-        "ten) | first told | then | shares off | draws that stop"
+        "ten) | first cause | then | shares off | draws that stop"
     )
     for name, speed in CASES:
         yield " | ".join(accuracy_of(job_of(name, speed)))
@@ -74,7 +74,7 @@ def accuracy_of(job: at.Job) -> Iterator[str]:
 
 
 def _told(whole: at.Band, bands: list[at.Band], place: int) -> str:
-    """What is told to decide it, first or second, and how many seeds tell the same."""
+    """The first or second cause of the spread, and how many seeds agree."""
     name = whole.shares[place].quantity.name
     same = 0
     for band in bands:
@@ -97,13 +97,13 @@ class Covered:
 
     @property
     def within(self) -> Flags:
-        """Which robots lie within the band of nine of ten."""
+        """Which robots lie within the 90 % interval."""
         ends = np.array([(band.ratio[0], band.ratio[2]) for band in self.bands])
         return (self.ratio >= ends[:, 0]) & (self.ratio <= ends[:, 1])
 
     @property
     def odds(self) -> Floats:
-        """The probability that each was told."""
+        """The probability predicted for each."""
         return np.array([band.probability for band in self.bands])
 
     @property
@@ -133,12 +133,12 @@ def coverage(count: int) -> Iterator[str]:
     run = np.isfinite(found.ratio)
     yield f"{len(found.bands)} of {count} files have a band, {(~run).sum()} of these robots stop"
     yield (
-        f"within the band of nine of ten: {100 * found.within[run].mean():.0f} % of those that do "
+        f"within the 90 % interval: {100 * found.within[run].mean():.0f} % of those that do "
         f"not stop, {100 * found.within.mean():.0f} % of all"
     )
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.01)):
         some = (odds >= low) & (odds < high)
-        yield f"told {low:g} to {min(high, 1):g}: {some.sum()}, of which {holds[some].sum()} hold"
+        yield f"P {low:g} to {min(high, 1):g}: {some.sum()}, of which {holds[some].sum()} hold"
     rms = np.sqrt((found.deviations**2).mean())
     yield f"deviations from the middle of the band: rms {rms:.2f} of its own"
 
@@ -149,11 +149,11 @@ def virtual_robot(seed: int, draws: int) -> tuple[at.Band | None, float]:
     library = at.predict(job_of("rx90b_line", "300 mm/s"))
     file = _drawn(library, random)
     job = library.job
-    told = at.predict(replace_tool(job), at.Robot(file.description))
-    if told.verdict.stopped is not None:
+    predicted = at.predict(replace_tool(job), at.Robot(file.description))
+    if predicted.verdict.stopped is not None:
         return None, np.nan
-    band = at.assess(told, draws=draws, seed=seed)
-    truth = run_variants(told, [_drawn(told, random)])
+    band = at.assess(predicted, draws=draws, seed=seed)
+    truth = run_variants(predicted, [_drawn(predicted, random)])
     peaks: Floats = truth.peaks[0] / band.tolerances
     return band, np.inf if np.isnan(peaks).any() else float(peaks.max())
 

@@ -243,7 +243,7 @@ def page(lines: Sequence[Placement], corners: Sequence[Corner]) -> Iterator[str]
 
 
 def main() -> None:
-    """Scan, tell where the shipped jobs do not lie in the middle, print the page."""
+    """Scan, report where the shipped jobs do not lie in the middle, print the page."""
     lines = list(line_placements(STEP))
     corners = all_corner_placements()
     found = Seams(middle(lines), middle(corners))

@@ -206,7 +206,7 @@ def viscous_statements(seams: Seams) -> Iterator[Statement]:
 
 
 def without_stribeck(seams: Seams) -> list[float]:
-    """Largest errors at the speeds if asperity friction did not fall with speed [m]."""
+    """Largest errors at the speeds if asperity friction did not decrease with speed [m]."""
     even = {}
     for f in seams.line().robot.description.friction:
         even[f"friction.{f.name}.speed"] = 100 * f.law.speed

@@ -96,13 +96,13 @@ def on_process(p: at.Prediction) -> np.ndarray:
 
 
 def peaks(p: at.Prediction) -> tuple[float, float]:
-    """Largest lateral and vertical error while the process is on [m]."""
+    """Largest lateral and vertical error with the process on [m]."""
     error, on = p.path_error, on_process(p)
     return largest(error.lateral[on]), largest(error.vertical[on])
 
 
 def peak_places(p: at.Prediction) -> tuple[float, float]:
-    """Where the lateral and the vertical error are largest while the process is on [m]."""
+    """Where the lateral and the vertical error are largest with the process on [m]."""
     error, on = p.path_error, on_process(p)
     s = error.s[on]
     lateral = np.abs(error.lateral[on])
@@ -172,9 +172,9 @@ def methods_apart(p: at.Prediction) -> float:
 
 def causes_of(p: at.Prediction, direction: str) -> str:
     """The two largest causes of the largest error in a direction, with their shares."""
-    told = [found for found in at.explain(p) if found.span.direction == direction]
-    told.sort(key=lambda found: abs(found.span.peak_m))
-    worst = told[-1]
+    causes = [found for found in at.explain(p) if found.span.direction == direction]
+    causes.sort(key=lambda found: abs(found.span.peak_m))
+    worst = causes[-1]
     words = []
     for cause in worst.causes[:2]:
         words.append(f"{cause.cause} of {cause.joint} {100 * cause.share:.0f} %")

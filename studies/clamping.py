@@ -205,15 +205,15 @@ def turning_regions(machine: str, seconds: int = 120) -> dict[str, tuple[float, 
         "speed table": TabulatedFriction(SPEEDS[1:], torques[1:]),
         "speed table with static friction": TabulatedFriction(SPEEDS, torques),
     }
-    told = {}
+    residuals = {}
     for name, other in frictions.items():
         again = at.recreate(result, other)
-        told[name] = (again.between_rms / again.turn, again.turning_rms / again.turn)
-    return told
+        residuals[name] = (again.between_rms / again.turn, again.turning_rms / again.turn)
+    return residuals
 
 
 def clamped_tools() -> Iterator[tuple[float, float, float]]:
-    """Stiffness of the clamp, of joint 1 by statics, and as its clamping curve tells it [N m/rad].
+    """Stiffness of the clamp, of joint 1 by statics, and from its clamping curve [N m/rad].
 
         statics: K_1 (1 - [(K + Jᵀ C J)⁻¹ K]_11)
 

@@ -365,9 +365,8 @@ def compensation():
     print(
         "4 kg in the gripper; gains tuned for the empty one, and gains in proportion to the natural"
     )
-    print(
-        "frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s, in\nsteps.\n"
-    )
+    print("frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s,")
+    print("in steps.\n")
     robot = at.Robot.load("epaas")
     loaded, home = robot.with_payload("load_4"), home_of(robot)
     compensated = with_mass_compensation(loaded, robot, home)

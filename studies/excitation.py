@@ -40,7 +40,7 @@ NOISES = 4  # of each run in closed loop
 
 
 def told(found, rows):
-    """Directions told to 10 % by so many samples."""
+    """Parameter combinations identified to within 10 % by a number of samples."""
     sigma = found.singular_values("parameters") * np.sqrt(rows / found.rows)
     return int((sigma > found.plan.noise / RELATIVE_ERROR).sum())
 
@@ -61,7 +61,7 @@ def main():
     at.excite(robot, at.ExcitationPlan(starts=2))  # compiles
     print(
         f"{'motion':28} {'CPU s':>7} {'mean %':>9} {'1e3 smin':>9} {'condition':>10} "
-        f"{'by col.':>7} {'log det':>8} {'told':>5} {'25Hz':>5}"
+        f"{'by col.':>7} {'log det':>8} {'ident':>5} {'25Hz':>5}"
     )
     plan = at.ExcitationPlan(search="random", starts=count, seed=1)
     start = time.process_time()

@@ -6,7 +6,7 @@ RX90B, table 3.1: 20 speeds of 0.005 to 4.5 rad/s, three series, 2 % of noise, 1
 Of each number the share of draws whose 95 % interval holds it; of the curve how often it is within
 2 % everywhere, and its scatter over the bound of Cramer and Rao, with the share that an estimate at
 the bound would have. The wrist is fitted as a whole, from runs of joints 5 and 6 against and along
-with each other, and from as many that tell model b; what joints 5 and 6 feel is compared too. The
+with each other, and from as many that excite model b; what joints 5 and 6 feel is compared too. The
 Powerball's table 2 and the public set at the paper's speeds, both signs, 1 % of noise. Four
 temperatures: the viscosity coefficient. UR10e: slow waves of each joint, target currents.
 """
@@ -68,11 +68,11 @@ def counted(fits, laws):
         print(f"    {e} {name:17} held {100 * share:5.1f} %   spread {100 * spread:5.1f} %")
 
 
-def judged(name, missed, covariance, G):
+def judged(name, residuals, covariance, G):
     """Print errors of a curve, (draws, speeds), beside those at the bound."""
     bound = np.sqrt(np.einsum("gi,ij,gj->g", G, covariance, G))
-    ratio = np.sqrt((missed**2).mean(axis=0)) / bound
-    farthest = np.abs(missed).max(axis=1)
+    ratio = np.sqrt((residuals**2).mean(axis=0)) / bound
+    farthest = np.abs(residuals).max(axis=1)
     values, vectors = np.linalg.eigh(covariance)
     chance = np.random.default_rng(0).standard_normal((BOUND_DRAWS, len(values)))
     best = np.abs(chance @ (vectors * np.sqrt(np.maximum(values, 0))).T @ G.T).max(axis=1)
@@ -89,14 +89,14 @@ def single_joints(robot, draws, rng):
     for words, speeds in (("document", SPEEDS), ("denser at the ends", denser_at_the_ends(20))):
         for j in range(4):
             law = robot.description.friction[j].law
-            fits, missed = [], []
+            fits, residuals = [], []
             for _ in range(draws):
                 curves = single_joint(robot, robot.joint_names[j], rng, speeds=speeds)
                 fits.append(fit_laws(curves, np.eye(6)[j : j + 1], [type(law)]))
-                missed.append(errors(fits[-1].laws[0], law, BETWEEN))
+                residuals.append(errors(fits[-1].laws[0], law, BETWEEN))
             covariance = least_covariance([law], np.eye(1), speeds[:, None])
             (G,) = curve_slopes([law], BETWEEN)
-            judged(f"joint {j + 1}, speeds {words}", np.array(missed), covariance, G)
+            judged(f"joint {j + 1}, speeds {words}", np.array(residuals), covariance, G)
             counted(fits, [law])
 
 
@@ -122,8 +122,8 @@ def wrists(robot, draws, rng):
             fits.append(fit_laws(curves, wide, [type(law) for law in laws]))
         covariance = least_covariance(laws, rows, runs)
         for e, G in enumerate(curve_slopes(laws, BETWEEN)):
-            missed = np.array([errors(fit.laws[e], laws[e], BETWEEN) for fit in fits])
-            judged(f"wrist {'abc'[e]}, runs {words}", missed, covariance, G)
+            residuals = np.array([errors(fit.laws[e], laws[e], BETWEEN) for fit in fits])
+            judged(f"wrist {'abc'[e]}, runs {words}", residuals, covariance, G)
         for name, kind in KINDS.items():
             truth = felt(laws, rows, kind)
             gaps = np.array([np.abs(felt(fit.laws, rows, kind) / truth - 1) for fit in fits])
@@ -194,7 +194,7 @@ def ur10e(folder):
         print(f"  joint {k}, {len(group.curves.torque)} points, largest {largest:.3g} A")
         for name, found in sorted(group.candidates.items(), key=lambda pair: pair[1].criterion):
             print(
-                f"    {name:16} {found.count} numbers, missed {1e3 * found.rms:7.2f} mA, behind "
+                f"    {name:16} {found.count} numbers, residual {1e3 * found.rms:7.2f} mA, behind "
                 f"{found.criterion - best:6.1f}{' taken' if name == group.chosen else ''}"
             )
 

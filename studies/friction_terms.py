@@ -1,10 +1,10 @@
-"""How often identification adds friction terms that a robot does not have, and misses those it has.
+"""How often identification adds friction terms that a robot does not have, and omits those it has.
 
     python studies/friction_terms.py [ROBOTS]
 
 Virtual TX40s, 50 by default, each with friction of its own and with the laws of the file: dry and
 viscous. They move between poses and rest, or move on by harmonics. The torque has white noise, and
-as much slow noise, which stands for what no model has. Robots with a memory have a radius of
+as much slow noise, for what no model has. Robots with pre-sliding friction have a radius of
 1e-3 rad in half of their dry friction, those with a shape a root of the speed beside it, those with
 loads 8 % of the torque that each gear passes on.
 """

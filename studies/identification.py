@@ -1,4 +1,4 @@
-"""Real robots, default settings: how much torque of a log that the fit never saw is missed.
+"""Real robots, default settings: the torque error on a log that the fit never saw.
 
     python studies/identification.py DATA [--cutoffs] [CASE ...]
 
@@ -152,7 +152,7 @@ def cells(nrmse):
 
 
 def between(first, second):
-    """z between two fits of each parameter that both tell, and not a contract, as friction >= 0.
+    """z between two fits of each parameter that both identify, not at a bound as friction >= 0.
 
     A coefficient beside a power of the speed is another one beside another power.
     """

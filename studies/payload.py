@@ -1,4 +1,4 @@
-"""How often intervals of a payload cover the truth, and how well a known one tells the drives.
+"""How often intervals of a payload cover the truth, and how well a known one identifies the drives.
 
     python studies/payload.py [DRAWS]
 
@@ -57,7 +57,7 @@ def main():
     motors = [replace(m, torque_constant=None, current_limit=None) for m in bare.description.motor]
     blind = at.Robot(replace(bare.description, motor=tuple(motors)), bare.origin)
     chance = np.random.default_rng(20)
-    values, covered, gains, gain_covered, told, least = [], [], [], [], [], []
+    values, covered, gains, gain_covered, widths, least = [], [], [], [], [], []
     for draw in range(draws):
         if draw % max(1, draws // MOTIONS) == 0:
             motion = excitation(head, 100 + draw)
@@ -70,7 +70,7 @@ def main():
         currents = [as_currents(bare, log, constants) for log in logs]
         gain = at.identify_drive_gains(blind, *currents, MASS, torque="current").gain
         gains.append(gain.constants / constants - 1)
-        told.append(gain.std / gain.constants)
+        widths.append(gain.std / gain.constants)
         gain_covered.append((gain.low < constants) & (constants < gain.high))
     values, covered = np.array(values), np.array(covered)
     error = values[:, 0] / MASS - 1
@@ -81,7 +81,7 @@ def main():
     )
     for name, share in zip([row.name for row in found.table], covered.mean(axis=0), strict=True):
         print(f"  {name:12} covered in {100 * share:.0f} %")
-    gains, told = np.array(gains), np.array(told)
+    gains, widths = np.array(gains), np.array(widths)
     mass_bound = np.sqrt(np.mean([mass**2 for mass, _ in least]))
     gain_bound = np.sqrt(np.mean([gain**2 for _, gain in least], axis=0))
     print(f"  scatter of the mass {100 * error.std():.3f} %, bound {100 * mass_bound:.3f} %")
@@ -92,11 +92,11 @@ def main():
     print("  bound %        ", np.round(100 * gain_bound, 2))
     print("  bound of motor 1 by motion %", np.round([100 * gain[0] for _, gain in least], 2))
     for limit in (0.01, 0.0075):
-        sure = told < limit
-        largest = 100 * np.abs(gains[sure]).max()
-        within = 100 * np.mean(np.abs(gains[sure]) < 0.02)
-        words = f"{100 * sure.mean():.0f} % of the constants, {within:.1f} % of them within 2 %"
-        print(f"  told to {100 * limit:g} %: {words}, largest error {largest:.2f} %")
+        narrow = widths < limit
+        largest = 100 * np.abs(gains[narrow]).max()
+        within = 100 * np.mean(np.abs(gains[narrow]) < 0.02)
+        words = f"{100 * narrow.mean():.0f} % of the constants, {within:.1f} % of them within 2 %"
+        print(f"  identified to {100 * limit:g} %: {words}, largest error {largest:.2f} %")
     print("  covered %      ", np.round(100 * np.mean(gain_covered, axis=0)))
 
 

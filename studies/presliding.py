@@ -6,7 +6,7 @@ Radii in rad, 1e-3 and 1e-4 by default, undamped, or with "damped" behind them w
 the file relative to critical; "shipped", "none" for the shipped bristles of some 1e-6 rad and for
 friction without any. Harmonics of 8 s, 250 Hz, four periods, quantised, torque
 noise of 0.65 % of the largest. Default settings, from the file with the shipped bristles. Judged is
-another motion where a joint is slower than 1 % of its highest speed: what is missed of the torque
+another motion where a joint is slower than 1 % of its highest speed: the residual of the torque
 without noise, over the noise.
 """
 
@@ -66,11 +66,13 @@ def main(names):
         other = measured(truth, excitation(bench, 7), 7, noise=0.0, model=model)
         judged, slow = found.validate(other), found.standing(other)
         squares = np.where(slow, (judged.tau_hat - judged.tau) ** 2, 0.0)
-        missed = np.sqrt(squares.sum(axis=0) / slow.sum(axis=0)) / noise
+        residual = np.sqrt(squares.sum(axis=0) / slow.sum(axis=0)) / noise
         radii = " ".join(
             f"{radius:.2g}" for _, radius in list_presliding_distances(found.model.terms)
         )
-        print(f"{case}: radii {radii or 'none'}; missed / noise {missed.round(2)}; {spent:.0f} s")
+        print(
+            f"{case}: radii {radii or 'none'}; residual / noise {residual.round(2)}; {spent:.0f} s"
+        )
         print("   ", describe_friction(found)[0], flush=True)
 
 

@@ -75,13 +75,13 @@ def known(name, payload):
         for gain in ("ki", "kp", "kv"):
             ratio = np.array(getattr(found.servo, gain)) / np.array(getattr(gains, gain))
             print(f"  {gain} over the true one", ratio)
-        missed = []
+        outside = []
         for row, kp, kv in zip(found.table, gains.kp, gains.kv, strict=True):
             if abs(row.kv - kv) > row.interval["kv"]:
-                missed.append(f"{row.name} kv")
+                outside.append(f"{row.name} kv")
             if abs(row.kp - kp / kv) > row.interval["kp"]:
-                missed.append(f"{row.name} kp")
-        print("  intervals that do not cover:", missed or "none")
+                outside.append(f"{row.name} kp")
+        print("  intervals that do not cover:", outside or "none")
         print("  delays [ms]", 1e3 * np.array([row.delay for row in found.table]))
 
 

@@ -1,4 +1,4 @@
-"""How well a log of repeated cycles tells the time constant of a warm-up.
+"""How well a log of repeated cycles identifies the time constant of a warm-up.
 
     python studies/warm_up.py [DRAWS]
 
@@ -64,7 +64,7 @@ def main():
                     f"  {length:g} time constants, {100 * noise:g} % noise: mean error "
                     f"{100 * found.mean():+.1f} %, spread {100 * found.std():.1f} %, largest "
                     f"{100 * np.abs(found).max():.1f} %; held in {100 * held.mean():.0f} %; "
-                    f"told in {len(found)}; plain exponential {100 * plain.mean():+.1f} %"
+                    f"identified in {len(found)}; plain exponential {100 * plain.mean():+.1f} %"
                 )
 
 

@@ -64,7 +64,7 @@ class FileError(ArmtwinError):
     """A file that cannot be used, with all its problems at once.
 
     Attributes:
-        origin: The file, or what stands for it.
+        origin: The file, or a name for it.
         problems: One sentence for each problem, each starting with its place in the file.
         more: How many problems there are besides.
     """

@@ -119,7 +119,7 @@ def moving_log():
 
 
 def test_friction_of_a_moving_robot_tells_the_shapes_of_its_laws(here, moving_log):
-    """Joint 3's oil, 40 % off in the file, comes back; what the log does not tell is kept."""
+    """Joint 3's oil, 40 % off in the file, comes back; what the log does not identify is kept."""
     robot, log = moving_log
     third = robot.description.friction[2]
     exact = third.law.viscous_exponent
@@ -133,7 +133,7 @@ def test_friction_of_a_moving_robot_tells_the_shapes_of_its_laws(here, moving_lo
     found = rows[f"{third.name}.viscous_exponent"]
     assert found["told"]
     assert abs(found["value"] - exact) < 3 * found["std"]
-    assert done.exit_code == 1  # Stribeck speeds are not told by a fast motion
+    assert done.exit_code == 1  # Stribeck speeds are not identifiable from a fast motion
     assert not rows[f"{third.name}.speed"]["told"]
     folder = here / "armtwin_out" / "rx90b_friction_shapes"
     again = at.Robot.load(folder / "robot.toml").description.friction[2].law

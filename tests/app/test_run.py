@@ -161,7 +161,7 @@ def test_a_robot_of_other_numbers_keeps_the_covariance_of_the_others(bench):
     place = prior.parameter_names.index("Jm3")
     phi[place] *= 1.1
     told = np.arange(len(phi)) == place
-    found = prior.with_parameters(phi, "measured: a rotor", told=told)
+    found = prior.with_parameters(phi, "measured: a rotor", identified=told)
     others = [name for name in prior.parameter_names if name != "Jm3"]
     assert not found.uncertainty.known[place]
     assert np.array_equal(covariance_of(prior, others), covariance_of(found, others))

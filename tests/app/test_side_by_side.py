@@ -76,7 +76,7 @@ def test_several_jobs_with_bands_hold_only_if_all_do(tmp_path):
 
 
 def test_robots_stand_side_by_side(never_run, tmp_path):
-    """Each of them is asked for, and one that is not known is told."""
+    """Each of them is asked for, and one that is not known is refused."""
     done = call(save(tmp_path), "predict", "job.toml", "--robot", "rx90b,rx91b")
     assert done.code == 2
     assert "robot 'rx91b' is neither shipped" in done.err

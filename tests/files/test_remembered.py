@@ -48,7 +48,7 @@ def test_another_file_in_its_place_with_the_same_size_and_time_is_read(file):
 
 
 def test_a_file_written_just_now_is_read_each_time(file):
-    """A clock of the disk that ticks every two seconds would not tell the next change."""
+    """A clock of the disk that ticks every two seconds would not show the next change."""
     memory = FileCache(4)
     age(file, SETTLED / 2)
     memory.value(file, file.read_text)

@@ -164,7 +164,7 @@ def test_a_valve_is_found_under_a_known_weight_and_refused_under_another(rng):
 
 def test_the_response_of_the_simulated_bench_is_that_of_its_equations():
     """From set-point to position in closed loop: L e^(s t_m) / (1 + L), L with the flow's slope
-    where the noise plays, the sensor's delay only on the way back. Errors are as large as told.
+    where the noise acts, the sensor's delay only in the feedback. Errors are as large as reported.
     """
     log = noise_log(5.1)
     (joint,) = log_response(log, window=1.0).joints
@@ -208,7 +208,7 @@ def test_triangular_set_points_give_back_the_flow(rng):
 
 
 def test_the_frequency_response_of_a_log_is_that_of_the_closed_loop():
-    """A first-order lag of 20 Hz from q_ref to q, with noise: errors are as large as told."""
+    """A first-order lag of 20 Hz from q_ref to q, with noise: errors are as large as reported."""
     rng = np.random.default_rng(7)
     rate, count = 1000.0, 40_000
     wanted = rng.normal(size=count)
@@ -255,5 +255,5 @@ def test_actuators_that_cannot_be_identified_are_refused(rng):
     falling = FrequencyResponse(
         np.arange(1.0, 50), 1 / (1 + 1j * np.arange(1.0, 50)), np.ones(49), np.full(49, 1e-3), 10.0
     )
-    with pytest.raises(at.ArmtwinError, match="read off a resonance peak"):
+    with pytest.raises(at.ArmtwinError, match="a valve needs a resonance peak"):
         fit_valve(falling)

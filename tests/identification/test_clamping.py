@@ -116,7 +116,7 @@ def test_every_half_cycle_is_accounted_for():
     result = at.clamp(curve(noise=0.05, transient=0.2))
     outcomes = [judged.outcome for judged in result.two.judged]
     assert len(outcomes) == len(result.half_cycles)
-    assert "stands out" in outcomes[0]
+    assert "outlier among all" in outcomes[0]
     assert "partial" in outcomes[-1]
     used = [outcome for outcome in outcomes if outcome in ("upper", "lower")]
     assert used == ["upper", "lower"] * 5
@@ -190,8 +190,8 @@ RISE = np.linspace(0.0, 1.0, 500)
     ("log", "sentence"),
     [
         (log_of(RISE, 10 * RISE), "the torque turns 0 times"),
-        (log_of(RISE, np.full(500, 2.0)), "tau_m must rise and fall, got 2 throughout"),
-        (log_of(np.full(500, 0.1), RISE), "q_m must rise and fall, got 0.1 throughout"),
+        (log_of(RISE, np.full(500, 2.0)), "tau_m must vary, got 2 throughout"),
+        (log_of(np.full(500, 0.1), RISE), "q_m must vary, got 0.1 throughout"),
         (log_of(RISE[:10], RISE[:10]), "at least 20 samples, got 10"),
         (
             log_of(triangle(20 * RISE, 5), -triangle(20 * RISE, 5)),

@@ -162,15 +162,15 @@ def shapes(bench):
 def test_exponents_of_the_oil_are_found_in_a_dynamic_log(bench, shapes):
     """Within three deviations, and within 10 % where the deviation is below 3 %."""
     truth = {element.name: element.law for element in bench.description.friction}
-    told = {row.name: row for row in shapes.table if row.told}
-    exponents = [name for name in told if name.endswith(".viscous_exponent")]
+    identified = {row.name: row for row in shapes.table if row.told}
+    exponents = [name for name in identified if name.endswith(".viscous_exponent")]
     assert len(exponents) >= 5
     for name in exponents:
         element, _, key = name.partition(".")
         exact = getattr(truth[element], key)
-        assert abs(told[name].value - exact) < 3 * told[name].std
-        if told[name].std < 0.03 * exact:
-            assert told[name].value == pytest.approx(exact, rel=0.1)
+        assert abs(identified[name].value - exact) < 3 * identified[name].std
+        if identified[name].std < 0.03 * exact:
+            assert identified[name].value == pytest.approx(exact, rel=0.1)
 
 
 def test_the_robot_with_the_shapes_predicts_its_log_no_worse_than_identified_without(bench, shapes):
@@ -185,7 +185,7 @@ def test_the_robot_with_the_shapes_predicts_its_log_no_worse_than_identified_wit
 def test_shapes_are_shown_and_written(shapes, tmp_path):
     at.write_report(shapes, tmp_path / "shapes.html")
     assert "joint_1.viscous_exponent" in (tmp_path / "shapes.html").read_text(encoding="utf-8")
-    assert "told" in repr(shapes)
+    assert "shape parameters are identified" in repr(shapes)
     (axis,) = shapes.plot()
     drawn = [points.lines[0].get_ydata() for points in axis.containers]
     np.testing.assert_array_equal(drawn, [shapes.before, shapes.after])

@@ -115,7 +115,7 @@ def test_predicted_deviations_come_true(robot, task, motion, rng):
 
 
 def test_a_search_beats_the_random_motions_that_it_tried(designed):
-    """Mean predicted deviation at least 20 % below the best of them, and more directions told."""
+    """Mean predicted deviation at least 20 % below the best of them, and more identified."""
     scale = designed.plan.noise / np.sqrt(designed.rows)
     best = min(each.deviation for each in designed.tried) * scale
     assert designed.deviation < 0.8 * best
@@ -183,7 +183,9 @@ def test_a_cell_is_kept_clear_of(robot):
 
 def test_limits_that_leave_no_motion_are_refused_with_the_worst_of_them(robot):
     closed = Cell(plane=(Plane((-2.0, 0.0, 0.0), (-1.0, 0.0, 0.0), name="curtain"),))
-    with pytest.raises(ArmtwinError, match=r"limits leave no motion.*plane 'curtain'"):
+    with pytest.raises(
+        ArmtwinError, match=r"no motion within the limits.*exceeded: .*plane 'curtain'"
+    ):
         at.excite(robot, ExcitationPlan(), closed)
 
 

@@ -159,7 +159,7 @@ def test_four_temperatures_tell_the_viscosity_coefficient(rx90b):
 
 
 def staircase(robot, speeds, *, joint=0, law=None, weight=0.0, rate=200.0):
-    """A log of a joint that goes to and fro at each speed, a second each."""
+    """A log of a joint that moves back and forth at each speed, a second each."""
     law = law or robot.description.friction[joint].law
     v = []
     for speed in speeds:
@@ -233,7 +233,7 @@ def test_laws_compared_on_the_ur10e(shared_data):
         plain = group.candidates["coulomb_viscous"]
         assert group.fit.rms < 0.3 * plain.rms
         assert group.fit.rms < 0.005 * np.abs(group.curves.torque).max()
-    with pytest.raises(at.ArmtwinError, match="known in amperes only"):
+    with pytest.raises(at.ArmtwinError, match="identified in amperes only"):
         _ = fit.robot
 
 
@@ -296,7 +296,7 @@ def test_one_direction_alone_is_refused_where_weight_may_act(rx90b, rng):
 def test_friction_that_pushes_is_refused(rx90b, rng):
     curves = single_joint(rx90b, "joint_1", rng)
     turned = FrictionCurves.of(rx90b.joint_names, curves.joint, curves.speeds, -curves.torque)
-    with pytest.raises(at.ArmtwinError, match="friction would push"):
+    with pytest.raises(at.ArmtwinError, match="friction would drive it"):
         at.fit_friction(rx90b, turned, gravity="pose")
 
 
@@ -320,7 +320,7 @@ def test_tables_that_cannot_be_used_say_why(rx90b, tmp_path, text, sentence):
 
 def test_too_few_speeds_are_refused(rx90b):
     curves = FrictionCurves.of(rx90b.joint_names, [0] * 4, np.array([0.1, 0.2, 0.4, 1]), np.ones(4))
-    with pytest.raises(at.ArmtwinError, match="4 torques cannot tell the 5 numbers"):
+    with pytest.raises(at.ArmtwinError, match="4 torques cannot identify the 5 parameters"):
         at.fit_friction(rx90b, curves, gravity="pose", law="stribeck")
 
 
@@ -353,14 +353,14 @@ def test_the_scatter_of_the_curve_is_the_least_that_any_estimate_can_have(rx90b)
     law = rx90b.description.friction[1].law
     rng = np.random.default_rng(5)
     between = np.geomspace(SPEEDS[0], SPEEDS[-1], 60)
-    missed = []
+    errors = []
     for _ in range(40):
         fit = fit_laws(single_joint(rx90b, "joint_2", rng), np.eye(6)[1:2], [GearedJoint])
-        missed.append(torque_of(fit.laws[0], between) / torque_of(law, between) - 1)
+        errors.append(torque_of(fit.laws[0], between) / torque_of(law, between) - 1)
     covariance = least_covariance([law], np.eye(1), SPEEDS[:, None])
     (G,) = curve_slopes([law], between)
     bound = np.sqrt(np.einsum("gi,ij,gj->g", G, covariance, G))
-    ratio = np.sqrt((np.array(missed) ** 2).mean(axis=0)) / bound
+    ratio = np.sqrt((np.array(errors) ** 2).mean(axis=0)) / bound
     assert ratio.mean() == pytest.approx(1, abs=0.15)
 
 
@@ -408,8 +408,8 @@ def test_model_b_comes_out_of_such_runs(rx90b, rng):
 
 
 def test_at_the_ends_of_an_interval_the_sum_of_squares_has_risen_by_t_squared(rx90b):
-    """Another road: all other numbers of joint 1 sought at once over their logarithms, the Stribeck
-    speed held at an end. It is told to 17 %, so that slopes alone would be some per cent off."""
+    """Second method: all other parameters of joint 1 searched together by their logarithms, the
+    Stribeck speed fixed at an end. Its std is 17 %, so the linearised interval would be off."""
     from scipy.optimize import least_squares
     from scipy.stats import t
 

@@ -128,7 +128,7 @@ def test_an_encoder_that_cannot_resolve_it_is_told(robots):
 
 
 def test_reversals_tell_the_stiffness(robots):
-    """Slow motion to and fro of 1 mrad; after each turn -T rises to T over the travel."""
+    """Slow motion back and forth of 1 mrad; after each turn -T rises to T over the travel."""
     robot, level, stiffness = robots["rx90b"], 8.0, 2e5
     way = np.concatenate([np.linspace(0, 1e-3, 2000), np.linspace(1e-3, 0, 2000)] * 3)
     tau = np.empty(len(way))

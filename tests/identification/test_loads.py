@@ -46,7 +46,7 @@ def rubbing(robots):
 
 
 def test_shares_of_gears_that_carry_the_arm_are_found_within_their_deviations(rubbing):
-    """Joints 2 and 3 carry weight; their shares are told to a tenth."""
+    """Joints 2 and 3 carry weight; their shares are identified to within 10 %."""
     _, found = rubbing
     rows = {row.name: row for row in found.table}
     for joint in ("joint_2", "joint_3"):
@@ -57,7 +57,7 @@ def test_shares_of_gears_that_carry_the_arm_are_found_within_their_deviations(ru
 
 
 def missed_while_moving(found, log):
-    """Root mean square of what an estimate misses of a log where a joint moves, (n,) [N m]."""
+    """Residual rms of an estimate on a log where a joint moves, (n,) [N m]."""
     judged, moves = found.validate(log), ~found.standing(log)
     squares = np.where(moves, (judged.tau - judged.tau_hat) ** 2, 0.0)
     return np.sqrt(squares.sum(axis=0) / moves.sum(axis=0))
@@ -140,7 +140,7 @@ def test_a_loaded_law_refuses_a_load_of_another_and_a_second_side(robots):
 
 
 def test_a_share_that_the_file_has_is_taken_as_known(rubbing, robots):
-    """Its steady column is that of a level: logs would tell their sum only."""
+    """Its steady column is that of a level: they are identifiable only in combination."""
     truth, found = rubbing
     again = at.identify(found.robot, [logged(truth, 2)], cutoff=CUTOFF)
     first = {row.name: row.value for row in found.table}

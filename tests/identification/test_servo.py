@@ -295,7 +295,7 @@ def test_bad_logs_are_refused_with_their_fault(kr300, spoiled, sentence):
 
 
 def test_logs_of_different_servos_are_refused(kr300):
-    with pytest.raises(at.ArmtwinError, match=r"another way|behind its reference"):
+    with pytest.raises(at.ArmtwinError, match=r"another law|behind its reference"):
         at.identify_servo(kr300, [followed(kr300, 1), followed(kr300, 2, delay=0.06)])
 
 

@@ -18,8 +18,8 @@ def kr300_logs(shared_data):
 
 
 def test_the_kr300_is_told_on_a_run_that_the_fit_never_saw(robots, kr300_logs):
-    """Fitted on A with one time offset: at most 60, 75 and 60 microradians of q - q_link are left
-    on B; axis 1 tells no stiffness, not even its sign.
+    """Fitted on A with one time offset: at most 60, 75 and 60 microradians residual of q - q_link
+    on B; the stiffness of axis 1 is not identifiable, not even its sign.
     """
     fit, unseen = kr300_logs
     found = at.identify_transmission(robots["kr300"], [fit], validate=unseen)
@@ -37,9 +37,9 @@ def test_the_kr300_is_told_on_a_run_that_the_fit_never_saw(robots, kr300_logs):
 
 
 def test_both_runs_of_the_kr300_agree_on_offset_and_stiffness(robots, kr300_logs):
-    """Within the intervals of either; neither tells axis 1. B alone has a compliance of it that is
-    surely positive as long as nothing else may be part of the twist: what the angle of a link
-    encoder that runs out would do, A shows with the other sign.
+    """Within the intervals of either; axis 1 is identifiable from neither. From B alone its
+    compliance is positive with 95 % confidence as long as nothing else is part of the twist: the effect of
+    run-out of the link encoder shows in A with the other sign.
     """
     found = [at.identify_transmission(robots["kr300"], [log]) for log in kr300_logs]
     apart = abs(found[0].offset - found[1].offset)
@@ -51,7 +51,7 @@ def test_both_runs_of_the_kr300_agree_on_offset_and_stiffness(robots, kr300_logs
     for x in found:
         assert x.table[0].stiffness is None
         assert x.robot.description.transmission[0].stiffness == x.table[0].prior
-    assert "once the link encoder may run out" in found[1].table[0].sentence
+    assert "once run-out and a delay of the link encoder are admitted" in found[1].table[0].sentence
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def test_the_time_constant_is_that_of_the_heat_balance_at_its_end(
     robots, name, joint, amplitude, hours, rng
 ):
     """To half a per cent without noise: 1 / T = (L - dP/dT) / C where the joint ends, by
-    linearising the balance there. An exponential through all of the fall is 9 to 15 % short: cold
+    linearising the balance there. An exponential through all of the decay is 9 to 15 % short: cold
     oil thins faster.
     """
     cycles = int(3600 * hours / PERIOD)
@@ -84,14 +84,14 @@ def test_the_time_constant_is_that_of_the_heat_balance_at_its_end(
 def test_the_bend_of_the_fall_is_what_the_heat_balance_says(
     robots, name, joint, amplitude, hours, rng
 ):
-    """k = (1 + h) (1 + 2 T/β) / (2 s) fall / final, s and h from the robot's own numbers. What
+    """k = (1 + h) (1 + 2 T/β) / (2 s) amplitude / final, s and h from the robot's own numbers. What
     comes after the second term is a tenth of it.
     """
     cycles = int(3600 * hours / PERIOD)
     log, element, run = virtual_log(robots[name], joint, amplitude, cycles, rng, noise=0.0)
     found = at.identify_warm_up(log)
     thermal, warm = element.thermal, run.temperature[-1]
-    fall = _fit_faster_decay(
+    decay = _fit_faster_decay(
         found.state.time - PERIOD / 2,
         found.friction[:, 0],
         _fit_exponential(found.state.time - PERIOD / 2, found.friction[:, 0]),
@@ -100,8 +100,8 @@ def test_the_bend_of_the_fall_is_what_the_heat_balance_says(
     h = 1 - thermal.loss / rate
     viscous = (rate - thermal.loss) * warm**2 / thermal.viscosity  # power of the oil's shear
     speed = amplitude * 2 / np.pi
-    expected = (1 + h) * (1 + 2 * warm / thermal.viscosity) / 2 * fall.fall * speed / viscous
-    assert fall.bend == pytest.approx(expected, rel=0.15)
+    expected = (1 + h) * (1 + 2 * warm / thermal.viscosity) / 2 * decay.fall * speed / viscous
+    assert decay.bend == pytest.approx(expected, rel=0.15)
 
 
 def test_errors_of_the_time_constant_scatter_about_zero_and_intervals_hold_it(robots):

@@ -42,7 +42,7 @@ def test_levels_and_shares_within_5_percent(robots, runs):
 
 
 def test_the_plain_law_takes_the_load_for_level(robots, runs):
-    """Its asperity friction of model a is half as much again, and it misses ten times more."""
+    """Its asperity friction of model a is half as much again, its residual ten times as large."""
     found = at.identify_worm(robots["rx90b"], runs, [None, "laser_head"], ["wrist_a", "wrist_c"])
     (level,) = [r for r in found.table if (r.element, r.name) == ("wrist_a", "asperity")]
     assert level.plain > 1.3 * level.prior
@@ -67,8 +67,8 @@ def test_wrong_names_and_counts_are_told(robots, runs):
 
 
 def test_identify_takes_the_files_share_of_the_load_as_known(robots, runs):
-    """Joint 5 with the head: what is missed falls by three with the worms in the robot file."""
-    missed = {}
+    """Joint 5 with the head: the torque error is a third with the worms in the robot file."""
+    errors = {}
     for name, share in (("plain", 0.0), ("worm", SHARE)):
         robot = robots["rx90b"].with_tool("laser_head")
         prior = with_worms(robot, share) if share else robot
@@ -78,5 +78,5 @@ def test_identify_takes_the_files_share_of_the_load_as_known(robots, runs):
         speed = np.gradient(runs[1].q[:, 4:], runs[1].time, axis=0)
         slowest = np.minimum(np.abs(speed[:, 0]), np.abs(speed.sum(axis=1)))
         sliding = slowest > 0.05  # reversals are the filter's, not the law's
-        missed[name] = np.sqrt(((seen.tau - seen.tau_hat)[sliding, 4] ** 2).mean())
-    assert missed["worm"] < missed["plain"] / 3
+        errors[name] = np.sqrt(((seen.tau - seen.tau_hat)[sliding, 4] ** 2).mean())
+    assert errors["worm"] < errors["plain"] / 3

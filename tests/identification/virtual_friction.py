@@ -43,7 +43,7 @@ def document_runs(speeds=SPEEDS):
 
 
 def telling_runs():
-    """As many plateaus that tell model b, (40, 2).
+    """As many plateaus that identify model b, (40, 2).
 
     Joint 5 turns against joint 6, but for a creep to either side in turn: model c slides slowly, at
     its least torque, and joint 6 feels b and little else. In the last ten joint 5 creeps alone, so
@@ -96,7 +96,7 @@ def least_covariance(laws, rows, plateaus, *, noise=NOISE, series=SERIES):
     """Cramer-Rao bound of the logarithms of all numbers, for noise of a share of each torque.
 
     Of a plateau (speeds of the joints) with torques μ = Σ sᵉ Lᵉ(sᵉ·v) the information is JᵀWJ,
-    W = diag(1/(noise μ)²); what a standing element holds is one more unknown of its plateau, whose
+    W = diag(1/(noise μ)²); what an element at rest holds is one more unknown of its plateau, whose
     direction leaves W. A held torque of 0.4 N m stands for any.
     """
     sizes = [len(fields(law)) - 1 for law in laws]

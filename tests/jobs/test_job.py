@@ -259,7 +259,7 @@ def test_a_robot_without_servo_in_place_of_the_jobs_is_refused_with_its_file_and
     assert Path(error.origin).name == "bare.toml"
     assert "cannot be predicted: servo.cascade: a servo controller is missing" in error.problems
     assert any(
-        "friction.presliding: a bristle stiffness is missing for joint_1" in x
+        "friction.presliding: a pre-sliding stiffness is missing for joint_1" in x
         for x in error.problems
     )
     assert any("motor.torque_constant: missing for motor_1" in x for x in error.problems)

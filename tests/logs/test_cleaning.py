@@ -94,7 +94,7 @@ def test_a_log_much_faster_than_the_cut_off_is_averaged_first():
             10.0,
             "needs at least 21 samples to be cleaned, got 5",
         ),
-        (np.arange(100) / 100, np.zeros((100, 1)), None, "every joint stands still"),
+        (np.arange(100) / 100, np.zeros((100, 1)), None, "every joint is at rest"),
         (
             np.arange(100) / 100,
             np.ones((100, 1)),

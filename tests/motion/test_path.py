@@ -351,7 +351,7 @@ def test_two_blends_may_use_up_the_leg_between_them():
                 *lin([0.1, 0, 0], blends=[0.01]),
                 Move("arc", "circ", np.array([[0.15, 0.1, 0], [0.2, 0, 0]])),
             ],
-            "segment 'leg 1': blend must stand between two lin segments",
+            "segment 'leg 1': blend must be between two lin segments",
         ),
         (
             [Move("curve", "spline", np.array([[0.1, 0, 0], [0.1, 0, 0], [0.2, 0.1, 0]]))],

@@ -1,4 +1,4 @@
-"""What is drawn is what was computed, and colour-blind eyes tell its lines apart."""
+"""What is drawn is what was computed, and colour-blind eyes distinguish its lines."""
 
 import sys
 from dataclasses import replace
@@ -206,7 +206,7 @@ def test_no_two_lines_of_a_panel_look_alike():
 
 @pytest.mark.parametrize("kind", SEEN)
 def test_colour_blind_eyes_tell_neighbouring_lines_apart(kind):
-    """CIELAB distances above 10 are told apart at a glance; dashes help where colours are near."""
+    """CIELAB distances above 10 are distinct at a glance; dashes help where colours are near."""
     seen = np.array([_lab(colour, np.array(SEEN[kind])) for colour in figures.COLOURS])
     for j, k in combinations(range(len(seen)), 2):
         same_dash = figures.style(j)["linestyle"] == figures.style(k)["linestyle"]

@@ -98,7 +98,7 @@ def test_the_report_opens_without_an_error_or_a_request(opened, report):
 
 
 def test_a_hydraulic_robot_and_its_cylinders_are_played_slowly(browser, tmp_path):
-    """120 ms in 6 s; nothing is told of a tolerance, which a step response has none of."""
+    """120 ms in 6 s; nothing is said of a tolerance, which a step response has none of."""
     path = tmp_path / "step.html"
     at.write_report(at.step_response(at.Robot.load("epaas"), {"L4": -0.22}), path)
     page = Opened(browser, path)
@@ -251,7 +251,7 @@ def test_a_cause_of_the_table_shows_its_place(opened):
 
 
 def test_paper_keeps_the_picture(opened, tmp_path):
-    """In print the picture stands for the canvas, and the file holds an image of it."""
+    """In print the picture replaces the canvas, and the file holds an image of it."""
     size = opened.page.evaluate("document.querySelector('.scene img').src.length")
     assert size > 10_000
     opened.page.emulate_media(media="print")
@@ -297,7 +297,7 @@ def test_a_hostile_title_is_shown_as_text(opened):
 
 
 def test_a_job_of_ten_minutes_opens(browser, tmp_path):
-    """Eighty metres to and fro at 150 mm/s: decimated, its peaks kept, below two megabytes."""
+    """Eighty metres back and forth at 150 mm/s: decimated, its peaks kept, below two megabytes."""
     job = at.Job.load("rx90b_line")
     points, up, x, way = [(0.0, 0.0, 0.0)], False, 0, 1
     while len(points) < 2 * 200:

@@ -37,7 +37,7 @@ class Clamping(Result):
             Column("stiffness_n_m_rad", "stiffness", Number(1e-3, "kN m/rad")),
         )
         table = Table(columns, [asdict(gear) for gear in self.gears], "gears.stiffness")
-        section = Section("Gears", (table, Data("gears.backlash_rad", self.backlash)))
+        section = Section("Gears", (table, Data({"gears.backlash_rad": self.backlash})))
         verdict = Text("The softest gear is that of joint_2.", "good")
         return Report("Clamped joints", "two joints", (section,), (verdict,))
 
@@ -78,6 +78,6 @@ def test_the_result_file_holds_it_in_si(report):
 
 
 def test_two_blocks_with_one_key_are_refused():
-    section = Section("", (Data("a", 1), Data("a", 2)))
+    section = Section("", (Data({"a": 1}), Data({"a": 2})))
     with pytest.raises(KeyError, match="two blocks of a report give 'a'"):
         to_result(Report("t", "", (section,)))

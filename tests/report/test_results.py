@@ -1,4 +1,4 @@
-"""result.json: keys and types of the contract, SI numbers, strict JSON, inputs told apart."""
+"""result.json: keys and types of the contract, SI numbers, strict JSON, distinct inputs."""
 
 import hashlib
 import json

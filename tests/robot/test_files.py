@@ -366,7 +366,7 @@ MORE_SPOILED = [
     ),
     (
         lambda t: t.update(frame=[{"name": "tool", "link": "link_6", "source": "assumed: x"}]),
-        "'tool' has a name that stands for the robot's own frame",
+        "'tool' has a name reserved for the robot's own frame",
     ),
     (lambda t: t["balancer"].append(t["balancer"][0]), "balancer 'spring' is given 2 times"),
     (

@@ -1,4 +1,4 @@
-"""Inverse kinematics: every solution is right, none is missed, also in and near singularities."""
+"""Inverse kinematics: every solution is right, none is omitted, also in and near singularities."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How a base is mounted, as the direction of free fall in its frame."""
+"""How a base is mounted, as the gravity direction in its frame."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from tests.conftest import relative
 
 
 def standing(robot, R):
-    """The robot whose whole base is turned by R in a world in which things fall along -z."""
+    """The robot whose whole base is turned by R in a world with gravity along -z."""
     description = robot.description
     children = {joint.child for joint in description.joint}
     joints = []

@@ -60,7 +60,7 @@ def test_rx90b_with_its_laser_head_has_the_same_regressor(robots, rng):
 
 
 def test_parameter_linear_form_has_the_rank_of_the_robot(robots, rng):
-    """62 columns, ten a body and two of the spring: 37 of them can be told apart."""
+    """62 columns, ten a body and two of the spring: 37 of them are independent."""
     robot = robots["rx90b"]
     structure = structure_of(robot.assembly)
     row = structure.structure.row("spring.elongation")

@@ -89,7 +89,7 @@ def test_without_its_covariance_a_robot_keeps_its_deviations(robot, saved, how, 
     found = at.Robot.load(saved).uncertainty
     assert not found.correlated
     assert sentence in found.remark
-    assert "the standard deviations stand alone" in found.remark
+    assert "the standard deviations are uncorrelated" in found.remark
     assert np.array_equal(found.deviations, robot.uncertainty.deviations)
     assert np.array_equal(found.covariance, np.diag(found.deviations**2))
 
@@ -122,7 +122,7 @@ def test_other_parameters_are_not_known_so(robot):
     [
         ("mx1 =", "mx99 =", "standard_deviation.parameters: 'mx99' is no parameter of the robot"),
         ("mx1 = ", "mx1 = -", "standard_deviation.parameters.mx1 must be at least 0"),
-        ("[standard_deviation]", "[standard_deviation]\ncovariance = 3", "must not stand in it"),
+        ("[standard_deviation]", "[standard_deviation]\ncovariance = 3", "must not be in it"),
     ],
 )
 def test_deviations_that_cannot_be_are_refused(saved, old, new, sentence):
@@ -133,11 +133,11 @@ def test_deviations_that_cannot_be_are_refused(saved, old, new, sentence):
 
 
 def test_numbers_that_are_not_told_keep_their_source(robots):
-    """Half of a body's numbers told: each key says where its own come from."""
+    """Half of a body's numbers identified: each key says where its own come from."""
     robot = robots["rx90b"]
     names = robot.parameter_names
     told = np.array([name in ("m2", "mx2", "Jm3") for name in names])
-    found = robot.with_parameters(1.01 * robot.parameters, SOURCE, told=told).description
+    found = robot.with_parameters(1.01 * robot.parameters, SOURCE, identified=told).description
     before = robot.description
     link = next(
         link for link in found.link if link.body != before.link[0].body and "2" in link.name

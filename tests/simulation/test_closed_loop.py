@@ -370,7 +370,7 @@ def test_robots_that_lack_a_drive_are_refused(robots):
     bare = replace(robots["rx90b"].description.friction[0], presliding=None, source="assumed: x")
     robot = at.Robot(replace(robots["rx90b"].description, friction=(bare,)))
     with pytest.raises(
-        at.ArmtwinError, match=r"friction.presliding: a bristle stiffness is missing"
+        at.ArmtwinError, match=r"friction.presliding: a pre-sliding stiffness is missing"
     ):
         at.simulate(robot, from_rest(robot, 0.1))
 

@@ -260,7 +260,7 @@ def changed_circuit(**changes):
 def test_bad_circuits_are_refused():
     (drive,) = BENCH.description.hydraulic
     backwards = replace(drive.circuit.valve, flow=((-0.1, 0.5), (0.1, -0.5)))
-    with pytest.raises(at.ArmtwinError, match="flow must not fall with the current"):
+    with pytest.raises(at.ArmtwinError, match="flow must not decrease with the current"):
         at.Robot(changed_circuit(valve=backwards))
     with pytest.raises(at.ArmtwinError, match=r"must have valve\.flow, or a design from which"):
         at.Robot(changed_circuit(valve=replace(drive.circuit.valve, flow=())))

@@ -10,7 +10,6 @@ Ref: [Soder-Hoorn 2015, section 1.2]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,7 +77,7 @@ class Sag(Result):
         return moved
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """A record for each spring, where along the motion it bears most."""
         records = []
         most = np.abs(self.torque).argmax(axis=0)
@@ -129,9 +128,9 @@ class ToolCompliance(Result):
         return values[:, ::-1], directions[:, :, ::-1]
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """The matrix at the first posture, a record for each of its rows."""
-        records: list[dict[str, Any]] = []
+        records: list[Record] = []
         for name, row in zip(AXES, self.matrix[0], strict=True):
             records.append({"axis": name, **dict(zip(AXES, row.tolist(), strict=True))})
         return records

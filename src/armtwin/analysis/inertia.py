@@ -27,7 +27,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
@@ -96,12 +96,12 @@ class EffectiveInertia(Result):
         return Report(title, subtitle, tuple(sections), (verdict,))
 
     @property
-    def table(self) -> list[dict[str, float | str | None]]:
+    def table(self) -> list[Record]:
         """A record for each drive: extremes without and with the load, and their ratios."""
         records = []
         for i, (name, unit) in enumerate(_axes(self)):
             low, high = float(self.values[:, i].min()), float(self.values[:, i].max())
-            record: dict[str, float | str | None] = {
+            record: Record = {
                 "axis": name,
                 "unit": unit,
                 "smallest": low,
@@ -139,8 +139,12 @@ def _inertia_blocks(result: EffectiveInertia) -> Blocks:
             Column("ratio_overall", "overall", PLAIN),
         ]
     yield Table(tuple(columns), result.table, "drives.inertia")
-    yield Data("postures", len(result.q))
-    yield Data("chosen", result.chosen)
+    yield Data(
+        {
+            "postures": len(result.q),
+            "chosen": result.chosen,
+        }
+    )
     if result.chosen == BOUNDARY:
         last = 1 + 4 * ALONG_EDGE
         yield Text(
@@ -177,8 +181,12 @@ def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Block
     yield Table(columns, result.table)
     coupled = ", ".join(f"{x:.4g}" for x in swings.coupled)
     yield Text(f"All drives together: {coupled} Hz.")
-    yield Data("coupled_hz", swings.coupled)
-    yield Data("coupled_damping", swings.coupled_damping)
+    yield Data(
+        {
+            "coupled_hz": swings.coupled,
+            "coupled_damping": swings.coupled_damping,
+        }
+    )
 
 
 def effective_inertia(

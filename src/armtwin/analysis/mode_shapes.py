@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from armtwin.notebook.sections import (
     Blocks,
     Column,
     Data,
+    Record,
     Report,
     Scene,
     Section,
@@ -102,7 +103,7 @@ class Modes(Result):
         return Report(title, where, sections, (verdict,), series)
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """A record for each mode."""
         records = []
         for rotors, modes in self.motors.items():
@@ -139,7 +140,11 @@ def _mode_blocks(result: Modes) -> Blocks:
         records = [record for record in result.table if record["rotors"] == rotors]
         yield Text(f"{HELD[rotors].capitalize()}; the tool's motion relative to its largest:")
         yield Table(columns, records, f"modes.{rotors}")
-    yield Data("load", result.load)
+    yield Data(
+        {
+            "load": result.load,
+        }
+    )
 
 
 def _lowest_chart(result: Modes) -> Chart | Bars:
@@ -167,7 +172,7 @@ def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
     words = []
     for k, mode in enumerate(played):
         words.append(f"{SECONDS * k:g} s: {mode.frequency:.3g} Hz")
-    model: dict[str, Any] = {
+    model: Record = {
         "joints": joints,
         "bars": bars,
         "tool": tool_of(built),

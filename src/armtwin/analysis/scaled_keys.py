@@ -11,6 +11,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.shape import NAME_KEYS, Tables
+from armtwin.notebook.sections import Record
 
 GEOMETRY = ("origin", "tcp", "axis", "orientation", "position", "com", "about")
 WORDS = ("source", "on", "kind", "law")
@@ -18,17 +19,17 @@ LEFT_ALONE = {*GEOMETRY, *WORDS}
 EVERY = "*"
 
 
-def scale_numbers(tables: Tables, path: str, factor: float) -> dict[str, Any]:
+def scale_numbers(tables: Tables, path: str, factor: float) -> Record:
     """Key paths and new values of all numbers that a path names."""
-    found: dict[str, Any] = {}
+    found: Record = {}
     for place, value in _resolve(tables, path.split("."), ""):
         found |= dict(_numbers(value, place, factor))
     return found
 
 
-def scale_together(tables: Tables, key: str, factor: float) -> dict[str, Any]:
+def scale_together(tables: Tables, key: str, factor: float) -> Record:
     """Key paths and new values of all numbers that a key names, paths joined by "+" together."""
-    values: dict[str, Any] = {}
+    values: Record = {}
     for part in key.split("+"):
         path = part.strip()
         check_path(tables, path)
@@ -36,9 +37,9 @@ def scale_together(tables: Tables, key: str, factor: float) -> dict[str, Any]:
     return values
 
 
-def find_differences(old: Any, new: Any, prefix: str = "") -> dict[str, Any]:
+def find_differences(old: Any, new: Any, prefix: str = "") -> Record:
     """Key paths and new values of all that differs between the tables of two files."""
-    found: dict[str, Any] = {}
+    found: Record = {}
     if isinstance(new, dict) and isinstance(old, dict):
         for key, value in new.items():
             found |= find_differences(old.get(key), value, f"{prefix}.{key}".lstrip("."))

@@ -109,9 +109,9 @@ class Sensitivity(Result):
         return tuple(self.base.features)
 
     @property
-    def table(self) -> list[dict[str, float | str | None]]:
+    def table(self) -> list[Record]:
         """A record for each number and feature: smaller, unchanged, larger, per cent of change."""
-        records: list[dict[str, float | str | None]] = []
+        records: list[Record] = []
         for effect in self.effects:
             for name in self.features:
                 low = effect.less.features.get(name)
@@ -145,8 +145,12 @@ class Sensitivity(Result):
 
 
 def _data(result: Sensitivity) -> Blocks:
-    yield Data("by", result.by)
-    yield Data("effects", result.table)
+    yield Data(
+        {
+            "by": result.by,
+            "effects": result.table,
+        }
+    )
 
 
 def _stops(result: Sensitivity) -> Blocks:
@@ -222,7 +226,7 @@ def sensitivity_of(
     """
     if not 0 < by < 1:
         raise ArmtwinError(f"a relative change must be between 0 and 100 %, got {100 * by:g} %")
-    trials: list[dict[str, Any]] = [{}]
+    trials: list[Record] = [{}]
     for key in keys:
         trials.append(moved(key, 1 - by))
         trials.append(moved(key, 1 + by))
@@ -239,9 +243,9 @@ def sensitivity_of(
 
 
 def _measure_all(
-    trials: Sequence[dict[str, Any]], measure: Measure, progress: OnProgress | None
+    trials: Sequence[Record], measure: Measure, progress: OnProgress | None
 ) -> list[Outcome]:
-    def outcome(values: dict[str, Any]) -> Outcome:
+    def outcome(values: Record) -> Outcome:
         try:
             return Outcome(measure(values))
         except ArmtwinError as error:

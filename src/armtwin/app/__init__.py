@@ -1,1 +1,1 @@
-"""The command line: the only room that prints, reads arguments or exits."""
+"""The command line: the only package that prints, reads arguments or exits."""

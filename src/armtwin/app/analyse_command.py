@@ -1,4 +1,4 @@
-"""The command that tells what acts in the equations of motion of a robot."""
+"""The command that shows the terms of the equations of motion of a robot."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers
@@ -79,7 +80,7 @@ def analyse(
     carried: Carried,
     output: Output,
 ) -> None:
-    """Say what acts: torques, coupling, inertia; how an elastic robot swings and gives way."""
+    """Show torques, coupling and inertia; modes, sag and compliance of an elastic robot."""
     if at_posture is not None and along is not None:
         raise ArmtwinError("--at and --along cannot be given together")
     _check_moving(what, along is not None, (speeds, accelerations), faster)
@@ -92,7 +93,7 @@ def analyse(
     words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     run = folder_run(source, output, [Path(robot), *_inputs(along)])
-    settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
+    settings: Record = {"load": None if load is None else _load(found, load)}
     if links:
         settings["links"] = True
     if push is not None:
@@ -180,7 +181,7 @@ def _assignment(part: str) -> tuple[str, str]:
 
 
 def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
-    """The home of a robot with the positions of some drives replaced."""
+    """The home of a robot with the positions of named drives replaced."""
     wrist = robot.description.wrist
     home = np.zeros(robot.n) if wrist is None else np.array(wrist.home)
     positions = levers(robot, home[None]).position[0]

@@ -24,6 +24,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 
 if TYPE_CHECKING:
     from armtwin.identification.excitation.plan import ExcitationPlan
@@ -156,7 +157,7 @@ def _weights(text: str) -> tuple[float, ...]:
     return tuple(read_quantities("--weights", text, units))
 
 
-def _options(plan: ExcitationPlan) -> dict[str, Any]:
+def _options(plan: ExcitationPlan) -> Record:
     """What a plan has otherwise than by default."""
     found = {}
     usual = vars(at.ExcitationPlan())

@@ -61,7 +61,7 @@ def export_fmu(
     ] = 2,
     friction: Annotated[
         Literal["lugre", "switching", "arctan", "off"] | None,
-        typer.Option(help="Friction model; by default bristles where the file gives them."),
+        typer.Option(help="Friction model; by default lugre where pre-sliding stiffness is given."),
     ] = None,
     driven: Annotated[
         Literal["torque", "angle"], flag("--input", "Of a joint: what its motor is driven by.")

@@ -38,7 +38,7 @@ FORMER = {"--moving": "shapes", "--load": "load", "--breakaway": "presliding"}
 
 
 class FrictionCommands(TyperGroup):
-    """The friction commands; what does not name one of them is told which it needs."""
+    """The friction commands; what does not name one of them is refused with their names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the name of a command; refuse a robot in its place."""
@@ -76,7 +76,7 @@ def curves(
         ),
     ] = "directions",
     sweep: Annotated[
-        bool, flag("--sweep", "Logs of slow motion to and fro, not of plateaus.")
+        bool, flag("--sweep", "Logs of slow motion back and forth, not of plateaus.")
     ] = False,
     law: Annotated[
         str | None, option("--law", "LAW", 'The law to take, or "file" for the file\'s own.')
@@ -89,7 +89,7 @@ def curves(
 ) -> None:
     """Friction laws from torques at constant speed: robot file, and report.
 
-    Exit code 1: some number of a law is not identifiable.
+    Exit code 1: a number of a law is not identifiable.
     """
     prior = installation.by(robot, "friction")
     run = robot_run("friction curves", prior, output, inputs_of(robot, files, columns))
@@ -117,7 +117,7 @@ def shapes(
 ) -> None:
     """Speeds and exponents of the file's laws from logs of any motion, as an excitation.
 
-    Everything linear is fitted with them. Exit code 1: some of them are not identifiable.
+    Everything linear is fitted with them. Exit code 1: one of them is not identifiable.
     """
     if _table(logs) is not None:
         raise ArmtwinError(f"{logs[0]}: friction shapes needs logs, not a table of friction curves")
@@ -221,7 +221,7 @@ def warmup(
 ) -> None:
     """Is the robot warm, and how fast does it warm: from a log of one motion over and over.
 
-    Exit code 1: some joint is not warm.
+    Exit code 1: a joint is not warm.
     """
     options = {"period_s": period, "limit": limit, "torque": torque}
     source = Source("warmup", log.name.partition(".")[0], str(log), options)

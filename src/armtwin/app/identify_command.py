@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -30,6 +30,7 @@ from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import OnProgress
 from armtwin.maths.units import whole_number
+from armtwin.notebook.sections import Record
 
 if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe_file import RecipeFile
@@ -118,13 +119,13 @@ def _run_identification(
     progress: OnProgress | None,
 ) -> at.Estimate:
     """The estimate, by the motion that the recipe says."""
-    options: dict[str, Any] = {"torque": chosen.torque, "cutoff": chosen.cutoff}
+    options: Record = {"torque": chosen.torque, "cutoff": chosen.cutoff}
     if chosen.recipe.motion == "simulated":
         return at.identify_in_loop(prior, logs, recipe=chosen.recipe, **options).fit
     return at.identify(prior, logs, recipe=chosen.recipe, progress=progress, **options)
 
 
-def _read_choices(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> RecipeFile:
+def _read_choices(file: Path | None, beside: Record, options: Record) -> RecipeFile:
     """The choices of a recipe file, with those that options give in their place."""
     from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe
 
@@ -133,7 +134,7 @@ def _read_choices(file: Path | None, beside: dict[str, Any], options: dict[str, 
     return replace(found, recipe=recipe, **_drop_unset(beside))
 
 
-def _drop_unset(options: dict[str, Any]) -> dict[str, Any]:
+def _drop_unset(options: Record) -> Record:
     """The options that were given."""
     return {key: value for key, value in options.items() if value is not None}
 

@@ -15,6 +15,7 @@ import armtwin as at
 from armtwin.app.robots import on_base
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 
 BARE = "+-.0123456789eE"  # characters of a number without a unit
 
@@ -249,7 +250,7 @@ def command_of(group: typer.Typer, name: str | None = None) -> Callable[[Command
 
 def _ungroup_options(command: Command) -> Command:
     """The command as the command line has it: each group of options one by one."""
-    groups: dict[str, Any] = {}
+    groups: Record = {}
     parameters = []
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in signature(command).parameters.items():
@@ -262,15 +263,15 @@ def _ungroup_options(command: Command) -> Command:
         parameters += [_option(f.name, f.default, own[f.name]) for f in fields(kind)]
 
     @wraps(command)
-    def ungrouped(**given: Any) -> None:
+    def run(**given: Any) -> None:
         for name, kind in groups.items():
             given[name] = kind(**{f.name: given.pop(f.name) for f in fields(kind)})
         command(**given)
 
-    vars(ungrouped).pop("__wrapped__")
-    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    vars(ungrouped)["__signature__"] = Signature(parameters)
-    return ungrouped
+    vars(run).pop("__wrapped__")
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    vars(run)["__signature__"] = Signature(parameters)
+    return run
 
 
 def _option(name: str, default: Any, annotation: Any) -> Parameter:

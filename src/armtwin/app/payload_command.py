@@ -74,8 +74,8 @@ def payload(
             found = at.identify_payload(
                 prior, first, second, expected=believed, torque=torque, cutoff=cutoff
             )
-    told = not found.refused if found.gain is None else bool(found.gain.told.all())
-    run.finish(found, robot=found.robot, passed=told)
+    passed = not found.refused if found.gain is None else bool(found.gain.told.all())
+    run.finish(found, robot=found.robot, passed=passed)
 
 
 def _mount_expected(robot: at.Robot, name: str) -> at.Robot:

@@ -14,6 +14,7 @@ from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
 from armtwin.maths.batch import Names
+from armtwin.notebook.sections import Record
 from armtwin.report.folder import ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot
@@ -67,7 +68,7 @@ class Source:
     command: str
     name: str
     file: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Record = field(default_factory=dict)
     words: Names = ()
 
     def folder(self, suffix: str) -> Path:
@@ -77,7 +78,7 @@ class Source:
         words = "_".join([name, *self.words])
         return ROOT / (safe_name(words, self.command) + suffix)
 
-    def run_in(self, folder: Path) -> dict[str, Any]:
+    def run_in(self, folder: Path) -> Record:
         """What result.json keeps of it, the same for the same file wherever one stands."""
         options = {}
         for key, value in self.options.items():
@@ -108,7 +109,7 @@ def _from_folder(value: Any, folder: Path) -> Any:
     return _name_if_shipped(value) or seen_from(folder, value)
 
 
-def words_of(options: dict[str, Any]) -> Names:
+def words_of(options: Record) -> Names:
     """Options in words for the name of a folder, so that other options have another folder."""
     words = []
     for key, value in options.items():
@@ -121,7 +122,7 @@ def words_of(options: dict[str, Any]) -> Names:
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
     """The source of a job's run, with what differs from the job's file."""
     had, has = asked.description, chosen.description
-    options: dict[str, Any] = {}
+    options: Record = {}
     words = []
     if has.speed != had.speed:
         options["speed_m_s"] = has.speed
@@ -147,7 +148,7 @@ def of_jobs(asked: Sequence[Job], chosen: Sequence[Job], method: str) -> Source:
     speeds = list(dict.fromkeys(job.description.speed for job in chosen))
     robots = list(dict.fromkeys(job.description.robot for job in chosen))
     first = chosen[0].description
-    options: dict[str, Any] = {"jobs": files, "speeds_m_s": speeds, "robots": robots}
+    options: Record = {"jobs": files, "speeds_m_s": speeds, "robots": robots}
     options |= {"tool": first.tool, "servo": first.model.servo, "method": method}
     words = [job.name for job in asked[1:]]
     if len(robots) > 1:
@@ -162,7 +163,7 @@ def of_jobs(asked: Sequence[Job], chosen: Sequence[Job], method: str) -> Source:
 def of_log(robot: Robot, log: Path, servo: str | None, method: str) -> Source:
     """The source of a robot's run on a log's own reference."""
     mounted = robot.description.mounted
-    options: dict[str, Any] = {"log": str(log)}
+    options: Record = {"log": str(log)}
     words = [log.name.partition(".")[0]]
     chosen = {"tool": mounted.tool, "payload": mounted.payload, "servo": servo or ""}
     for key, name in chosen.items():
@@ -181,7 +182,7 @@ def is_job(name: str) -> bool:
         return True
     if name in robot_files.list_shipped() or name.endswith(ROBOT_ENDINGS):
         return False
-    # a name that is neither is told so as a job
+    # a name that is neither is refused as a job
     return not name.endswith(".toml") or not set(read_tables(Path(name))) & ROBOT_KEYS
 
 

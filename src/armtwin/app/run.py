@@ -1,4 +1,4 @@
-"""What a command writes and how it ends: the one way to a result, and the one writer of robots."""
+"""What a command writes and how it ends: the one path to a result, and the one writer of robots."""
 
 from __future__ import annotations
 

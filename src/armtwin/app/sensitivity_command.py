@@ -1,8 +1,8 @@
-"""The command that tells what the answer of a job or an experiment depends on."""
+"""The command that shows what the answer of a job or an experiment depends on."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import armtwin as at
 from armtwin.app.options import Output, argument, option, quantity
@@ -12,6 +12,7 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
+from armtwin.notebook.sections import Record
 
 CHANGE = 0.1
 
@@ -28,7 +29,7 @@ def sensitivity(
             '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
         ),
     ],
-    by: Annotated[float, quantity("--by", "1", 'Relative change, both ways, as "10 %".')] = CHANGE,
+    by: Annotated[float, quantity("--by", "1", 'Relative change, + and -, as "10 %".')] = CHANGE,
     features: Annotated[
         list[str] | None,
         option(
@@ -40,12 +41,12 @@ def sensitivity(
     *,
     output: Output,
 ) -> None:
-    """Say what a job's path error or an experiment's features depend on, changed both ways."""
+    """Change numbers up and down: effect on a job's path error or an experiment's features."""
     asked = Experiment.load(what) if is_experiment(what) else Job.load(what)
     if by >= 1:
         raise ArmtwinError(f"--by must be less than 100 %, got {100 * by:g} %")
     chosen = None if not features else [name.replace("_", " ") for name in features]
-    options: dict[str, Any] = {"keys": keys, "by": by}
+    options: Record = {"keys": keys, "by": by}
     words = [*keys] if by == CHANGE else [*keys, f"{100 * by:g} %"]
     if chosen is not None:
         options["features"] = chosen

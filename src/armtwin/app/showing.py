@@ -5,14 +5,14 @@ from __future__ import annotations
 import json as json_text
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import typer
 from rich.console import Console
 
 from armtwin.app.streams import spell
 from armtwin.files.disk import Content
-from armtwin.notebook.sections import Report
+from armtwin.notebook.sections import Record, Report
 from armtwin.report.result import Result
 from armtwin.report.result_file import to_description
 from armtwin.report.terminal import to_terminal
@@ -26,7 +26,7 @@ class Place(Protocol):
     def path(self, name: str) -> Path:
         """Where a part of the result is written."""
 
-    def write(self, result: dict[str, Any], contents: dict[str, Content]) -> dict[str, Any]:
+    def write(self, result: Record, contents: dict[str, Content]) -> Record:
         """Write result and contents; returns what the result file holds."""
 
 
@@ -45,7 +45,7 @@ def say(sentence: str) -> None:
     console().print(sentence, soft_wrap=True, markup=False)
 
 
-def print_json(result: dict[str, Any]) -> None:
+def print_json(result: Record) -> None:
     """Print the one JSON object of a command."""
     typer.echo(json_text.dumps(result, allow_nan=False))
 

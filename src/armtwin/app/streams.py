@@ -82,7 +82,7 @@ def readable_streams() -> None:
 
 
 class _Patient:
-    """A stream that goes on when its reader has left, `head -1` say; other failures are told."""
+    """A stream that goes on when its reader has left, `head -1` say; other failures are raised."""
 
     def __init__(self, stream: Any, speaks: bool) -> None:
         self._stream = stream
@@ -121,7 +121,7 @@ class _Patient:
 
 @contextmanager
 def patient_streams() -> Iterator[None]:
-    """Within it, what is printed does not break a command off when nobody reads it."""
+    """Within it, what is printed does not end a command when nobody reads it."""
     with ExitStack() as both:
         if sys.stdout is not None:
             out: Any = _Patient(sys.stdout, speaks=True)

@@ -165,7 +165,7 @@ def _report_run(found: SweepResult, number: int, place: ResultFolder, force: boo
         if found.sweep.description.band and prediction.verdict.stopped is None:
             band = at.assess(prediction)
         answer = Answer(prediction, at.explain(prediction), band=band)
-        told = answer.sections()
+        report = answer.sections()
     job = found.job(number).seen_from(folder)
-    single.write(to_result(told), {REPORT: to_html(told), JOB: job.to_toml()})
+    single.write(to_result(report), {REPORT: to_html(report), JOB: job.to_toml()})
     return single.path(REPORT)

@@ -104,7 +104,7 @@ class Equation(NamedTuple):
 
 @singledispatch
 def equation(servo: Any, drives: int) -> Equation:
-    """The equation of a servo of a robot file for so many drives."""
+    """The equation of a servo of a robot file for n drives."""
     raise ArmtwinError(f"there is no controller of kind {type(servo).__name__}")
 
 
@@ -349,7 +349,7 @@ def interpolate(
 def reference(
     ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
 ) -> tuple[float, float, float, float, float]:
-    """Set-points of drive m some ticks after set-point k; what is fed forward may be late."""
+    """Set-points of drive m, ticks after set-point k; what is fed forward may be late."""
     position, speed, acceleration, torque, shifting = interpolate(ref, k, m, within / ticks, period)
     late = lateness > 0.0
     before = larger(k * ticks + within - lateness, 0.0) / ticks

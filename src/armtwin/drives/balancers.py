@@ -159,7 +159,7 @@ class Strut:
         return self.torque_at(q[..., self.joint])
 
     def torque_at(self, x: Any) -> Any:
-        """The same at angles x of the joint, (...)."""
+        """Torque as above at angles x of the joint, (...) [N m]."""
         return (self.force.columns(self.linkage, x) * np.array(self.values)).sum(axis=-1)
 
     def energy(self, q: Any) -> Any:

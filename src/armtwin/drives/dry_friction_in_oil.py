@@ -1,4 +1,4 @@
-"""Dry friction of a piston put into the linear model of its drive, in two ways.
+"""Dry friction of a piston put into the linear model of its drive, by two methods.
 
 Folded into the flow: a piston that moves has lost `leakage level` of its unloaded speed,
 

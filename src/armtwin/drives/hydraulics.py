@@ -66,7 +66,7 @@ class Valve:
             )
         speeds = [point[1] for point in self.flow]
         if any(b < a for a, b in pairwise(speeds)):
-            return f"flow must not fall with the current, got speeds {speeds}"
+            return f"flow must not decrease with the current, got speeds {speeds}"
         return ""
 
 
@@ -172,7 +172,7 @@ def pack_circuits(
         rows: Row of each.
         drives: Number of the output that opens each valve.
         tick: Length of a tick [s].
-        spools: Whether spools swing; without, they are where their current is, which then comes
+        spools: Whether spools are dynamic; else they are where their current is, which then comes
             later by `spool_delay`.
     """
     c = len(circuits)
@@ -198,7 +198,7 @@ def pack_circuits(
 
 
 def spool_delay(valve: Valve) -> float:
-    """Delay that stands for a spool at low frequencies, 2 damping / ω [s]."""
+    """Delay equivalent to a spool at low frequencies, 2 damping / ω [s]."""
     return 2 * valve.damping / valve.frequency
 
 

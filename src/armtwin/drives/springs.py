@@ -7,7 +7,7 @@ Most springs have no knee, T(y) = K y; gears that stiffen as their teeth come to
 k up to it. Within the gap nothing is transmitted, and a contact never pulls.
 
 Over a step the torque is taken at its middle, x + h w / 2, which conserves the energy of a spring.
-A spring so stiff that it swings within a tick is not damped by that: under a sampled servo it goes
+A spring stiff enough to vibrate within a tick is not damped by that: under a sampled servo it goes
 on from tick to tick with alternating signs. Such a spring gets numerical damping δ between 0 and 1,
 by looking further ahead:
 
@@ -31,7 +31,7 @@ from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import both, choose, larger
 from armtwin.maths.compiled import inlined
 
-QUICK = 1.0  # ω h from which a spring swings within a tick and is damped
+QUICK = 1.0  # ω h from which a spring vibrates within a tick and is damped
 QUICKEST = 2.0  # ω h from which it is damped fully
 
 
@@ -113,7 +113,7 @@ def pack_springs(rows: Sequence[int], parts: Sequence[Spring]) -> Springs:
 
 
 def numerical_damping(stiffness: Floats, mobility: Floats, step: float) -> Floats:
-    """δ of springs that swing at ω = √(K s M⁻¹ sᵀ): 0 up to ω h = 1, 1 from ω h = 2 on.
+    """δ of springs that vibrate at ω = √(K s M⁻¹ sᵀ): 0 up to ω h = 1, 1 from ω h = 2 on.
 
     Args:
         stiffness: K of each spring [N m/rad].

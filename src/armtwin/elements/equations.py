@@ -1,4 +1,4 @@
-"""What one may ask a structure: where its nodes are, what forces it needs, how it answers."""
+"""Equations of a structure: where its nodes are, what forces it needs, how it answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def place(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Pl
     Args:
         structure: The structure.
         q: Degrees of freedom, (n,).
-        start: Coordinates of a state nearby, (nx,); None stands for the reference state.
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
     """
     x = (structure.reference if start is None else start).copy()
     state = empty_state(tables_of(structure), len(x))
@@ -62,7 +62,7 @@ def _why_not(structure: Structure, q: Floats, x: Floats, start: Floats | None, t
     """Why no coordinates were found at q, as a sentence.
 
     The start says whether the structure is determined at all; a step that ended far from it says
-    that the way leads where the structure cannot go.
+    that the motion leads where the structure cannot go.
     """
     reason = rank_problem(structure, structure.reference if start is None else start)
     if not reason and taken == -2 and np.isfinite(x).all():
@@ -71,7 +71,7 @@ def _why_not(structure: Structure, q: Floats, x: Floats, start: Floats | None, t
         return reason
     where = ", ".join(f"{value:.4g}" for value in q[:12])
     return (
-        f"the structure cannot be placed at q = ({where}): the iteration diverged on the way. "
+        f"the structure cannot be placed at q = ({where}): the iteration diverged. "
         "A loop may not close there, or an element turn too far"
     )
 

@@ -27,7 +27,7 @@ from armtwin.elements.rotations import Four, four, put_four, vector_part
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, cross, dot, scale_vector
 
-TURNS_ALIKE = 4 * np.pi  # twists that differ by it cannot be told apart
+TURNS_ALIKE = 4 * np.pi  # twists that differ by it are indistinguishable
 Axes = tuple[Vector, Vector, Vector]
 
 

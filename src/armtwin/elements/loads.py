@@ -85,13 +85,13 @@ def add_forces(
     masses: Masses, loads: LoadTables, share: float, x: Any, vx: Any, ax: Any, g: Any
 ) -> None:
     """Add M ax + h(x, vx) of all masses, less a share of their weight and of all loads."""
-    fall = (share * masses.gravity[0], share * masses.gravity[1], share * masses.gravity[2])
+    gravity = (share * masses.gravity[0], share * masses.gravity[1], share * masses.gravity[2])
     bodies, beams = masses.bodies, masses.beams
     for i in range(len(bodies)):
-        add_body(masses, i, (bodies[i, 0], bodies[i, 1]), x, vx, ax, fall, g)
+        add_body(masses, i, (bodies[i, 0], bodies[i, 1]), x, vx, ax, gravity, g)
     for i in range(len(beams)):
         at = (beams[i, 0], beams[i, 1], beams[i, 2], beams[i, 3])
-        add_beam(masses, i, at, x, vx, ax, fall, g)
+        add_beam(masses, i, at, x, vx, ax, gravity, g)
     for i in range(len(loads.kind)):
         T = scale_vector(-share, vector(loads.value, i))
         add_load(loads.kind[i], T, loads.at[i], x, g)

@@ -47,7 +47,7 @@ class Masses(NamedTuple):
         axis: n_x' of each such beam, (b, 3).
         bulk: Its length [m], mass per length ρA [kg/m], polar inertia per length ρI_p [kg m],
             (b, 3).
-        gravity: Acceleration of free fall, (3,) [m/s²].
+        gravity: Gravity vector, (3,) [m/s²].
     """
 
     bodies: Any
@@ -74,12 +74,12 @@ def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vecto
 
 @inlined
 def add_body(
-    masses: Masses, i: int, at: tuple[int, int], x: Any, vx: Any, ax: Any, fall: Vector, g: Any
+    masses: Masses, i: int, at: tuple[int, int], x: Any, vx: Any, ax: Any, gravity: Vector, g: Any
 ) -> None:
     """Add the force of body i, its point and triad at places of x."""
     point, triad = at
     turn = four(x, triad)
-    pushed = add(three(ax, point), scale_vector(-1.0, fall))
+    pushed = add(three(ax, point), scale_vector(-1.0, gravity))
     om = body_rate(turn, four(vx, triad))
     al = body_rate(turn, four(ax, triad))
     force, torque = _wrench(masses.inertia, i, om, al, rotate_back_by_triad(turn, pushed))
@@ -108,7 +108,7 @@ def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
 
 @inlined
 def add_beam(
-    masses: Masses, i: int, at: Ends, x: Any, vx: Any, ax: Any, fall: Vector, g: Any
+    masses: Masses, i: int, at: Ends, x: Any, vx: Any, ax: Any, gravity: Vector, g: Any
 ) -> None:
     """Add the force of beam i, its nodes at places of x."""
     n = (masses.axis[i, 0], masses.axis[i, 1], masses.axis[i, 2])
@@ -126,10 +126,10 @@ def add_beam(
     turn_p = scale_vector(share, _combine_rows(y, (22.0, 4.0, 13.0, -3.0)))
     at_q = scale_vector(share, _combine_rows(y, (54.0, 13.0, 156.0, -22.0)))
     turn_q = scale_vector(share, _combine_rows(y, (-13.0, -3.0, -22.0, 4.0)))
-    add_three(g, at[0], add(at_p, scale_vector(-6.0 * weight, fall)))
-    add_three(g, at[2], add(at_q, scale_vector(-6.0 * weight, fall)))
-    moved_p = scale_vector(length, add(turn_p, scale_vector(-weight, fall)))
-    moved_q = scale_vector(length, add(turn_q, scale_vector(weight, fall)))
+    add_three(g, at[0], add(at_p, scale_vector(-6.0 * weight, gravity)))
+    add_three(g, at[2], add(at_q, scale_vector(-6.0 * weight, gravity)))
+    moved_p = scale_vector(length, add(turn_p, scale_vector(-weight, gravity)))
+    moved_q = scale_vector(length, add(turn_q, scale_vector(weight, gravity)))
     add_four(g, at[1], turn_slope(four(x, at[1]), n, moved_p))
     add_four(g, at[3], turn_slope(four(x, at[3]), n, moved_q))
     _add_spin(masses.bulk[i, 2] * length / 6.0, n, at, x, vx, ax, g)

@@ -76,7 +76,7 @@ class Truss:
         q: Second point.
         mode: What is known of its elongation.
         law: Stress along the elongation.
-        length: Length at which the elongation is zero; None stands for the reference state's [m].
+        length: Length at which the elongation is zero; None is the reference state's [m].
     """
 
     name: str
@@ -215,7 +215,7 @@ class Parts:
             beams.
         bodies: What is heavy, apart from beams with a mass.
         loads: Dead forces and moments.
-        gravity: Acceleration of free fall [m/s²].
+        gravity: Gravity vector [m/s²].
         coordinate_inertia: Inertia along q, as of rotors behind gears, (n, n); None for none.
     """
 

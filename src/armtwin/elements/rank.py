@@ -1,4 +1,4 @@
-"""Sentences on structures that are not determined: one constraint too many, too few, or no way on.
+"""Why structures are not determined: one constraint too many, too few, or a singular position.
 
 J are the slopes of the prescribed deformations with the calculated coordinates. Its left null space
 holds the stresses that need no load (constraints too many), its right null space the motions that
@@ -66,7 +66,7 @@ def rank_problem(structure: Structure, x: Floats, none: float = NONE) -> str:
     if J.shape[0] == J.shape[1]:
         where = ", ".join(_free_motions(structure, right))
         return (
-            f"the structure stands in a singular position ({count}, {len(right)} of them depend on "
+            f"the structure is in a singular position ({count}, {len(right)} of them depend on "
             f"each other): {where} can move although nothing drives it. Move the mechanism away "
             "from the position in which its links lie in one line"
         )

@@ -1,4 +1,4 @@
-"""The noun Structure: parts put together, every row and coordinate with its name."""
+"""Structure: parts put together, every row and coordinate with its name."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _beam_problems(owner: str, beam: Beam) -> Iterator[str]:
             continue
         if beam.section is None:
             if beam.modes[1:] != ("held",) * 5:  # but a slide needs no spring
-                yield f"{owner}: a section with stiffness is needed, for some of its modes are free"
+                yield f"{owner}: a section with stiffness is needed, as modes of it are free"
             return
         value = getattr(beam.section, key)
         if not value > 0:

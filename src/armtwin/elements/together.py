@@ -89,12 +89,12 @@ def curvatures(elements: Elements, x: Numbers, u: Numbers, w: Numbers) -> Number
 def forces(masses: Masses, loads: LoadTables, x: Numbers, vx: Numbers, ax: Numbers) -> Numbers:
     """Nodal forces M ax + h - f at k states, each (nx, k)."""
     g = np.zeros(x.shape, x.dtype)
-    fall = tuple(masses.gravity)
+    gravity = tuple(masses.gravity)
     state = (x, vx, ax)
     bodies = np.arange(len(masses.bodies))[:, None]
     columns = np.hstack([masses.bodies[:, :1] + _POINT, masses.bodies[:, 1:] + _TRIAD])
     add = python_of(add_body)
-    _scatter(columns, state, g, lambda own, part: add(masses, bodies, (0, 3), *own, fall, part))
+    _scatter(columns, state, g, lambda own, part: add(masses, bodies, (0, 3), *own, gravity, part))
     beams = np.arange(len(masses.beams))[:, None]
     ends = masses.beams
     nodes = [
@@ -105,7 +105,10 @@ def forces(masses: Masses, loads: LoadTables, x: Numbers, vx: Numbers, ax: Numbe
     ]
     bend = python_of(add_beam)
     _scatter(
-        np.hstack(nodes), state, g, lambda own, part: bend(masses, beams, _BEAM, *own, fall, part)
+        np.hstack(nodes),
+        state,
+        g,
+        lambda own, part: bend(masses, beams, _BEAM, *own, gravity, part),
     )
     load = python_of(add_load)
     for kind, at, value in zip(loads.kind, loads.at, loads.value, strict=True):

@@ -39,7 +39,7 @@ class TransferState(NamedTuple):
         pivot: Row exchanges.
         rhs: Room for a right-hand side, (rows,).
         step: Room for a step of the coordinates, (nx,).
-        goal: Room for a place in q on the way, (n,).
+        goal: Buffer for an intermediate q, (n,).
     """
 
     e: Any
@@ -152,7 +152,7 @@ def _newton(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
 
 @inlined
 def _pieces(freedom: Any, state: TransferState) -> int:
-    """Pieces in which the way to q is gone."""
+    """Pieces into which the change of q is cut."""
     k = len(freedom.columns)
     longest = 0.0
     for i in range(len(freedom.stride)):
@@ -163,7 +163,7 @@ def _pieces(freedom: Any, state: TransferState) -> int:
 
 @compiled
 def find(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
-    """Coordinates x at q, from those of another q; a long way is cut in pieces.
+    """Coordinates x at q, from those of another q; a large change is cut in pieces.
 
     Args:
         geometry: Elements, blocks and freedom of the structure.

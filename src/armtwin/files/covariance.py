@@ -69,18 +69,18 @@ def read_covariance(path: Path) -> tuple[Covariance | None, str]:
     """The covariance beside a file, or None and a sentence that says why there is none."""
     place = beside(path)
     if not place.exists():
-        return None, f"{place.name} is not there, so that the standard deviations stand alone"
+        return None, f"{place.name} is not there, so that the standard deviations are uncorrelated"
     try:
         held = _arrays(place)
         found = _check_covariance(held)
     except ArmtwinError as error:
-        return None, f"{error}; the standard deviations stand alone"
+        return None, f"{error}; the standard deviations are uncorrelated"
     except DAMAGED:
         damaged = "is damaged or no covariance file"
-        return None, f"{place.name} {damaged}, so that the standard deviations stand alone"
+        return None, f"{place.name} {damaged}, so that the standard deviations are uncorrelated"
     if str(held["sha256"]) != _digest(read_bytes(path, TOML)):
         other = f"belongs to another {path.name}, or that was changed"
-        return None, f"{place.name} {other}, so that the standard deviations stand alone"
+        return None, f"{place.name} {other}, so that the standard deviations are uncorrelated"
     return found, ""
 
 

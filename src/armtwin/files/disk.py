@@ -1,4 +1,4 @@
-"""Single steps on the disk: fill a folder, bring it to the disk, tell what fails."""
+"""Single steps on the disk: fill a folder, bring it to the disk, report what fails."""
 
 from __future__ import annotations
 

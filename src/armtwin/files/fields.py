@@ -66,7 +66,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class NameOr:
-    """A field that holds one of some names, or what its type says.
+    """A field that holds one of a set of names, or what its type says.
 
     Attributes:
         names: The names.
@@ -109,7 +109,7 @@ def _source(value: Any) -> str | dict[str, str]:
 
 
 def _in_no_file(value: Any) -> Any:
-    raise ArmtwinError("is written by armtwin beside the file and must not stand in it")
+    raise ArmtwinError("is written by armtwin beside the file and must not be in it")
 
 
 def _flag(value: Any) -> bool:

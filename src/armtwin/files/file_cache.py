@@ -52,7 +52,7 @@ class FileCache(Generic[T]):
 
 
 def _states(path: Path, beside: Sequence[Path]) -> Hashable | None:
-    """What changes when a file does, or one of those beside it; None where it cannot be told."""
+    """What changes when a file does, or one of those beside it; None where it is unknown."""
     states = [_state(path)]
     for other in beside:
         states.append(_state(other) if os.path.lexists(other) else ABSENT)
@@ -60,7 +60,7 @@ def _states(path: Path, beside: Sequence[Path]) -> Hashable | None:
 
 
 def _state(path: Path) -> Hashable | None:
-    """What changes when a file does; None where that cannot be told."""
+    """What changes when a file does; None where that is unknown."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):  # not there, or no name of a file

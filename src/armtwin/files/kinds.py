@@ -1,4 +1,4 @@
-"""What a file or name is, told before it is read as something else: a robot, a job, a log ..."""
+"""What a file or name is, checked before it is read as something else: a robot, a job, a log ..."""
 
 from __future__ import annotations
 

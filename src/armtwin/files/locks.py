@@ -20,7 +20,7 @@ PAUSE = 0.005
 
 @dataclass(frozen=True)
 class Lock:
-    """A held lock: an open handle, and a file that stands for the folder where those have none."""
+    """A held lock: an open handle, and a file in place of the folder where those have none."""
 
     handle: int
     file: Path | None = None

@@ -18,9 +18,9 @@ from armtwin.errors import ArmtwinError, FileError
 
 MB = 1024 * 1024
 CHUNK = MB
-# a file that unpacks to more than so many times its size is a trap, where that is not small
+# a file that unpacks to more than this multiple of its size is a trap, where that is not small
 PACKED_SHARE, SMALL = 200, 64 * MB
-# bits of st_mode and what they stand for
+# bits of st_mode and what they mean
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",

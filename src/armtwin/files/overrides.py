@@ -40,7 +40,7 @@ def with_values(
 
 
 def _steps(tables: Tables, words: Sequence[str]) -> list[Step]:
-    """The way that the words of a path lead."""
+    """The steps that the words of a path name."""
     here: Any = tables
     steps: list[Step] = []
     for i, word in enumerate(words, 1):
@@ -82,7 +82,7 @@ def _name(item: Any) -> str:
 
 
 def _replace(tables: Tables, steps: list[Step], last: str, value: Any, kind: Any) -> None:
-    """Set the value that a word means in the table or list at the end of a way."""
+    """Set the value that a word means in the table or list at the end of the steps."""
     here = _way(tables, steps)[-1]
     if isinstance(here, list):
         place = (whole_number(last) or 0) - 1
@@ -101,7 +101,7 @@ def _replace(tables: Tables, steps: list[Step], last: str, value: Any, kind: Any
 
 
 def _way(tables: Tables, steps: Sequence[Step]) -> list[Any]:
-    """All tables and lists on a way, the outermost first."""
+    """All tables and lists along the steps, the outermost first."""
     way: list[Any] = [tables]
     for step in steps:
         way.append(way[-1][step])

@@ -44,7 +44,7 @@ def validator(kind: Any) -> SchemaValidator:
 
 @cache
 def schema_of(kind: Any) -> CoreSchema:
-    """What pydantic's core is told of a type; an annotation with a `schema` tells it itself."""
+    """Schema of a type for pydantic's core; an annotation with a `schema` gives its own."""
     of = get_args(kind)
     origin = get_origin(kind)
     if origin is Annotated:
@@ -200,7 +200,7 @@ class _Place:
     """Where an error is in the file.
 
     Attributes:
-        steps: The way to the table or list that holds the last key.
+        steps: The keys to the table or list that holds the last key.
         table: That table or list.
         key: The last key of the path, as the file would have it.
         name: Name of the group that the table is, if it has one.
@@ -282,7 +282,7 @@ def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
 
 
 def _of_several_kinds(place: _Place, key: str) -> str:
-    """Key path of the table that should tell its kind by a key; a flat group's is around it."""
+    """Key path of the table that should have its kind as a key; a flat group's is around it."""
     if isinstance(place.table, list):
         return place.path
     own = place.key != key and isinstance(place.table.get(place.key), dict)

@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 Tables = dict[str, Any]
 Step = str | int  # a key of a table, or the place in a list, from 0
 
-KIND_KEYS = ("law", "kind")  # that tell groups of several kinds apart
+KIND_KEYS = ("law", "kind")  # that distinguish groups of several kinds
 NAME_KEYS = ("name", "joint")  # that an item of a list goes by, the first it has
 
 FLAT = {"flat": True}  # the keys of this group stand in the table around it
@@ -45,7 +45,7 @@ def choices(kind: Any) -> tuple[Any, ...]:
 
 
 def group_of(kind: Any, table: Tables) -> Any:
-    """The dataclass that a table of a type is read into, None if there is no telling which."""
+    """The dataclass that a table of a type is read into, None if that is ambiguous."""
     groups = [choice for choice in choices(kind) if is_dataclass(choice)]
     if len(groups) == 1:
         return groups[0]
@@ -89,7 +89,7 @@ def _type_behind(kind: Any, here: Any, step: Step) -> Any:
 
 
 def _type_of_field(group: Any, f: Field[Any], table: Tables) -> Any:
-    """Type of a field of a group, the one of several kinds that the keys around it tell."""
+    """Type of a field of a group, the one of several kinds that the keys around it select."""
     kind = types_of(group)[f.name]
     if "kind_from" in f.metadata:
         key = f.metadata["kind_from"]
@@ -105,7 +105,7 @@ def keys_at(kind: Any, tables: Tables, steps: Sequence[Step]) -> list[str]:
     Args:
         kind: Dataclass of the whole file.
         tables: The file.
-        steps: The way to the table; it must be there.
+        steps: The keys to the table; it must be there.
     """
     here: Any = tables
     for step in steps:

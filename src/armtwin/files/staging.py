@@ -99,7 +99,7 @@ def _finish(stage: Path) -> None:
     try:
         hold = grab(stage)
         alive = hold is None
-    except OSError:  # where nothing can be locked, its age tells
+    except OSError:  # where nothing can be locked, its age decides
         hold = None
         alive = time.time() - stage.stat().st_mtime < ABANDONED
     if alive:

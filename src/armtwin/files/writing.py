@@ -31,7 +31,7 @@ def to_tables(description: Any) -> Tables:
 
 
 def _table(group: Any) -> Tables:
-    """Keys of one group that differ from their defaults, after the key that tells its kind."""
+    """Keys of one group that differ from their defaults, after the key of its kind."""
     kind: Tables = {}
     table: Tables = {}
     for f in fields(group):

@@ -15,7 +15,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts
@@ -48,10 +48,10 @@ class JointResponse:
         return r.where(kept)
 
     @property
-    def record(self) -> dict[str, float | int | None]:
+    def record(self) -> Record:
         """Gain at low frequency, peak, bandwidth, delay, largest coherent frequency."""
         known = self.known
-        record: dict[str, float | int | None] = {"joint": self.joint}
+        record: Record = {"joint": self.joint}
         empty = dict.fromkeys(("gain", "peak_hz", "peak", "bandwidth_hz", "delay_s", "known_to_hz"))
         if known is None:
             return {**record, **empty}
@@ -96,7 +96,7 @@ class LogResponse(Result):
     joints: tuple[JointResponse, ...]
 
     @property
-    def table(self) -> list[dict[str, float | int | None]]:
+    def table(self) -> list[Record]:
         """A record for each joint."""
         return [joint.record for joint in self.joints]
 
@@ -140,9 +140,13 @@ def _joints(result: LogResponse) -> Blocks:
         Column("known_to_hz", "known to", HERTZ),
     )
     yield Table(columns, result.table, "joints")
-    yield Data("given", result.given)
-    yield Data("answer", result.answer)
-    yield Data("curves", [_curve(joint) for joint in result.joints])
+    yield Data(
+        {
+            "given": result.given,
+            "answer": result.answer,
+            "curves": [_curve(joint) for joint in result.joints],
+        }
+    )
     yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 90 %.", "soft")
 
 

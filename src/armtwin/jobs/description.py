@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from armtwin.files.fields import NameOr
 from armtwin.jobs.groups import (
@@ -21,6 +21,7 @@ from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.motion.cell import Cell
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw
+from armtwin.notebook.sections import Record
 from armtwin.robot.schema.groups import Orientation, Pose, TurnCoordinate
 from armtwin.simulation.model import Model
 
@@ -82,6 +83,6 @@ class JobDescription:
     force: tuple[Force, ...] = ()
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     advice: Advising = field(default_factory=Advising)
-    override: dict[str, Any] = field(default_factory=dict)
+    override: Record = field(default_factory=dict)
 
     format_number: ClassVar[int] = 1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from armtwin.files.fields import OneOf
 from armtwin.jobs.setpoints import Duration, Level, Setpoint
 from armtwin.maths.quantities import Frequency, Number
+from armtwin.notebook.sections import Record
 from armtwin.robot.schema.groups import TurnCoordinate
 from armtwin.simulation.clamped_tool import ToolClamp
 from armtwin.simulation.model import Model
@@ -50,7 +51,7 @@ class BenchSetup:
 
     robot: str = ""
     axis: str = ""
-    bench: dict[str, Any] = field(default_factory=dict)
+    bench: Record = field(default_factory=dict)
     foreign: ForeignLoad | None = None
     kind: Literal["bench"] = "bench"
 
@@ -83,7 +84,7 @@ class RobotSetup:
     model: Model = field(default_factory=Model)
     clamp: ToolClamp | None = None
     foreign: ForeignLoad | None = None
-    override: dict[str, Any] = field(default_factory=dict)
+    override: Record = field(default_factory=dict)
     kind: Literal["robot"] = "robot"
 
 
@@ -108,8 +109,8 @@ class HydraulicSetup:
     start: dict[str, Level] = field(default_factory=dict)
     tool: str = ""
     payload: str = ""
-    model: dict[str, Any] = field(default_factory=dict)
-    override: dict[str, Any] = field(default_factory=dict)
+    model: Record = field(default_factory=dict)
+    override: Record = field(default_factory=dict)
     kind: Literal["hydraulic"] = "hydraulic"
 
 

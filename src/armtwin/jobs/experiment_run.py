@@ -208,11 +208,23 @@ def _head(run: ExperimentRun) -> Blocks:
     if records:
         yield Table(columns, records, "features")
     else:
-        yield Data("features", [])
-    yield Data("experiment", run.experiment.description.name)
-    yield Data("events", [event.to_list() for event in run.log.events])
+        yield Data(
+            {
+                "features": [],
+            }
+        )
+    yield Data(
+        {
+            "experiment": run.experiment.description.name,
+            "events": [event.to_list() for event in run.log.events],
+        }
+    )
     origin = run.experiment.origin
-    yield Data("provenance.inputs_sha256", {"experiment file": digest_of(origin)})
+    yield Data(
+        {
+            "provenance.inputs_sha256": {"experiment file": digest_of(origin)},
+        }
+    )
 
 
 def _times(run: ExperimentRun) -> Floats:

@@ -35,7 +35,7 @@ from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
-from armtwin.notebook.sections import Report
+from armtwin.notebook.sections import Record, Report
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides
@@ -442,10 +442,10 @@ class Job(Result):
         return start, stop
 
 
-_recent: deque[tuple[Robot, dict[str, Any], Robot]] = deque(maxlen=RECENT_OVERRIDES)
+_recent: deque[tuple[Robot, Record, Robot]] = deque(maxlen=RECENT_OVERRIDES)
 
 
-def _apply_overrides(robot: Robot, override: dict[str, Any], where: str) -> Robot:
+def _apply_overrides(robot: Robot, override: Record, where: str) -> Robot:
     """The robot with overrides; variants of a job share it."""
     for of, values, known in tuple(_recent):
         if of is robot and values == override:

@@ -24,6 +24,7 @@ from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats, Names, OnProgress
 from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook.sections import Record
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot
@@ -162,7 +163,7 @@ def _run_bench(experiment: Experiment, setup: BenchSetup) -> ExperimentRun:
     drive = Drive(UNITS[point.on], experiment.folder)
     time = _bench_times(experiment, point, drive)
     values, _ = experiment.sampled(1, point, time, drive)
-    given: dict[str, Any] = {point.on: values}
+    given: Record = {point.on: values}
     with _partner(experiment, None, setup.foreign) as partner:
         run = simulate_bench(bench, time, partner=partner, **given)
     got = run.log.q_m[:, 0]

@@ -16,6 +16,7 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import Read, read_width
 from armtwin.files.shape import FLAT
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 
 RATIOS = (
     "servo.bandwidth",
@@ -67,7 +68,7 @@ def _widths(value: Any) -> dict[str, float]:
     return found
 
 
-def _flat(table: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+def _flat(table: Record, path: str) -> Iterator[tuple[str, Any]]:
     """Names and values, also of keys without quotes, which TOML reads as tables within tables."""
     for key, value in table.items():
         name = f"{path}.{key}".lstrip(".")

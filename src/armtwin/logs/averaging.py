@@ -1,4 +1,4 @@
-"""Periods and repeated runs: which of them count, and their mean, in which noise falls.
+"""Periods and repeated runs: which of them count, and their mean, which has less noise.
 
 Ref: [Waiboer 2007, section 4.4.2]
 """
@@ -19,7 +19,7 @@ SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may di
 
 
 def select_periods(log: Log, period: float, first: int, count: int) -> Log:
-    """Some whole periods of a log, from period `first` on, 0 being the first."""
+    """Whole periods of a log, from period `first` on, 0 being the first."""
     time = log.time
     start = time[0] + first * period
     stop = start + count * period
@@ -78,7 +78,7 @@ def _check_times(first: Log, log: Log, number: int) -> None:
 
 
 def _check_motion(first: Log, log: Log, number: int, channel: str) -> None:
-    """Refuse a run that moves another way than the first one."""
+    """Refuse a run whose motion differs from the first one."""
     wanted = first.channels[channel]
     apart = np.abs(log.channels[channel] - wanted).max(axis=0)
     allowed = SAME_MOTION * np.ptp(wanted, axis=0) + 1e-9

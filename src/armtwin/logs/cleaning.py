@@ -145,7 +145,7 @@ def _from_spectrum(log: Log, how: Cleaning) -> float:
     power = _power_of_motion(v, frequency, rate)
     total = power.sum()
     if not total > 0:
-        raise ArmtwinError("the log has no motion: every joint stands still")
+        raise ArmtwinError("the log has no motion: every joint is at rest")
     last = int(np.searchsorted(np.cumsum(power), POWER * total))
     highest = float(frequency[last])
     return float(np.clip(ROOM * highest, 4 * rate / len(v), rate / 5))
@@ -173,7 +173,7 @@ def clean(log: Log, how: Cleaning) -> Log:
 
 
 def clean_channels(stamps: Floats, raw: NamedArrays, how: Cleaning) -> Log:
-    """The same from channels on the even grid, and the time stamps (m,) of their log."""
+    """The clean log from channels on the even grid, and the time stamps (m,) of their log."""
     time = _grid(stamps, how)
     if how.differentiation == "fourier":
         return _periodic(time, raw, how)

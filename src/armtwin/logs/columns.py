@@ -177,7 +177,7 @@ def _wrong_sign(key: str, signs: tuple[float, ...] | None) -> str:
 
 
 def columns_beside(path: Path) -> list[Path]:
-    """Where the columns file of a log may stand, the first that is there counts."""
+    """Where the columns file of a log may be, the first that is there counts."""
     stem = path.name.removesuffix(".gz").rpartition(".")[0]
     return [path.parent / f"{stem}.columns.toml", path.parent / "columns.toml"]
 

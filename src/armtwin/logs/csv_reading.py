@@ -183,7 +183,7 @@ class _Otherwise:
         return numbers
 
     def number(self, word: str) -> float:
-        """The number that a word stands for; NaN for any other word."""
+        """The number that a word means; NaN for any other word."""
         if self.sheet.columns.decimal == ",":
             word = word.replace(",", ".")
         try:

@@ -1,4 +1,4 @@
-"""The noun Log: channels over time, the same from a machine and from a simulation."""
+"""Log: channels over time, the same from a machine and from a simulation."""
 
 from __future__ import annotations
 

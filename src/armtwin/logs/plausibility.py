@@ -25,11 +25,11 @@ from armtwin.robot.robot import Robot
 TURN = 2 * np.pi
 UNITS = {"ms": ("milliseconds", 1e3), "us": ("microseconds", 1e6), "ns": ("nanoseconds", 1e9)}
 TURNS = (5.0, 25.0)  # speeds of a turning joint that are usual, and beyond those of any arm [rad/s]
-SLIDES = (1.0, 10.0)  # the same of a sliding one [m/s]
+SLIDES = (1.0, 10.0)  # speed as above of a prismatic joint [m/s]
 SMOOTH = 20.0  # samples in a period of the filter before speeds are taken
-SHORTEST = 21  # samples of a log whose speeds can be judged
+SHORTEST = 21  # samples of a log whose speeds can be checked
 GAP = 3.0  # times the usual step of time that parts a log
-MOVED = 0.05  # way of a joint from which on its speed is judged [rad, m]
+MOVED = 0.05  # travel of a joint from which on its speed is checked [rad, m]
 RARE = 20.0  # samples in a second below which time may be stretched [Hz]
 SLOW = 2e-3  # share of the usual speed below which it may be
 FAST = 1.5  # times the speed limit beyond which time is compressed
@@ -102,7 +102,7 @@ def check_motion(log: Sampled, channel: str, pace: Pace) -> None:
 
 
 def plausibility_problems(log: Sampled) -> Iterator[str]:
-    """What cannot be in a log, as far as it can be told without a robot, one sentence each."""
+    """What cannot be in a log, as far as it shows without a robot, one sentence each."""
     channel = next((name for name in ("q", "q_link", "q_ref") if name in log.channels), None)
     if channel is None or not len(log.time):
         return
@@ -259,7 +259,7 @@ def _beside_logged_speeds(log: Sampled, channel: str, moved: Flags) -> str:
 
 
 def _stretch(time: Floats, q: Floats, v: Floats) -> float | None:
-    """By how much the way of speeds is longer than that of positions; None without a fit."""
+    """By how much the travel of speeds is longer than that of positions; None without a fit."""
     steps = 0.5 * (v[1:] + v[:-1]) * np.diff(time)
     way = np.concatenate([[0.0], np.cumsum(steps)])
     x = q - q.mean()

@@ -33,7 +33,7 @@ class Event:
 
     @staticmethod
     def of(given: Any) -> Event:
-        """The event that a list of time, kind, joint and text tells; else a ValueError."""
+        """The event of a list of time, kind, joint and text; else a ValueError."""
         if not isinstance(given, list) or len(given) != 4:
             raise ValueError("no list of four")
         time, *texts = given

@@ -1,7 +1,7 @@
 """Small matrices on one thread.
 
 The linear algebra under numpy and that under scipy each keep threads of their own, which wait
-busily for a while after each call. Between kernels that use all cores these only stand in the way:
+busily for a while after each call. Between kernels that use all cores these only slow them down:
 an identification took twice as long. Another number of threads also gives other last digits.
 """
 

@@ -2,7 +2,7 @@
 
 Nothing but the language and its mathematical library is needed. Values have the kinds that the
 writer of instructions gives them: doubles, integers and truths. Sums that take in a product are
-rounded once where the compiler is told of a processor that can, else twice.
+rounded once where the compiler targets a processor that can, else twice.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def c_number(value: Any) -> str:
 
 
 def c_table(name: str, values: Floats | Iterable[float]) -> str:
-    """A constant array of doubles; one that is empty has an element that nobody reads."""
+    """A constant array of doubles; one that is empty has an unused element."""
     words = [c_number(float(x)) for x in values] or ["0.0"]
     lines = []
     for first in range(0, len(words), NUMBERS_IN_A_LINE):

@@ -1,4 +1,4 @@
-"""Kernels compiled once and cached per state of their sources; the house's door to numba.
+"""Kernels compiled once and cached per state of their sources; the only module that uses numba.
 
 numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file
 would keep running the old law after that file was edited, so the cache lives in a folder named
@@ -314,7 +314,7 @@ def _joining(compile: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with equal operations side by side (superword-level parallelism)."""
     settings: Any = config
 
-    def joined(signature: Any) -> Any:
+    def compile_joined(signature: Any) -> Any:
         with global_compiler_lock:
             before = settings.SLP_VECTORIZE
             settings.SLP_VECTORIZE = 1
@@ -323,7 +323,7 @@ def _joining(compile: Callable[..., Any]) -> Callable[..., Any]:
             finally:
                 settings.SLP_VECTORIZE = before
 
-    return joined
+    return compile_joined
 
 
 def inlined(f: F) -> F:

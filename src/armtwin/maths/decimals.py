@@ -140,7 +140,7 @@ def _leading_zeros(w: Any) -> int:
 
 @compiled
 def _round_to_double(w: Any, q: int) -> float:
-    """The double nearest to w 10^q, w above 0; NaN where 128 bits do not tell it."""
+    """The double nearest to w 10^q, w above 0; NaN where 128 bits do not determine it."""
     zeros = _leading_zeros(w)
     upper, lower = _times_power(w << np.uint64(zeros), q)
     # within these powers 5^q is known so well that nothing is left open

@@ -80,7 +80,7 @@ class FrequencyResponse:
     def with_smooth_deviations(self) -> FrequencyResponse:
         """The response with deviations and coherence that are means over neighbouring frequencies.
 
-        Those of one frequency rest on few windows and go with its own error: weights made of them
+        Those of one frequency have few windows and correlate with its error: weights made of them
         prefer errors of one sign.
         """
         variance = of_neighbours(self.std**2)

@@ -96,17 +96,17 @@ LOGARITHM = (
 def transpose(builder: Any, rows: Sequence[Any]) -> list[Any]:
     """Columns of four by four values in lanes."""
 
-    def picked(a: Any, b: Any, *places: int) -> Any:
+    def pick(a: Any, b: Any, *places: int) -> Any:
         mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), list(places))
         return builder.shuffle_vector(a, b, mask)
 
-    first = [picked(rows[k], rows[k + 1], 0, 4, 2, 6) for k in (0, 2)]
-    second = [picked(rows[k], rows[k + 1], 1, 5, 3, 7) for k in (0, 2)]
+    first = [pick(rows[k], rows[k + 1], 0, 4, 2, 6) for k in (0, 2)]
+    second = [pick(rows[k], rows[k + 1], 1, 5, 3, 7) for k in (0, 2)]
     return [
-        picked(*first, 0, 1, 4, 5),
-        picked(*second, 0, 1, 4, 5),
-        picked(*first, 2, 3, 6, 7),
-        picked(*second, 2, 3, 6, 7),
+        pick(*first, 0, 1, 4, 5),
+        pick(*second, 0, 1, 4, 5),
+        pick(*first, 2, 3, 6, 7),
+        pick(*second, 2, 3, 6, 7),
     ]
 
 

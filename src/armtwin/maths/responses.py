@@ -24,7 +24,7 @@ class StepFeatures:
     Attributes:
         first_peak: Time from the step to the first peak [s]; None where there is none.
         period: Time from the first peak to the second, or twice that to the first trough where
-            friction stops the second [s]; None where the response does not swing.
+            friction stops the second [s]; None where the response does not oscillate.
         overshoot: By how much the first peak exceeds the set-point, as a share of the step.
         settling: Time from the step from which the response stays within BAND of its end [s].
         final: Where the response ends, as a share of the step.
@@ -72,7 +72,7 @@ Place = tuple[float, float]
 
 
 def extremes(time: Floats, y: Floats, prominence: float) -> tuple[list[Place], list[Place]]:
-    """Times and values of the peaks and troughs from which y turns back by at least so much."""
+    """Times and values of the peaks and troughs from which y turns back by at least a threshold."""
     peaks: list[Place] = []
     troughs: list[Place] = []
     high = low = 0

@@ -1,7 +1,7 @@
-"""Tables of floats as decimal numbers, each with the fewest digits that tell it from all others.
+"""Tables of floats as decimal numbers, each with the fewest digits that identify it.
 
 Python's `repr` of floats, byte by byte, eight times faster. A double is c 2^q, and what lies within
-half a step of it is told from all others. In units of 10^k that interval is 2 to 20 long: it holds
+half a step of it rounds to it. In units of 10^k that interval is 2 to 20 long: it holds
 one or two whole numbers of 16 or 17 digits, and at most one that ends in 0.
 
 Ref: [Giulietti 2020]

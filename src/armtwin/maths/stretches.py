@@ -141,7 +141,7 @@ def _sides(tape: Tape, numbers: list[int], outputs: Iterable[int]) -> dict[int, 
 
 
 def _users(tape: Tape, numbers: list[int], outputs: Iterable[int]) -> dict[int, set[int]]:
-    """Operations that need each operation; -1 stands for all places that it is written to."""
+    """Operations that need each operation; -1 is any place that it is written to."""
     users: dict[int, set[int]] = defaultdict(set)
     for number in numbers:
         for x in tape.operations[number].of:
@@ -210,7 +210,7 @@ def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
         if number not in stretch.numbers:
             values[number] = memory[array][place]
 
-    def known(number: int) -> Any:
+    def result(number: int) -> Any:
         """A result, or a constant or input that another stretch has."""
         return values[number] if number in values else value(stretch.tape.operations[number])
 
@@ -220,7 +220,7 @@ def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
         if operation.name == "input":
             array, place = operation.detail
             return memory[array][place]
-        of = [known(x) for x in operation.of]
+        of = [result(x) for x in operation.of]
         if operation.name == "load":
             return memory[operation.detail][tuple(int(index) for index in of)]
         if operation.name == "choose":
@@ -230,4 +230,4 @@ def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
     for number in stretch.numbers:
         values[number] = value(stretch.tape.operations[number])
     for (array, place), number in stretch.outputs:
-        memory[array][place] = known(number)
+        memory[array][place] = result(number)

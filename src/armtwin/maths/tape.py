@@ -22,7 +22,7 @@ import numpy as np
 from armtwin.maths import bits
 from armtwin.maths.batch import Floats
 
-ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be missed
+ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be off
 
 
 def _python(kernel: Any) -> Callable[..., Any]:
@@ -321,7 +321,7 @@ class Tape:
     def _keep(self, operation: Operation) -> int:
         """Number of an operation, which is new or was there before."""
         key: Any = operation
-        if operation.name == "constant":  # 1, 1.0 and True are told apart
+        if operation.name == "constant":  # 1, 1.0 and True are distinct
             key = (operation, type(operation.detail), str(operation.detail))
         number = self._known.get(key)
         if number is None:

@@ -15,7 +15,7 @@ from armtwin.maths.tape import Symbol
 def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     """A function of `choice` or `bits` for numbers, for arrays and for symbols."""
 
-    def chosen(*of: Any) -> Any:
+    def call(*of: Any) -> Any:
         for x in of:
             if isinstance(x, Symbol):
                 return x.tape.choose(*of) if name == "choose" else x.tape.do(name, *of)
@@ -23,7 +23,7 @@ def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
             return np.where(*of)
         return plain(*of)
 
-    return chosen
+    return call
 
 
 _known: dict[Any, Callable[..., Any]] = {}

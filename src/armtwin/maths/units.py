@@ -82,7 +82,7 @@ CELSIUS = ("degC", "°C")
 LONGEST_QUANTITY = 100  # characters
 SMALLEST = 1e-30  # magnitude of a number that must be above 0
 LARGEST = 1e15  # magnitude of any number in SI, where the unit does not say less
-# Magnitudes that no machine has: a slip of the pen is told, and products of numbers stay finite.
+# Magnitudes that no machine has: a typing error is refused, and products of numbers stay finite.
 LARGEST_IN = {
     "m": 1e6,
     "m/s": 1e6,
@@ -103,7 +103,7 @@ _MICRO = str.maketrans("µμ", "uu")  # the sign of its own, U+00B5, and the Gre
 
 
 def whole_number(text: str) -> int | None:
-    """The number that plain digits stand for; None for any other text."""
+    """The number of plain digits; None for any other text."""
     plain = text.isascii() and text.isdigit()  # ² and others are digits to Python, but no numbers
     return int(text) if plain and len(text) <= 9 else None
 

@@ -12,7 +12,7 @@ from armtwin.maths.rotations import skew
 
 
 class Arm(NamedTuple):
-    """Tree of n moving bodies; body i hangs on body parent[i] < i by one joint (-1: the base).
+    """Tree of n moving bodies; one joint connects body i to body parent[i] < i (-1: the base).
 
     The frame of a body is the frame of its joint at q = 0, turned or shifted by q:
     R(q) = turn_0 + cos q turn_1 + sin q turn_2 and p(q) = offset_0 + q offset_1, child to parent.
@@ -24,7 +24,7 @@ class Arm(NamedTuple):
         offset: Position as a function of the displacement, (n, 2, 3) [m].
         axis: Joint axis in the body's own frame, unit vector, (n, 3).
         inertia: m, m s (3), J about the frame's origin (xx, yy, zz, xy, xz, yz), (n, 10).
-        gravity: Acceleration of free fall in the base frame, (3,) [m/s²].
+        gravity: Gravity vector in the base frame, (3,) [m/s²].
     """
 
     parent: Any

@@ -108,7 +108,7 @@ def ten_parameters(
         mass: Mass [kg].
         moment: First moment m s, (3,) [kg m].
         inertia: xx, yy, zz, xy, xz, yz about the point, axes of the frame, (6,) [kg m²].
-        about: The point, (3,) [m]; None stands for the origin.
+        about: The point, (3,) [m]; None is the origin.
     """
     h = np.asarray(moment, dtype=np.float64)
     six = np.array(inertia, dtype=np.float64)

@@ -42,7 +42,7 @@ def _body_columns(
 
 
 OF_A_BODY = 10  # parameters of a body: mass, first moments, moments of inertia
-HEAVY = 4  # so many of them, the first, have a weight
+HEAVY = 4  # the first n of them have a weight
 
 
 @compiled

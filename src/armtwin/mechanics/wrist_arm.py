@@ -264,11 +264,11 @@ def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
     """
     out = np.empty((8, 6))
     before = q0.copy()
-    missed = 0
+    unreachable = 0
     for row in range(X.shape[0]):
         found = solve(g, X[row], before, out)
         if found == 0:
-            missed += 1
+            unreachable += 1
             path[row] = np.nan
             continue
         best, least = 0, np.inf
@@ -281,4 +281,4 @@ def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
         for j in range(6):
             before[j] += wrap_angle(out[best, j] - before[j])
             path[row, j] = before[j]
-    return missed
+    return unreachable

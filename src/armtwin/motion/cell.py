@@ -72,7 +72,7 @@ MOST = 200  # planes and boxes of a cell: more would be checked for minutes
 PROBES = 4  # postures that show which frames never move
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long motions
 RECENT_ROBOTS = 4  # whose lines are remembered: a sweep asks for those of one again and again
-STAND_IN = "which stands for the floor; [cell] floor gives another"
+STAND_IN = "used as the floor; [cell] floor gives another"
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands around a robot.
+    """What surrounds a robot.
 
     Attributes:
         floor: Height of the floor above the origin of the base frame, against gravity [m]. Without
-            it the plane of the base stands for the floor of a robot that stands upright, for
+            it the plane of the base is used as the floor of a robot that is mounted upright, for
             joints and link lines, not for the tool.
         plane: Planes.
         box: Boxes.
@@ -158,7 +158,7 @@ class Obstacle(Protocol):
 
     @property
     def carries(self) -> bool:
-        """Whether the robot stands on it, so that what never moves may touch it."""
+        """Whether the robot is mounted on it, so that what never moves may touch it."""
 
     @property
     def spares_tool(self) -> bool:
@@ -209,7 +209,7 @@ class _Block:
         least = height.max(axis=1)
         for t in _candidates(height, slope):
             d = (height + t[:, None] * slope).max(axis=1)
-            less = d < least - 1e-12  # an end is told rather than a point as near beside it
+            less = d < least - 1e-12  # an end is reported rather than a point as near beside it
             least = np.where(less, d, least)
             share = np.where(less, t, share)
         return Nearest(least, share)
@@ -243,7 +243,7 @@ def obstacles(robot: Robot, cell: Cell) -> tuple[Obstacle, ...]:
 
 
 def _floor(robot: Robot, cell: Cell) -> _HalfSpace | None:
-    """The floor of the cell, or the plane of the base of a robot that stands upright."""
+    """The floor of the cell, or the base plane of a robot that is mounted upright."""
     up = upwards(robot)
     if cell.floor is not None:
         if up is None:

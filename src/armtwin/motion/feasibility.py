@@ -45,7 +45,7 @@ VERBS = {
     "torque": "would need",
     "drive": "would have to give",
 }
-# units in which limits are told, and how many of them an SI unit is
+# units in which limits are reported, and how many of them an SI unit is
 DEGREES = 180 / np.pi
 TURNING = {
     "position": ("°", DEGREES),

@@ -129,7 +129,7 @@ class FourierSeries:
         return FourierSeries(self.harmonics, free)
 
     def trajectory(self, rate: float, periods: int = 1) -> Trajectory:
-        """Some periods, with both their ends, at a rate [Hz]."""
+        """Whole periods, with both their ends, at a rate [Hz]."""
         samples = round(periods * self.harmonics.period * rate)
         times = np.arange(samples + 1) / rate
         q, v, a = self.at(times)

@@ -57,12 +57,12 @@ def joint_motion(robot: Robot, seam: Seam, rate: float, q0: Floats) -> JointMoti
         found = _joints(robot, seam, asked, near)
         q[some], v[some], a[some] = found.q, found.v, found.a
         distance[some] = found.distance
-        missed = np.isnan(found.q[:, 0])
-        before = np.concatenate([[False], missed[:-1]])
-        for k in np.flatnonzero(missed & ~before):
+        unreachable = np.isnan(found.q[:, 0])
+        before = np.concatenate([[False], unreachable[:-1]])
+        for k in np.flatnonzero(unreachable & ~before):
             reasons[start + int(k)] = robot.why_unreachable(found.X[k])
-        if not missed.all():
-            near = found.q[~missed][-1]
+        if not unreachable.all():
+            near = found.q[~unreachable][-1]
     return JointMotion(Trajectory(rate, q, v, a), command, distance, reasons)
 
 
@@ -180,7 +180,7 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
 
 @compiled(exact=True)
 def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
-    """The same for rows of Jacobians (m, 6, n) and speeds (m, n), into out (m, 6)."""
+    """J̇ v for rows of Jacobians (m, 6, n) and speeds (m, n), into out (m, 6)."""
     n = J.shape[2]
     later = np.empty((n, 3))
     for i in range(J.shape[0]):

@@ -31,7 +31,7 @@ class Move:
     Attributes:
         name: What the stretch is called.
         kind: "lin", "circ" or "spline".
-        points: Where it goes, (k, 3): the end of a line; a point on the way and the end of an arc;
+        points: Where it goes, (k, 3): the end of a line; a via point and the end of an arc;
             all points of a spline after the first [m].
         blend: Radius of the corner to the next move; 0 for none [m].
     """
@@ -176,7 +176,7 @@ def turns_of(points: Floats) -> Floats:
 def check_turns(file: str, points: Floats, largest: float) -> None:
     """Refuse a polyline that turns at a point by more than a smooth curve would.
 
-    A cubic spline passes a corner in a bow, and swings to both sides before and after it.
+    A cubic spline passes a corner in a bow, and deviates to both sides before and after it.
 
     Args:
         file: What has the points.
@@ -298,7 +298,7 @@ def _corner(shapes: Sequence[Shape], moves: Sequence[Move], i: int) -> _Corner:
             "be passed at a steady speed; give blend, the radius of the corner"
         )
     if move.kind != "lin" or following.kind != "lin":
-        raise ArmtwinError(f"{segment}: blend must stand between two lin segments")
+        raise ArmtwinError(f"{segment}: blend must be between two lin segments")
     if turn > np.radians(SHARPEST):
         raise ArmtwinError(f"{segment}: a corner that turns by {degrees:.1f}° cannot be blended")
     return blend_corner(here, d1, d2, turn, move.blend)

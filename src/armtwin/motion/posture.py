@@ -37,7 +37,7 @@ def start_posture(
     """Joint position near which a robot starts a seam.
 
     Where no angles are given, every branch is followed along the whole seam. The best one keeps
-    the joint limits, stays clear of the cell, and has most room to the limits and away from
+    the joint limits, stays clear of the cell, and has the largest margin to the limits and to
     singularities; among equal ones the elbow is up.
 
     Args:
@@ -72,7 +72,7 @@ def _coarse(seam: Seam) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Branch:
-    """A way to run a seam: its first joint position, its room, whether it is clear, elbow up."""
+    """A branch of a seam: its first joint position, its margin, whether it is clear, elbow up."""
 
     start: Floats
     room: float

@@ -34,7 +34,7 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Seam:
-    """A path with the tool's orientations along it and the time law of the way.
+    """A path with the tool's orientations along it and the time law of the travel.
 
     Attributes:
         path: Positions of the tool point, base frame.

@@ -80,7 +80,7 @@ class TimeLaw:
         return 2 * float(np.sqrt(change / self.jerk))
 
     def shape(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
-        """Way, speed, acceleration of a ramp of unit time and change, at shares x of its time."""
+        """Travel, speed, acceleration of a ramp of unit time and change, at shares x of it."""
         if self.kind == "ramped_sine":
             w = 2 * np.pi
             way = x * x / 2 + (np.cos(w * x) - 1) / w**2
@@ -90,7 +90,7 @@ class TimeLaw:
         return self._jerk_limited(x, change)
 
     def _jerk_limited(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
-        """The same of the jerk-limited ramp: up, flat, down; its second half mirrors the first."""
+        """Shape of the jerk-limited ramp: up, flat, down; its second half mirrors the first."""
         assert self.acceleration is not None
         assert self.jerk is not None
         T = self.duration(change)
@@ -110,7 +110,7 @@ class TimeLaw:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Way along a path over time: steady phases and ramps.
+    """Travel along a path over time: steady phases and ramps.
 
     Attributes:
         law: Shape of the ramps.
@@ -157,7 +157,7 @@ class Profile:
     def ramps(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Time, arc length, speed, acceleration at shares x of each ramp's time, (ramps, shares).
 
-        They follow from the law, not from times: a ramp may be shorter than any time can tell.
+        They follow from the law, not from times: a ramp may be shorter than the resolution of time.
         """
         found = []
         for k in np.flatnonzero(np.diff(self.speeds)):
@@ -180,7 +180,7 @@ class Profile:
 
 
 class _Ramp(NamedTuple):
-    """A change of speed: the time [s] and the way [m] that it takes."""
+    """A change of speed: the time [s] and the travel [m] that it takes."""
 
     time: float
     way: float

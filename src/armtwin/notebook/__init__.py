@@ -1,1 +1,1 @@
-"""What nouns of all rooms show of themselves in Python and in notebooks: lines, tables, plots."""
+"""What results show of themselves in Python and in notebooks: lines, tables, plots."""

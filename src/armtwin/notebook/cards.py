@@ -1,4 +1,4 @@
-"""What a noun shows of itself: one short line in Python, a small table in a notebook."""
+"""What a result shows of itself: one short line in Python, a small table in a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT = ' style="text-align:left"'  # notebooks set tables to the right
 
 
 def line(kind: str, *parts: str) -> str:
-    """A noun in one short line, as "Robot('rx90b', 6 joints)"; its end is left out if too long."""
+    """One short line, as "Robot('rx90b', 6 joints)"; its end is left out if too long."""
     given = [part for part in parts if part]
     inside = printable(", ".join(given))
     room = LONGEST - len(f"{kind}()")

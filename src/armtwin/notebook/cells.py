@@ -26,7 +26,7 @@ class Cells:
         y: Edges of the rows, (k + 1,).
         colours: Number of the colour of each cell, NO_VALUE or NO_RUN, (k, m).
         held: Cells of the region that is outlined, (k, m).
-        hints: What the pointer is told on each cell, row by row.
+        hints: Tooltip of each cell, row by row.
         keys: What each colour means, by its number.
         without: What a run without a value is, for the key.
         region: What the outlined region is, for the key.

@@ -1,7 +1,7 @@
 """Charts of a report and of a notebook: layers over two axes, small multiples, and bars.
 
 A chart is drawn when the page is written: it needs no script, prints, and has an x of its own that
-may fall or return. Plots that follow the chosen sample are `sections.Plot`.
+may decrease or return. Plots that follow the chosen sample are `sections.Plot`.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
     for number, layer in enumerate(chart.layers):
         paths += layer.lines(pane, number)
         marks += layer.marks(pane, number)
-    drawn = [
+    canvas = [
         join_markup(drawings.upright_axis(y, Y_TICKS)),
         join_markup(drawings.level_axis(x, X_TICKS)) if chart.x.ticked else "",
         drawings.curves(paths),
@@ -225,7 +225,7 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
         _heading(chart.title, chart.caption),
         key,
         element("p", "axis", words(chart.y.title(y))),
-        drawings.pane(drawn, _description(chart)),
+        drawings.pane(canvas, _description(chart)),
         element("p", "axis level", words(chart.x.title(x))),
     ]
     return element("figure", "chart tall" if chart.tall else "chart", join_markup(parts))
@@ -267,8 +267,8 @@ def _key(items: Sequence[tuple[str, str]]) -> str:
     parts = []
     for swatch, label in items:
         if swatch and label:
-            drawn = element("svg", "swatch", swatch)
-            parts.append(element("li", inside=drawn + words(label)))
+            symbol = element("svg", "swatch", swatch)
+            parts.append(element("li", inside=symbol + words(label)))
     return element("ul", "key", join_markup(parts)) if parts else ""
 
 

@@ -1,4 +1,4 @@
-"""Tables for pandas, which is no dependency: who has it may ask for them."""
+"""Tables for pandas, which is an optional dependency."""
 
 from __future__ import annotations
 

@@ -144,8 +144,8 @@ def mark(place: Place, shape: str, style: str, hint: str) -> str:
     title = element("title", inside=words(hint))
     if shape == "circle":
         return element("circle", style, title, cx=x, cy=y, r=4)
-    drawn = element("path", style, title, d=MARKS[shape])
-    return element("svg", "at", drawn, x=x, y=y)
+    symbol = element("path", style, title, d=MARKS[shape])
+    return element("svg", "at", symbol, x=x, y=y)
 
 
 def upright_axis(scale: Scale, most: int) -> Iterator[str]:

@@ -26,7 +26,7 @@ Shape = Literal["circle", "square", "triangle", "diamond", "cross", "plus", "dow
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line through samples in the order given; x may fall and return, NaN is a gap.
+    """A line through samples in the order given; x may decrease and return, NaN is a gap.
 
     Attributes:
         label: Its name in the key, or "" for none.

@@ -13,7 +13,7 @@ def element(tag: str, style: str = "", inside: str = "", **attributes: str | flo
         tag: Its name.
         style: Its classes.
         inside: Markup that it holds.
-        **attributes: Its attributes; an underscore stands for a hyphen.
+        **attributes: Its attributes; an underscore becomes a hyphen.
     """
     named = dict(attributes)
     if style:

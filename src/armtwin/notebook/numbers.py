@@ -56,7 +56,7 @@ class Number:
 
 
 def _significant(value: float, digits: int) -> str:
-    """A number with so many significant digits."""
+    """A number with n significant digits."""
     if value == 0:
         return "0"
     if SMALLEST <= abs(value) < LARGEST:

@@ -17,7 +17,7 @@ from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
-Record = Mapping[str, Any]
+Record = dict[str, Any]
 Tone = Literal["", "soft", "good", "bad"]
 
 
@@ -129,10 +129,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Data:
-    """A value that only result.json shows, by its key."""
+    """Values that only result.json shows, by their keys, as "feasibility.violations"."""
 
-    key: str
-    value: Any
+    values: Record
     kind: Literal["data"] = "data"
 
 
@@ -169,7 +168,7 @@ class Plot:
     The sample is chosen everywhere.
 
     Attributes:
-        x: Name of the series on the x axis; it never falls.
+        x: Name of the series on the x axis; it never decreases.
         x_label: Its label with the unit.
         y_label: Label of the y axis.
         unit: Unit of the y axis.

@@ -83,12 +83,16 @@ class Comparison(Result):
             "Over the whole run, also while the process is off. Explained is "
             "1 - |measured - predicted| / |measured|."
         )
-        yield Data("comparison.shift_s", self.shift)
-        yield Data("comparison.positions", self.side)
-        yield Data("comparison.torque", self.torque_source)
-        yield Data("comparison.samples", len(self.time))
-        yield Data("comparison.covered_share", self.covered)
-        yield Data("comparison.measured", _record_verdict(self.verdict))
+        yield Data(
+            {
+                "comparison.shift_s": self.shift,
+                "comparison.positions": self.side,
+                "comparison.torque": self.torque_source,
+                "comparison.samples": len(self.time),
+                "comparison.covered_share": self.covered,
+                "comparison.measured": _record_verdict(self.verdict),
+            }
+        )
 
 
 def _record_verdict(verdict: Verdict) -> Record:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Verdict
@@ -88,7 +87,7 @@ class Correction(Result):
     verdict: Verdict
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """A record for each command that was tried: sizes of its error."""
         records = [_record("as programmed", self.before)]
         if self.deflected is not None:
@@ -137,7 +136,7 @@ class Correction(Result):
         return found[0], found[1]
 
 
-def _record(command: str, size: Size) -> dict[str, Any]:
+def _record(command: str, size: Size) -> Record:
     return {
         "command": command,
         "rms_m": size.rms,
@@ -175,10 +174,14 @@ def _blocks(result: Correction) -> Blocks:
         "poses in the workpiece's frame, angles A, B, C.",
         "soft",
     )
-    yield Data("job", result.prediction.job.name)
-    yield Data("robot", result.prediction.robot.name)
-    yield Data("largest_shift_m", largest)
-    yield Data("holds", result.verdict.within)
+    yield Data(
+        {
+            "job": result.prediction.job.name,
+            "robot": result.prediction.robot.name,
+            "largest_shift_m": largest,
+            "holds": result.verdict.within,
+        }
+    )
 
 
 def _charts(result: Correction) -> Blocks:

@@ -27,7 +27,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
@@ -70,11 +70,11 @@ class ErrorParts(Result):
     vertical: NamedArrays
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """A record for each part: peak and root mean square with the process on."""
         records = []
         for name in self.lateral:
-            record: dict[str, Any] = {"part": name}
+            record: Record = {"part": name}
             for direction in ("lateral", "vertical"):
                 values = getattr(self, direction)[name][self.on]
                 record[f"{direction}_peak_m"] = float(np.abs(values).max(initial=0.0))

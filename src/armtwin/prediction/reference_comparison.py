@@ -188,21 +188,29 @@ def _chart(c: ReferenceComparison, row: Agreement) -> Chart:
 def _data(c: ReferenceComparison) -> Blocks:
     """What only result.json shows."""
     mounted = c.robot.description.mounted
-    yield Data("robot", c.robot.name)
-    yield Data("tool", mounted.tool)
-    yield Data("payload", mounted.payload)
-    yield Data("model", asdict(c.model))
-    yield Data("servo", asdict(c.servo))
-    yield Data("comparison.positions", c.side)
-    yield Data("comparison.torque", c.torque_source)
-    yield Data("comparison.feedforward", c.reference.source)
-    yield Data("comparison.samples", len(c.time))
-    yield Data("comparison.offset_rad", _by_joint(c))
-    yield Data("events", [event.record for event in c.run.log.events])
+    yield Data(
+        {
+            "robot": c.robot.name,
+            "tool": mounted.tool,
+            "payload": mounted.payload,
+            "model": asdict(c.model),
+            "servo": asdict(c.servo),
+            "comparison.positions": c.side,
+            "comparison.torque": c.torque_source,
+            "comparison.feedforward": c.reference.source,
+            "comparison.samples": len(c.time),
+            "comparison.offset_rad": _by_joint(c),
+            "events": [event.record for event in c.run.log.events],
+        }
+    )
     files = {"robot file": c.robot.origin, "log": c.log.origin}
     digests = {name: digest_of(path) for name, path in files.items()}
-    yield Data("provenance.inputs_sha256", digests)
-    yield Data("provenance.versions", versions())
+    yield Data(
+        {
+            "provenance.inputs_sha256": digests,
+            "provenance.versions": versions(),
+        }
+    )
 
 
 def _by_joint(c: ReferenceComparison) -> Record:

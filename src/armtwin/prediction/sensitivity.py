@@ -17,6 +17,7 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.jobs.run_experiment import run_experiment
 from armtwin.maths.batch import OnProgress
+from armtwin.notebook.sections import Record
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.predict import predict
@@ -71,7 +72,7 @@ def scale_in_job(job: Job) -> Moved:
     tables = to_tables(robot.description)
     quantities = quantities_for(robot, job)
 
-    def scale_numbers(key: str, factor: float) -> dict[str, Any]:
+    def scale_numbers(key: str, factor: float) -> Record:
         chosen = [quantity for quantity in quantities if quantity.name == key]
         chosen = chosen or [quantity for quantity in quantities if key in quantity.names]
         if not chosen:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -134,7 +133,7 @@ def _predict_one(
 def _record(job: Job, answer: Answer | None) -> Record:
     """A run as a row of the table."""
     d = job.description
-    record: dict[str, Any] = {
+    record: Record = {
         "job": job.name,
         "robot": d.robot if answer is None else answer.prediction.robot.name,
         "speed_m_s": d.speed,
@@ -284,9 +283,13 @@ def _results(runs: SideBySide) -> Iterator[Data]:
     results = []
     rows = zip(runs.records, runs.answers, runs.refusals, strict=True)
     for record, answer, refusal in rows:
-        result: dict[str, Any] = {"summary": dict(record), "refusal": refusal or None}
+        result: Record = {"summary": dict(record), "refusal": refusal or None}
         if answer is not None:
             single = to_result(answer.sections())
             result |= {key: value for key, value in single.items() if key not in OWN_KEYS}
         results.append(result)
-    yield Data("runs", results)
+    yield Data(
+        {
+            "runs": results,
+        }
+    )

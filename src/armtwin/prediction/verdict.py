@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from armtwin.jobs.job import Job
 from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats, Pair
 from armtwin.notebook import cards
+from armtwin.notebook.sections import Record
 from armtwin.prediction.path_error import PathError
 
 Direction = Literal["lateral", "vertical", "orientation"]
@@ -156,7 +157,7 @@ class Verdict:
         return {name: peak / getattr(self.tolerance, name) for name, peak in self.peaks.items()}
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """What became of the seam as plain values."""
         stopped = None
         if self.stopped is not None:

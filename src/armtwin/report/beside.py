@@ -7,11 +7,11 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import check_file, try_folder, write_files
 from armtwin.files.disk import Content
+from armtwin.notebook.sections import Record
 from armtwin.report.folder import RESULT, refuse_inputs
 
 
@@ -63,7 +63,7 @@ class ResultBeside:
                 )
         refuse_inputs(paths, self.inputs)
 
-    def write(self, result: dict[str, Any], contents: dict[str, Content]) -> dict[str, Any]:
+    def write(self, result: Record, contents: dict[str, Content]) -> Record:
         """Write the result and its contents; returns what the result file holds."""
         files = [self.path(name).name for name in (RESULT, *contents)]
         complete = {**result, "files": sorted(files)}

@@ -19,12 +19,12 @@ from armtwin.notebook.cells import Cells
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Plot, Report
+from armtwin.notebook.sections import Plot, Record, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which colour-blind eyes tell apart, without the pale yellow. No two of
+# Okabe and Ito's colours, which colour-blind eyes distinguish, without the pale yellow. No two of
 # the first 28 lines share both colour and dashes.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 DASHES = ("-", "--", "-.", ":")
@@ -217,7 +217,7 @@ def _label(label: str) -> str | None:
 def _chosen_axes(
     axes: Axes | Sequence[Axes] | None, count: int, *, sharex: bool = True
 ) -> list[Axes]:
-    """The given axes, which must be so many, or as many new ones under each other."""
+    """The given axes, which must be n, or n new ones under each other."""
     if axes is None:
         figure, made = _pyplot().subplots(count, squeeze=False, sharex=sharex, layout="constrained")
         figure.set_size_inches(WIDTH, max(HEIGHT * count, LEAST_HEIGHT))
@@ -263,7 +263,7 @@ def legend(axes: Any) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
 
 
-def style(k: int) -> dict[str, Any]:
+def style(k: int) -> Record:
     """Colour and dashes of the line with a number."""
     return {
         "color": COLOURS[k % len(COLOURS)],

@@ -13,6 +13,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import try_folder, write_folder
 from armtwin.files.disk import Content, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
+from armtwin.notebook.sections import Record
 
 RESULT = "result.json"
 
@@ -30,7 +31,7 @@ class ResultFolder:
     """
 
     folder: Path
-    run: dict[str, Any]
+    run: Record
     names: Collection[str]
     inputs: Collection[Path]
     force: bool = False
@@ -54,7 +55,7 @@ class ResultFolder:
             self._claim()
             try_folder(folder)
 
-    def write(self, result: dict[str, Any], contents: dict[str, Content]) -> dict[str, Any]:
+    def write(self, result: Record, contents: dict[str, Content]) -> Record:
         """Write result.json with the list of its files, and those; returns what result.json holds.
 
         What the folder holds of an older result is replaced, files of others are not touched.
@@ -77,7 +78,7 @@ class ResultFolder:
             self._refuse_others(older, files)
         return gone
 
-    def _refuse_others(self, older: dict[str, Any] | None, files: set[str] | None) -> None:
+    def _refuse_others(self, older: Record | None, files: set[str] | None) -> None:
         """Refuse a folder that holds anything but a result of this very run and files beside it."""
         if older is None:
             if any(not path.name.startswith(MARK) for path in self.folder.iterdir()):
@@ -109,7 +110,7 @@ def refuse_inputs(written: Iterable[Path], inputs: Iterable[Path]) -> None:
             )
 
 
-def read_result(folder: Path) -> dict[str, Any] | None:
+def read_result(folder: Path) -> Record | None:
     """What result.json of a folder holds, None if it holds no result of armtwin."""
     try:
         result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
@@ -119,7 +120,7 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     return result if ours else None
 
 
-def list_result_files(result: dict[str, Any]) -> set[str] | None:
+def list_result_files(result: Record) -> set[str] | None:
     """Names of the files of a result, None if it does not list them."""
     names = result.get("files")
     if not isinstance(names, list) or not all(isinstance(x, str) for x in names):

@@ -33,7 +33,7 @@ from armtwin.notebook.sections import (
 
 @cache
 def read_asset(name: str) -> str:
-    """The text of a file that comes with this room."""
+    """The text of a file that comes with this package."""
     return (resources.files("armtwin.report") / name).read_text(encoding="utf-8")
 
 
@@ -140,7 +140,7 @@ def _plot(block: Plot, number: int) -> str:
     caption = element("figcaption", inside=words(block.caption))
     label = f"{shown}. {block.caption}"
     place = element("div", data_plot=number, role="group", aria_label=label)
-    missing = f"A plot of {shown}, values in {block.unit}, stands here where scripts run."
+    missing = f"A plot of {shown}, values in {block.unit}, is shown here where scripts run."
     note = element("noscript", inside=element("p", "soft", words(missing)))
     return element("figure", "plot", caption + place + note) + "\n"
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.notebook.sections import Block, Data, Facts, Report, Table, Text
+from armtwin.notebook.sections import Block, Data, Facts, Record, Report, Table, Text
 
 RESULT_FORMAT = 2
 
 
-def to_result(report: Report) -> dict[str, Any]:
+def to_result(report: Report) -> Record:
     """A report as tables that JSON can hold; numbers that do not exist are null."""
-    result: dict[str, Any] = {"format": RESULT_FORMAT, "armtwin": versions()["armtwin"]}
+    result: Record = {"format": RESULT_FORMAT, "armtwin": versions()["armtwin"]}
     for section in report.sections:
         for block in section.blocks:
             for key, value in _data(block):
@@ -31,10 +31,10 @@ def _data(block: Block) -> Iterator[tuple[str, Any]]:
     if isinstance(block, Table) and block.key:
         yield block.key, block.records
     if isinstance(block, Data):
-        yield block.key, block.value
+        yield from block.values.items()
 
 
-def _put(result: dict[str, Any], path: list[str], value: Any) -> None:
+def _put(result: Record, path: list[str], value: Any) -> None:
     """Set the value at a path of keys; one key holds one value."""
     *groups, last = path
     for group in groups:
@@ -57,7 +57,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def to_description(report: Report) -> dict[str, Any]:
+def to_description(report: Report) -> Record:
     """What is shown of something that is no result: title, facts, sentences, and its tables."""
     facts: dict[str, str] = {}
     remarks = [text.text for text in report.verdict]

@@ -1,1 +1,1 @@
-"""Robot arms: description, files, kinematics and dynamics behind one noun."""
+"""Robot arms: description, files, kinematics and dynamics behind one dataclass."""

@@ -29,7 +29,7 @@ def list_shipped() -> dict[str, Path]:
 
 @cache
 def _library() -> tuple[tuple[str, Path], ...]:
-    """The same; what comes with the package stays as it is."""
+    """Names and files of the shipped robots, read once: they do not change."""
     return tuple(list_shipped_files("armtwin.robot", "library").items())
 
 

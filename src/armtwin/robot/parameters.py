@@ -221,7 +221,7 @@ def _shape(law: Law | StrutForce) -> tuple[Any, ...]:
 def actions(description: Description) -> dict[str, list[Any]]:
     """What each parameter is and how it acts, by name, whatever is mounted.
 
-    A name that several sets of friction have stands for all of them.
+    A name that several sets of friction have means all of them.
     """
     found: dict[str, list[Any]] = {}
     bare = replace(description, mounted=Mounted())
@@ -247,17 +247,19 @@ def _laws(element: FrictionElement) -> list[tuple[Law, str]]:
     return [(element.law, "+"), (element.negative, "-")]
 
 
-def with_values(description: Description, phi: Floats, source: str, told: Flags) -> Description:
+def with_values(
+    description: Description, phi: Floats, source: str, identified: Flags
+) -> Description:
     """The description with the values of a parameter vector; what is mounted stays as it was.
 
     Args:
         description: The description.
         phi: The values, (p,).
-        source: The source of those that are told.
-        told: Which are, (p,); the others keep their source.
+        source: The source of those that are identified.
+        identified: Which are, (p,); the others keep their source.
     """
     values = iter(phi.tolist())  # both taken in the order of the vector
-    flags = iter(told.tolist())
+    flags = iter(identified.tolist())
     new = _New(values, flags, source)
     return replace(
         description,
@@ -274,17 +276,17 @@ class _New:
 
     Attributes:
         values: The values.
-        told: Whether each has the new source.
+        are_new: Whether each has the new source.
         source: The new source.
     """
 
     values: Iterator[float]
-    told: Iterator[bool]
+    are_new: Iterator[bool]
     source: str
 
     def take(self) -> tuple[float, bool]:
         """The next value, and whether it has the new source."""
-        return next(self.values), next(self.told)
+        return next(self.values), next(self.are_new)
 
 
 def _replace_links(description: Description, new: _New) -> tuple[Link, ...]:
@@ -292,7 +294,7 @@ def _replace_links(description: Description, new: _New) -> tuple[Link, ...]:
     flange = description.flange
     for k, joint in enumerate(build_tree(description).joints, 1):
         name = joint.child
-        values, told = zip(*(new.take() for _ in TEN), strict=True)
+        values, are_new = zip(*(new.take() for _ in TEN), strict=True)
         ten = np.array(values)
         if np.array_equal(ten, link_parameters(description, name)):
             continue
@@ -301,7 +303,7 @@ def _replace_links(description: Description, new: _New) -> tuple[Link, ...]:
         names = [parameter.format(k) for parameter, _ in TEN]
         numbers = {}
         for key, part in OF_BODY.items():
-            numbers[key] = dict(zip(names[part], told[part], strict=True))
+            numbers[key] = dict(zip(names[part], are_new[part], strict=True))
         source = renew_source(links[name].source, new.source, numbers)
         links[name] = replace(links[name], body=body_from(ten), source=source)
     return tuple(links.values())
@@ -330,10 +332,10 @@ def _replace_element(element: FrictionElement, new: _New) -> FrictionElement:
     made = replace(element, law=law)
     others = _other_numbers(element.law)
     if element.negative is not None:
-        negative, told = _with_coefficients(element.name, element.negative, new)
+        negative, are_new = _with_coefficients(element.name, element.negative, new)
         made = replace(made, negative=negative)
         numbers["negative"] = {}
-        for of_key in told.values():
+        for of_key in are_new.values():
             numbers["negative"] |= {f"{name}-": is_new for name, is_new in of_key.items()}
     if element.offset is not None:
         offset, is_new = new.take()
@@ -350,11 +352,11 @@ def _replace_element(element: FrictionElement, new: _New) -> FrictionElement:
 def _with_coefficients(name: str, law: L, new: _New) -> tuple[L, dict[str, dict[str, bool]]]:
     """A law with the next values for its coefficients, and which of these have a new source."""
     changes: Any = {}
-    told = {}
+    are_new = {}
     for key, _ in law.coefficients:
         changes[key], is_new = new.take()
-        told[key] = {f"{name}.{key}": is_new}
-    return replace(law, **changes), told
+        are_new[key] = {f"{name}.{key}": is_new}
+    return replace(law, **changes), are_new
 
 
 def _other_numbers(law: Law | StrutForce) -> list[str]:

@@ -1,4 +1,4 @@
-"""The noun Robot: an arm with its drives, tool and names, and everything one may ask it."""
+"""Robot: an arm with its drives, tool and names, and everything one may ask it."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class Robot(Result):
         phi: ArrayLike,
         source: str = "derived: set by with_parameters",
         *,
-        told: ArrayLike | None = None,
+        identified: ArrayLike | None = None,
     ) -> Robot:
         """The robot with other dynamic parameters; a body that cannot exist is refused by name.
 
@@ -264,15 +264,19 @@ class Robot(Result):
         Args:
             phi: The parameters, (p,).
             source: Where they come from.
-            told: Which of them come from there, (p,); the others keep their source, and those that
+            identified: Which come from there, (p,); the others keep their source, and those that
                 keep their value their deviation. All by default.
         """
         values = check_array("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
             raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
-        flags = np.ones(len(values), dtype=bool) if told is None else np.asarray(told, dtype=bool)
+        flags = (
+            np.ones(len(values), dtype=bool)
+            if identified is None
+            else np.asarray(identified, dtype=bool)
+        )
         if flags.shape != values.shape:
-            raise ArmtwinError(f"told must have shape {values.shape}, got {flags.shape}")
+            raise ArmtwinError(f"identified must have shape {values.shape}, got {flags.shape}")
         new = with_values(self.description, values, source, flags)
         renewed = {name for name, flag in zip(self.parameter_names, flags, strict=True) if flag}
         # its file has others: not to blame
@@ -295,13 +299,14 @@ class Robot(Result):
         return Robot(new, origin).with_origin(self.origin)
 
     def with_gravity(self, gravity: ArrayLike, source: str = "") -> Robot:
-        """The robot on a base in whose frame things fall so, (3,) [m/s²].
+        """The robot on a base with another gravity direction, (3,) [m/s²].
 
         Args:
-            gravity: Free fall; `mounting.gravity_of` gives it for a wall or a ceiling.
+            gravity: Gravity vector in the base frame; `mounting.gravity_of` gives it for a wall or
+                a ceiling.
             source: Where it comes from, starting as sources do with "measured:" or the like.
         """
-        g = check_array("gravity", gravity, (3,), "free fall in the base frame")
+        g = check_array("gravity", gravity, (3,), "gravity in the base frame")
         if g.ndim != 1:
             raise ArmtwinError(f"gravity must have shape (3,), got {g.shape}")
         sources = dict(self.description.source)

@@ -26,7 +26,7 @@ class Uncertainty:
         deviations: Their standard deviations; 0 where none is known, (p,).
         covariance: Their covariance; diagonal where the file's covariance is not there, (p, p).
         known: Which have a standard deviation, (p,).
-        correlated: Whether the covariance tells how they err together.
+        correlated: Whether the covariance between them is known.
         remark: Why it does not, as a sentence; "" where it does.
     """
 
@@ -111,7 +111,7 @@ def carry_covariance(
 
 
 def _select_deviations(known: StandardDeviations, names: list[str]) -> StandardDeviations:
-    """The deviations of some parameters alone, with how these err together."""
+    """The deviations of chosen parameters, with their covariance."""
     together = known.covariance if names else None
     if together is not None:
         use = [together.names.index(name) for name in names if name in together.names]
@@ -139,7 +139,7 @@ def _side_by_side(new: StandardDeviations, kept: StandardDeviations) -> Standard
 def standard_deviations(
     names: Names, covariance: Floats, known: Flags, source: str
 ) -> StandardDeviations:
-    """The standard deviations of a robot file, with how they err together.
+    """The standard deviations of a robot file, with their covariance.
 
     Args:
         names: Names of the parameters, (p,).

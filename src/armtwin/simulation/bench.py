@@ -38,7 +38,7 @@ from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Report, Section, Text
+from armtwin.notebook.sections import Record, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
@@ -191,7 +191,7 @@ def bench_of(robot: Robot, joint: str, **changes: Any) -> Bench:
     ratio = float(gear[which, place])
     found = [t for t in robot.description.transmission if t.joint == joint]
     spring = found[0].spring if found and found[0].stiffness is not None else None
-    given: dict[str, Any] = {"rotor_inertia": motor.rotor_inertia, "gear_ratio": ratio}
+    given: Record = {"rotor_inertia": motor.rotor_inertia, "gear_ratio": ratio}
     if spring is not None:
         given |= {
             "stiffness": spring.stiffness,

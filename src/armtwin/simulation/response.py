@@ -92,9 +92,9 @@ class Response(Result):
         return self.names.index(name)
 
     @property
-    def table(self) -> list[dict[str, float | str | None]]:
+    def table(self) -> list[Record]:
         """A record for each coordinate that ends elsewhere than it began."""
-        records: list[dict[str, float | str | None]] = []
+        records: list[Record] = []
         units = _units(self)
         for name in self._jumps:
             k, found = self._place(name), self.features(name)
@@ -191,7 +191,11 @@ def _features(result: Response) -> Blocks:
     )
     yield Table(columns, result.table, "steps")
     yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
-    yield Data("unit", result.unit)
+    yield Data(
+        {
+            "unit": result.unit,
+        }
+    )
     for event in result.run.log.events:
         yield Text(event.text, "bad")
 
@@ -230,7 +234,7 @@ def _size(robot: Robot) -> float:
     return 0.7 * sum(bar_length(bar) for bar in bars)
 
 
-def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], NamedArrays]:
+def _scene(result: Response, kept: Any, path: Floats) -> tuple[Record, NamedArrays]:
     """The model the viewer draws, and its joints over the samples."""
     robot, log = result.robot, result.run.log
     q = log.q[kept]

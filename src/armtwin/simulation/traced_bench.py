@@ -20,6 +20,7 @@ from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, TapeTable
 from armtwin.maths.tracing import python_of
+from armtwin.notebook.sections import Record
 from armtwin.simulation import bench_loop, loop, solve, step
 from armtwin.simulation.bench import (
     Bench,
@@ -160,7 +161,7 @@ class TracedBench:
     # the bench as symbols
 
     def _parts(self, tape: Tape) -> _Parts:
-        symbols: dict[str, Any] = {name: tape.input(name, ()) for name in self.parameters}
+        symbols: Record = {name: tape.input(name, ()) for name in self.parameters}
         bench = replace(self.bench, **symbols)
         rows = rows_of(bench)
         weights = np.array([rows[name] for name in self.names], dtype=object)

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
+from armtwin.notebook.sections import Record
 
 AT_ONCE = 10_000  # rows of a group of a Parquet file
 Records = Callable[[], Iterator[dict[str, Any]]]
@@ -44,7 +45,7 @@ def parquet_content(columns: Sequence[str], words: Collection[str], records: Rec
     schema = arrow.schema(kinds)
 
     def write(file: BinaryIO) -> None:
-        some: list[dict[str, Any]] = []
+        some: list[Record] = []
         with parquet.ParquetWriter(file, schema) as writer:
             for record in records():
                 some.append(record)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from armtwin.files.atomic import write_file
 from armtwin.files.disk import Content
 from armtwin.maths.batch import NamedArrays
 from armtwin.notebook.dataframes import dataframe_of
+from armtwin.notebook.sections import Record
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.report.result import Result
 from armtwin.sweeps.export import csv_content, parquet_content
@@ -101,11 +102,11 @@ class SweepResult(Result):
         return predict(self.job(number), method=self.sweep.description.method)
 
     @property
-    def table(self) -> list[dict[str, Any]]:
+    def table(self) -> list[Record]:
         """A record for each run: its number, job, robot, inputs in SI, and what became of it."""
         return list(self.records())
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[Record]:
         """Records of the table, one after another."""
         for number, row in enumerate(self.rows):
             base = self.sweep.base(number)

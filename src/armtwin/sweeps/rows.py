@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
+from armtwin.notebook.sections import Record
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 
@@ -76,7 +76,7 @@ def row_of(prediction: Prediction, band: Band | None, cpu_s: float) -> ResultRow
     """The row of a run that was run."""
     verdict = prediction.verdict
     segments = verdict.segments
-    found: dict[str, Any] = {
+    found: Record = {
         "outcome": HOLDS if verdict.within else "does not hold",
         "ratio": _finite(verdict.worst_ratio),
         "lateral_m": _largest(x.lateral_peak_m for x in segments),

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.versions import version_of, versions
 from armtwin.maths.runner import as_done
+from armtwin.notebook.sections import Record
 from armtwin.sweeps.bases import Parcel, parcel_of
 from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
@@ -197,7 +197,7 @@ def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
 
 def _record(
     asked: Sweep, run: SweepRun, row: ResultRow
-) -> tuple[bytes, str, str, dict[str, Any], ResultRow]:
+) -> tuple[bytes, str, str, Record, ResultRow]:
     """A row with the inputs of its run."""
     number = run.number - 1
     base = asked.base(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -107,17 +107,25 @@ def _overview(result: SweepResult) -> Blocks:
     """What was asked for and what it took."""
     yield Facts(tuple(_facts(result)))
     asked = result.sweep
-    yield Data("sweep", asked.name)
-    yield Data("runs", len(result.rows))
-    yield Data("held", result.held)
-    yield Data("band", asked.description.band)
-    yield Data("design", asked.description.design)
+    yield Data(
+        {
+            "sweep": asked.name,
+            "runs": len(result.rows),
+            "held": result.held,
+            "band": asked.description.band,
+            "design": asked.description.design,
+        }
+    )
     axes = []
     for axis in asked.axes:
         values = [axis.si(value) for value in axis.values]
         axes.append({"key": axis.key, "relative": axis.relative, "values": values})
-    yield Data("axes", axes)
-    yield Data("computed", result.course.computed)
+    yield Data(
+        {
+            "axes": axes,
+            "computed": result.course.computed,
+        }
+    )
 
 
 def _best(result: SweepResult) -> Blocks:
@@ -125,7 +133,7 @@ def _best(result: SweepResult) -> Blocks:
     records = []
     for number in result.best(BEST):
         row = result.rows[number]
-        record: dict[str, Any] = {"run": number + 1, "job": result.sweep.base(number).job.name}
+        record: Record = {"run": number + 1, "job": result.sweep.base(number).job.name}
         record |= result.sweep.inputs(number)
         record |= {"inputs": _inputs(result, number), "outcome": row.outcome}
         record |= {"ratio": row.ratio, "probability": row.probability}

@@ -18,7 +18,7 @@ from armtwin.files.versions import version_of
 from armtwin.jobs.files import list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.notebook import cards
-from armtwin.notebook.sections import Facts, Report, Section
+from armtwin.notebook.sections import Facts, Record, Report, Section
 from armtwin.report.result import Result
 from armtwin.robot.files import list_shipped as shipped_robots
 from armtwin.sweeps.axes import MOST_RUNS, Design, SweepAxis, axis_of, check_counts, design_of
@@ -241,7 +241,7 @@ class Sweep(Result):
         """Job and robot of a run."""
         return self.bases[number // self.design.count]
 
-    def inputs(self, number: int) -> dict[str, float | str]:
+    def inputs(self, number: int) -> Record:
         """Values of the axes of a run in SI, by key."""
         point = self.point(number)
         return {axis.key: axis.si(value) for axis, value in zip(self.axes, point, strict=True)}

@@ -12,9 +12,9 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.notebook.sections import Record
 from armtwin.sweeps.rows import COLUMNS, ResultRow
 
 FORMAT = 1
@@ -70,7 +70,7 @@ class ResultTable:
                 found[key] = ResultRow(*values)
         return found
 
-    def put(self, records: Collection[tuple[bytes, str, str, dict[str, Any], ResultRow]]) -> None:
+    def put(self, records: Collection[tuple[bytes, str, str, Record, ResultRow]]) -> None:
         """Write rows, all or none: key, job, robot, inputs in SI, and what became of it."""
         lines = []
         for key, job, robot, inputs, row in records:

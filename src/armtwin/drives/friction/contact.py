@@ -94,8 +94,8 @@ class Contact:
 
     def stress_limited_friction(self, height: float, sliding_speed: float, limit: float) -> float:
         """Force that shears a film of a height [m] up to a limit of stress [Pa] (3.16, 3.20)."""
-        fall = np.expm1(-self.viscosity * sliding_speed / (limit * height))
-        return float(-self.hydrodynamic_area * limit * fall)
+        decay = np.expm1(-self.viscosity * sliding_speed / (limit * height))
+        return float(-self.hydrodynamic_area * limit * decay)
 
 
 @dataclass(frozen=True)

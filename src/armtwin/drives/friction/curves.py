@@ -2,7 +2,7 @@
 
 The bristle model needs the dry part alone: steady sliding is F = sign(w) g(|w|) + sign(w) f(|w|).
 
-Tables hold cubics between nodes that crowd near zero, where g may fall with an infinite slope and f
+Tables hold cubics between nodes that crowd near zero, where g may drop with an infinite slope and f
 rise with one (exponents below 1): with y = FIRST + scale |w|, scale a power of 2 with which the
 largest |w| lies between 1/2 and 1, the nodes are the numbers y of few leading bits. Place and node
 are read off the bits of y. Beyond the last node the curves go on straight.
@@ -105,7 +105,7 @@ def tabulate(law: Law, largest: float) -> Floats:
 
 
 def _cubics(y: Floats, d: Floats, step: Floats) -> Floats:
-    """Cubics between nodes some steps apart, and the straight line that goes on, (INTERVALS, 4)."""
+    """Cubics between nodes steps apart, and the straight line that goes on, (INTERVALS, 4)."""
     found = np.zeros((INTERVALS, 4))
     found[:-1] = hermite_cubics(y, d, step)
     found[-1, :2] = y[-1], d[-1]

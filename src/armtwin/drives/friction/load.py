@@ -11,9 +11,9 @@ friction at rest holds any load: the gear locks itself, and no load drives the m
 
 The motor's torque τ_m and rotor J with ρ turns of the motor for one of the row. Within a simulation
 the load of a step is that of the steps before, smoothed over some of them: friction slows what it
-loads, which alone would swing from step to step.
+loads, which alone would oscillate from step to step.
 
-`Loaded` of the laws is the same without a level of its own: a = 0, told apart from the level of the
+`Loaded` of the laws is the same without a level of its own: a = 0, separate from the level of the
 friction beside it.
 
 Ref: [Waiboer 2007, sections 4.4.4, 5.4.1, 5.6]
@@ -33,7 +33,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 from armtwin.maths.quantities import Share
 
-SMOOTHED = 0.25  # share of the way to a step's load that the carried one goes in a tick
+SMOOTHED = 0.25  # share of the change to a step's load that the carried one goes in a tick
 LEAST = 1e-3  # of its usual level that friction keeps without load: its bristle must bend back
 LOCKS = 1.0  # share of the load from which on it cannot drive the motor back
 

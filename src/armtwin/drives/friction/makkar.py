@@ -16,7 +16,7 @@ from armtwin.maths.quantities import Friction, Viscous
 class Makkar:
     """τ = bump (tanh(rise_slope w) - tanh(fall_slope w)) + level tanh(level_slope w) + viscous w.
 
-    The two tangents of one size rise and fall again: friction that is higher at the start of
+    The two tangents of one size rise and decrease again: friction that is higher at the start of
     sliding. Without them it is the law `hyperbolic` with one tangent less.
 
     Attributes:

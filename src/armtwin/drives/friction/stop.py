@@ -20,7 +20,7 @@ or less. There the displacement follows the bristle itself,
 
     s <- ± r + (s ∓ r) exp(-|dx| / r)
 
-with x a position that stays within a play of the logged one, so that it does not tremble.
+with x a position within a dead band of the logged one, so that noise does not reverse it.
 
 Ref: [Waiboer 2007, eq. 3.69-3.72], [Al-Bender-Lampaert-Swevers 2005]
 """
@@ -36,7 +36,7 @@ from armtwin.maths.compiled import compiled
 Integers = NDArray[np.intp]
 
 PLAY = 0.05  # share of a radius within which a logged position may tremble
-FORGETS = 40.0  # radii of way after which nothing is left of a bend in double precision
+FORGETS = 40.0  # radii of travel after which a deflection has decayed in double precision
 
 
 @compiled

@@ -47,7 +47,7 @@ class TabulatedFriction:
         speed = np.abs(w)
         inside = np.interp(speed, self.speeds, self.torques)
         (one, other), (low, high) = self.speeds[-2:], self.torques[-2:]
-        # a table that falls to its end does not fall below zero
+        # a table that decreases to its end does not get below zero
         beyond = np.maximum(high + (speed - other) * (high - low) / (other - one), 0.0)
         return (np.sign(w) * np.where(speed > other, beyond, inside))[..., None]
 

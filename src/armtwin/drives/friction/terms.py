@@ -18,8 +18,8 @@ class Drop:
 
     Attributes:
         level: Torque at the start of sliding [N m].
-        speed: Range of the fall [rad/s].
-        exponent: Shape of the fall, 0.5 to 2.
+        speed: Range of the decrease [rad/s].
+        exponent: Shape of the decrease, 0.5 to 2.
 
     Ref: [Waiboer 2007, eq. 3.4, 3.40]
     """

@@ -20,7 +20,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 HELD = 0.9  # probability that an interval holds the number
@@ -205,9 +205,9 @@ class OilFit(Result):
     origin: str = ""
 
     @property
-    def table(self) -> list[dict[str, float | str]]:
+    def table(self) -> list[Record]:
         """A record for each parameter: both methods, and the interval of the exact one."""
-        records: list[dict[str, float | str]] = []
+        records: list[Record] = []
         widths = self.exact.half_width
         for k, (name, unit) in enumerate(QUANTITIES):
             records.append(

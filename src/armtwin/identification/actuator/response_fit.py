@@ -28,6 +28,7 @@ from armtwin.maths.frequency_response import (
     cut_into_windows,
     frequency_response,
 )
+from armtwin.notebook.sections import Record
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
 UNIDENTIFIABLE_CONDITION = (
@@ -89,9 +90,9 @@ class ActuatorFit:
     responses: tuple[FrequencyResponse, ...]
 
     @property
-    def table(self) -> list[dict[str, float | str]]:
+    def table(self) -> list[Record]:
         """A record for each number."""
-        records: list[dict[str, float | str]] = []
+        records: list[Record] = []
         for name, value, std in zip(NAMES, self.values, self.std, strict=True):
             records.append({"name": name, "value": float(value), "std": float(std)})
         return records

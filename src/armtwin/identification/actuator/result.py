@@ -76,7 +76,7 @@ class ActuatorIdentification(Result):
         for k, mass in enumerate(self.weights):
             title = f"Current to speed with {mass:g} kg"
             sections.append(Section(title, _response_with(self, k), page_only=True))
-        sections.append(Section("", (Data("weights_kg", list(self.weights)),)))
+        sections.append(Section("", (Data({"weights_kg": list(self.weights)}),)))
         worst = max(self.table, key=lambda row: row.std / abs(row.value))
         width = FINE_PERCENT.with_unit(HELD * worst.std / abs(worst.value))
         found = (
@@ -220,7 +220,11 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
         "widened by that factor where it is above 1.",
         "soft",
     )
-    yield Data("misfit", misfit)
+    yield Data(
+        {
+            "misfit": misfit,
+        }
+    )
 
 
 def _response_with(result: ActuatorIdentification, k: int) -> Blocks:
@@ -247,7 +251,11 @@ def _valve_numbers(result: ValveIdentification) -> Blocks:
         "delay_s": delay,
         "without_square_root_hz": fit.without_root,
     }
-    yield Data("peak", peak)
+    yield Data(
+        {
+            "peak": peak,
+        }
+    )
 
 
 def _valve_response(result: ValveIdentification) -> Blocks:

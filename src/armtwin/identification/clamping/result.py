@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from armtwin.files.digests import file_name
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne
@@ -21,7 +20,7 @@ from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")
@@ -120,10 +119,14 @@ def _numbers(result: Clamping) -> Blocks:
             yield Text(f"{found.method}: {found.refused}", "bad")
     for time, pause in result.record.gaps:
         yield Text(f"The log pauses for {pause:.3g} s at {time:.4g} s.", "bad")
-    yield Data("motor_side", _records(result.table))
-    yield Data("joint_side", _records(result.joint_side) if result.joint_side else None)
-    yield Data("half_cycles", len(result.half_cycles))
-    yield Data("turn_rad", result.record.turn)
+    yield Data(
+        {
+            "motor_side": _records(result.table),
+            "joint_side": _records(result.joint_side) if result.joint_side else None,
+            "half_cycles": len(result.half_cycles),
+            "turn_rad": result.record.turn,
+        }
+    )
 
 
 def _table(found: Sequence[TransmissionEstimate]) -> Table:
@@ -139,7 +142,7 @@ def _table(found: Sequence[TransmissionEstimate]) -> Table:
     return Table(columns, [vars(one) for one in found])
 
 
-def _records(found: Sequence[TransmissionEstimate]) -> dict[str, Any]:
+def _records(found: Sequence[TransmissionEstimate]) -> Record:
     """Records of the methods in result.json."""
     records = {}
     for name, one in zip(NAMES, found, strict=True):

@@ -296,7 +296,7 @@ class _Task:
         told = np.zeros(len(phi), dtype=bool)
         told[robot.layout.friction] = True
         source = "identified: friction and its shapes on dynamic logs"
-        return robot.with_parameters(phi, source, told=told)
+        return robot.with_parameters(phi, source, identified=told)
 
     def numbers(self, x: Floats, deviation: Floats, identified: Flags) -> Iterator[ShapeParameter]:
         """The shape parameters; one that is not identifiable keeps the file's value."""

@@ -100,7 +100,11 @@ def _shapes(result: ShapeFit) -> Blocks:
     )
     yield Table(columns, [vars(row) for row in result.table], key="shapes")
     yield Text("A parameter that is not identified keeps the value of the file.")
-    yield Data("robot", result.prior.name)
+    yield Data(
+        {
+            "robot": result.prior.name,
+        }
+    )
 
 
 def _yes_or_no(record: Record) -> str:

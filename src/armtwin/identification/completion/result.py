@@ -158,8 +158,12 @@ def _list_assumed(result: Completion) -> Blocks:
     yield Table((Column("number", "assumed"), Column("rule", "by rule")), records)
     for phrase in result.still:
         yield Text(f"No rule gives {phrase}.", "bad")
-    yield Data("lacking", list(result.lacking))
-    yield Data("still_lacking", list(result.still))
+    yield Data(
+        {
+            "lacking": list(result.lacking),
+            "still_lacking": list(result.still),
+        }
+    )
     columns = (
         Column("key", "number"),
         Column("value", "value", PLAIN),
@@ -203,13 +207,21 @@ def _replacements(result: Completion) -> Blocks:
 def _data(result: Completion) -> Blocks:
     """What only result.json shows."""
     mounted = result.given.description.mounted
-    yield Data("robot", result.given.name)
-    yield Data("tool", mounted.tool)
-    yield Data("payload", mounted.payload)
+    yield Data(
+        {
+            "robot": result.given.name,
+            "tool": mounted.tool,
+            "payload": mounted.payload,
+        }
+    )
     logs = []
     for log in result.logs:
         digest = digest_of(log.origin)
         logs.append({"file": log.origin, "samples": len(log.time), "sha256": digest})
-    yield Data("logs", logs)
-    yield Data("provenance.inputs_sha256", {"robot file": digest_of(result.given.origin)})
-    yield Data("provenance.versions", versions())
+    yield Data(
+        {
+            "logs": logs,
+            "provenance.inputs_sha256": {"robot file": digest_of(result.given.origin)},
+            "provenance.versions": versions(),
+        }
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from armtwin.notebook.sections import (
     Column,
     Data,
     Facts,
+    Record,
     Report,
     Section,
     Table,
@@ -238,15 +239,19 @@ def _criteria(result: Excitation) -> Blocks:
         "Within 10 %: number of combinations identified to within 10 %.",
         "soft",
     )
-    yield Data("rows", own)
-    yield Data("start", start)
-    yield Data("robot", result.robot.name)
-    yield Data("criterion", result.plan.criterion)
-    yield Data("scaling", result.plan.scaling)
-    yield Data("rate_hz", result.rate)
-    yield Data("period_s", result.plan.period)
-    yield Data("trajectory", TRAJECTORY)
-    yield Data("twin", None if result.twin is None else vars(result.twin))
+    yield Data(
+        {
+            "rows": own,
+            "start": start,
+            "robot": result.robot.name,
+            "criterion": result.plan.criterion,
+            "scaling": result.plan.scaling,
+            "rate_hz": result.rate,
+            "period_s": result.plan.period,
+            "trajectory": TRAJECTORY,
+            "twin": None if result.twin is None else vars(result.twin),
+        }
+    )
 
 
 def _rows(result: Excitation, *, of_start: bool = False) -> dict[str, float]:
@@ -266,7 +271,7 @@ def _limits(result: Excitation) -> Blocks:
     shares = result.use.shares
     records = []
     for j, name in enumerate(result.robot.joint_names):
-        record: dict[str, Any] = {"name": name}
+        record: Record = {"name": name}
         for kind in KINDS[:4]:
             record[kind] = _share(result.robot, kind, shares[kind], j)
         records.append(record)
@@ -274,8 +279,12 @@ def _limits(result: Excitation) -> Blocks:
     columns += [Column(kind, kind, PERCENT) for kind in KINDS[:4]]
     yield Table(tuple(columns), records)
     yield Facts(tuple(_near(result)))
-    used: dict[str, Any] = {kind: share.tolist() for kind, share in shares.items()}
-    yield Data("limits_used", {**used, "distance_m": result.use.distance})
+    used: Record = {kind: share.tolist() for kind, share in shares.items()}
+    yield Data(
+        {
+            "limits_used": {**used, "distance_m": result.use.distance},
+        }
+    )
 
 
 def _share(robot: Robot, kind: str, shares: Floats, j: int) -> float | None:
@@ -309,7 +318,11 @@ def _deviations(result: Excitation) -> Blocks:
         f"{result.rows} samples with independent torque errors."
     )
     yield Table(columns, records, most=12)
-    yield Data("std", {row.name: row.std for row in result.table})
+    yield Data(
+        {
+            "std": {row.name: row.std for row in result.table},
+        }
+    )
 
 
 def _singular(result: Excitation) -> Iterator[Chart]:

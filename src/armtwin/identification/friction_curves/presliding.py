@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Data, Record, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -72,7 +71,7 @@ class PreslidingFit(Result):
         return self.travel / self.quantum if self.quantum > 0 else float("inf")
 
     @property
-    def table(self) -> tuple[dict[str, Any], ...]:
+    def table(self) -> tuple[Record, ...]:
         """The identified stiffness, as one row."""
         record = {
             "joint": self.joint,
@@ -92,7 +91,7 @@ class PreslidingFit(Result):
             title=f"{self.joint}: pre-sliding friction",
             subtitle=f"from {self.way}",
             sections=(
-                Section("", (Data("presliding", self.table[0]),)),
+                Section("", (Data({"presliding": self.table[0]}),)),
                 Section("Torque over displacement", _chart(self), page_only=True),
             ),
             verdict=(_verdict(self),),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
@@ -167,12 +166,16 @@ def _numbers(result: FrictionFit) -> Blocks:
             "written.",
             "bad",
         )
-    yield Data("unit", result.curves.unit)
-    yield Data("gravity", result.gravity)
-    yield Data("joints", list(_records(result)))
+    yield Data(
+        {
+            "unit": result.curves.unit,
+            "gravity": result.gravity,
+            "joints": list(_records(result)),
+        }
+    )
 
 
-def _records(result: FrictionFit) -> Iterator[dict[str, Any]]:
+def _records(result: FrictionFit) -> Iterator[Record]:
     """What result.json says of each friction element."""
     for group in result.groups:
         for e, element in enumerate(group.elements):
@@ -180,7 +183,7 @@ def _records(result: FrictionFit) -> Iterator[dict[str, Any]]:
             for name, fit in group.candidates.items():
                 own = [k for k, (number, _) in enumerate(fit.names) if number == e]
                 keys = [fit.names[k][1] for k in own]
-                record: dict[str, Any] = {"law": fit.laws[e].law, "taken": name == group.chosen}
+                record: Record = {"law": fit.laws[e].law, "taken": name == group.chosen}
                 record["parameters"] = dict(zip(keys, fit.values[own].tolist(), strict=True))
                 record["std"] = dict(zip(keys, fit.std[own].tolist(), strict=True))
                 pairs = zip(fit.low[own].tolist(), fit.high[own].tolist(), strict=True)

@@ -21,6 +21,7 @@ from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBear
 from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.maths.batch import Floats, Names
+from armtwin.notebook.sections import Record
 
 # laws that are compared, by the name that a robot file has for them
 LAWS: Mapping[str, type[Law]] = {
@@ -62,7 +63,7 @@ def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
     """The law with its parameters."""
     names = (*coefficient_names(kind), *shape_names(kind))
     values = [float(x) for x in (*coefficients, *sort_shape(kind, shape))]
-    numbers: dict[str, Any] = dict(zip(names, values, strict=True))
+    numbers: Record = dict(zip(names, values, strict=True))
     return kind(**numbers)
 
 

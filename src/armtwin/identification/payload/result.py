@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -209,16 +209,28 @@ def _numbers(result: PayloadIdentification) -> Blocks:
     value = [row.value for row in result.table]
     std = [row.std for row in result.table]
     is_identified = not result.refused
-    yield Data("mass_kg", value[0] if is_identified else None)
-    yield Data("centre_m", value[1:4] if is_identified else None)
-    yield Data("inertia_kg_m2", _six(value[4:]) if is_identified else None)
+    yield Data(
+        {
+            "mass_kg": value[0] if is_identified else None,
+            "centre_m": value[1:4] if is_identified else None,
+            "inertia_kg_m2": _six(value[4:]) if is_identified else None,
+        }
+    )
     if result.gain is None:
-        yield Data("refused", result.refused or None)
-    deviations: dict[str, Any] = {"mass_kg": std[0], "centre_m": std[1:4]}
+        yield Data(
+            {
+                "refused": result.refused or None,
+            }
+        )
+    deviations: Record = {"mass_kg": std[0], "centre_m": std[1:4]}
     deviations["inertia_kg_m2"] = _six(std[4:])
     if result.gain is not None:
         deviations["torque_constant_nm_a"] = result.gain.std.tolist()
-    yield Data("std", deviations)
+    yield Data(
+        {
+            "std": deviations,
+        }
+    )
 
 
 def _six(values: list[float]) -> dict[str, float]:
@@ -232,7 +244,7 @@ def _interval(record: Record) -> str:
 def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
-    records: list[dict[str, Any]] = []
+    records: list[Record] = []
     for k, name in enumerate(names):
         file = motors[k].torque_constant if motors else None
         value = float(gain.constants[k])
@@ -263,10 +275,18 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
             "loads. Mount it further out, or move faster."
         )
         yield Text(sentence)
-    yield Data("torque_constant_nm_a", [record["value"] for record in records])
+    yield Data(
+        {
+            "torque_constant_nm_a": [record["value"] for record in records],
+        }
+    )
     ends = np.column_stack([gain.low, gain.high])
-    yield Data("torque_constant_interval_nm_a", ends.tolist())
-    yield Data("refused", sentence or None)
+    yield Data(
+        {
+            "torque_constant_interval_nm_a": ends.tolist(),
+            "refused": sentence or None,
+        }
+    )
 
 
 def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
@@ -299,13 +319,21 @@ def _basis(result: PayloadIdentification) -> Blocks:
     yield Facts(tuple(facts))
     if result.road is not None:
         yield Text(result.road.sentence, "" if result.road.is_independent else "bad")
-    yield Data("robot", result.prior.name)
-    yield Data("method", result.method)
-    yield Data("cutoff_hz", result.rows.cutoff)
-    yield Data("torque", result.torque_source)
-    yield Data("explained", result.fit.explained)
+    yield Data(
+        {
+            "robot": result.prior.name,
+            "method": result.method,
+            "cutoff_hz": result.rows.cutoff,
+            "torque": result.torque_source,
+            "explained": result.fit.explained,
+        }
+    )
     if result.road is not None:
-        yield Data("truncated", {**vars(result.road), "sentence": result.road.sentence})
+        yield Data(
+            {
+                "truncated": {**vars(result.road), "sentence": result.road.sentence},
+            }
+        )
 
 
 def _share(part: Floats, whole: Floats) -> float:

@@ -15,6 +15,7 @@ from armtwin.files.reading import check_format, read_tables
 from armtwin.files.writing import to_toml
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Record
 
 FORMAT = 1
 NUMBERS = {
@@ -65,7 +66,7 @@ def read_recipe(path: Path) -> RecipeFile:
     tables = check_format(read_tables(path), str(path), FORMAT)
     known = [*(f.name for f in fields(Recipe)), *BESIDE]
     problems = []
-    values: dict[str, Any] = {}
+    values: Record = {}
     for key, value in tables.items():
         if key not in known:
             problems.append(f"{key} is not known. {did_you_mean(key, known)}")
@@ -141,7 +142,7 @@ def _is_pair_of_names(value: Any) -> bool:
 
 def recipe_text(written: RecipeFile) -> str:
     """The text of a recipe file from which `read_recipe` makes the same."""
-    tables: dict[str, Any] = {"format": FORMAT}
+    tables: Record = {"format": FORMAT}
     usual = Recipe()
     for key in BESIDE:
         value = getattr(written, key)

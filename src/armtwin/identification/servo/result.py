@@ -229,9 +229,13 @@ def _validation_tables(found: ServoIdentification) -> Blocks:
         "best pure delay, by the best lag proportional to the speed."
     )
     yield from _path(found)
-    yield Data("fit", {"logs": list(found.logs), "feedforward": found.feedforward})
-    yield Data("validation", _validation(judgement))
-    yield Data("validation_model", _validation(twin))
+    yield Data(
+        {
+            "fit": {"logs": list(found.logs), "feedforward": found.feedforward},
+            "validation": _validation(judgement),
+            "validation_model": _validation(twin),
+        }
+    )
 
 
 def _validation(judgement: ServoEvaluation) -> Record:
@@ -265,7 +269,11 @@ def _path(found: ServoIdentification) -> Blocks:
     )
     yield Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
-    yield Data("path", residuals)
+    yield Data(
+        {
+            "path": residuals,
+        }
+    )
 
 
 def _servo(found: ServoIdentification) -> Blocks:
@@ -277,7 +285,11 @@ def _servo(found: ServoIdentification) -> Blocks:
         "speed per motor torque, negative where load makes the drive lag.",
         "soft",
     )
-    yield Data("joints", [_json(row) for row in found.table])
+    yield Data(
+        {
+            "joints": [_json(row) for row in found.table],
+        }
+    )
 
 
 def _columns(found: ServoIdentification) -> tuple[Column, ...]:
@@ -346,7 +358,11 @@ def _diagnostics(found: ServoIdentification) -> Blocks:
         yield Text(sentence)
     if not found.diagnostics:
         yield Text("No anomaly found.")
-    yield Data("findings", list(found.diagnostics))
+    yield Data(
+        {
+            "findings": list(found.diagnostics),
+        }
+    )
 
 
 def _times(judgement: ServoEvaluation) -> Floats:

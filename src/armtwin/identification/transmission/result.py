@@ -145,11 +145,15 @@ def _numbers(result: TransmissionIdentification) -> Blocks:
     )
     for row in result.table:
         yield Text(f"{row.name}: {row.sentence}.")
-    yield Data("encoder_offset_s", result.offset)
-    yield Data("std", {"encoder_offset_s": result.offset_std})
-    yield Data("robot", result.prior.name)
-    yield Data("logs", result.logs)
-    yield Data("validation", result.unseen or None)
+    yield Data(
+        {
+            "encoder_offset_s": result.offset,
+            "std": {"encoder_offset_s": result.offset_std},
+            "robot": result.prior.name,
+            "logs": result.logs,
+            "validation": result.unseen or None,
+        }
+    )
 
 
 def _interval(record: Record) -> str:

@@ -143,10 +143,14 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         "end; with cold oil friction decays faster at first.",
         "soft",
     )
-    yield Data("period_s", result.period)
-    yield Data("limit", result.limit)
-    yield Data("warm", result.warm)
-    yield Data("unit", result.unit)
+    yield Data(
+        {
+            "period_s": result.period,
+            "limit": result.limit,
+            "warm": result.warm,
+            "unit": result.unit,
+        }
+    )
 
 
 def _charts(result: WarmUpIdentification) -> Blocks:

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from armtwin.notebook.sections import Record
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH, Kind
@@ -57,7 +58,7 @@ def with_integrator(servo: Servo, factor: float) -> Servo:
 
 def with_filters(servo: Servo, factor: float) -> Servo:
     """The servo with the frequencies of its filters scaled."""
-    changes: dict[str, Any] = {}
+    changes: Record = {}
     for f in fields(servo):
         own = getattr(servo, f.name)
         if isinstance(own, Filter) and own.frequency is not None:

@@ -98,7 +98,11 @@ def limit_blocks(p: Prediction) -> Blocks:
     yield Text(_singularity(p))
     yield from _cell(p)
     nearest = {"distance": found.distance, "at_m": found.distance_at_m}
-    yield Data("feasibility.singularity", nearest)
+    yield Data(
+        {
+            "feasibility.singularity": nearest,
+        }
+    )
 
 
 def _cell(p: Prediction) -> Blocks:
@@ -207,7 +211,11 @@ def _describe_assumed(p: Prediction) -> str:
 
 def _overrides(p: Prediction) -> Blocks:
     overrides = dict(p.job.description.override)
-    yield Data("provenance.overrides", overrides)
+    yield Data(
+        {
+            "provenance.overrides": overrides,
+        }
+    )
     if overrides:
         columns = (Column("key", "overridden by the job"), Column("value", "value"))
         yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])
@@ -222,6 +230,10 @@ def _inputs(p: Prediction, seed: int | None) -> Blocks:
         [{"what": what, "text": text} for what, text in found.items()],
         folded="Inputs and versions",
     )
-    yield Data("provenance.inputs_sha256", digests)
-    yield Data("provenance.versions", versions())
-    yield Data("provenance.seed", seed)
+    yield Data(
+        {
+            "provenance.inputs_sha256": digests,
+            "provenance.versions": versions(),
+            "provenance.seed": seed,
+        }
+    )

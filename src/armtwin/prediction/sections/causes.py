@@ -25,8 +25,12 @@ def cause_blocks(
         explanations: What explains these spans and the peaks.
         times: Times of the samples that are shown, (k,) [s].
     """
-    yield Data("spans", [_span(span, explanations) for span in spans])
-    yield Data("peaks", [_peak(x) for x in explanations if x.within])
+    yield Data(
+        {
+            "spans": [_span(span, explanations) for span in spans],
+            "peaks": [_peak(x) for x in explanations if x.within],
+        }
+    )
     if not explanations:
         yield Text("Causes were not computed.", "soft")
     records = [_record_explanation(x) for x in explanations]

@@ -228,31 +228,59 @@ def _savings(band: Band) -> Blocks:
 
 def _data(band: Band) -> Iterator[Data]:
     low, middle, high = band.ratio
-    yield Data("band.direction", band.direction)
-    yield Data("band.ratio", {"p5": low, "p50": middle, "p95": high})
-    yield Data("band.draws", len(band.ensemble))
-    yield Data("band.failed", band.failures)
+    yield Data(
+        {
+            "band.direction": band.direction,
+            "band.ratio": {"p5": low, "p50": middle, "p95": high},
+            "band.draws": len(band.ensemble),
+            "band.failed": band.failures,
+        }
+    )
     reasons = sorted({reason for reason in band.ensemble.reasons if reason})
-    yield Data("band.reasons", reasons)
+    yield Data(
+        {
+            "band.reasons": reasons,
+        }
+    )
     place = band.ensemble.place
-    yield Data("band.along", {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()})
+    yield Data(
+        {
+            "band.along": {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()},
+        }
+    )
 
 
 def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
     """Outcome, nominal peaks and intervals as in result.json; null for the nominal run alone."""
     stopped = "does not hold" if p.verdict.stopped is not None else None
-    yield Data("verdict.outcome", stopped if band is None else band.outcome)
-    yield Data("verdict.probability", None if band is None else band.probability)
+    yield Data(
+        {
+            "verdict.outcome": stopped if band is None else band.outcome,
+            "verdict.probability": None if band is None else band.probability,
+        }
+    )
     capped = band is not None and band.is_guessed
-    yield Data("verdict.capped_by", CAPPED if capped else None)
+    yield Data(
+        {
+            "verdict.capped_by": CAPPED if capped else None,
+        }
+    )
     nominal = dict(p.verdict.peaks)
     angle = nominal.pop("orientation", None)
-    yield Data("verdict.nominal_m", nominal)
-    yield Data("verdict.nominal_orientation_rad", angle)
+    yield Data(
+        {
+            "verdict.nominal_m": nominal,
+            "verdict.nominal_orientation_rad": angle,
+        }
+    )
     bounds = {} if band is None else _bounds(band)
     angles = bounds.pop("orientation", None)
-    yield Data("verdict.band_m", bounds or None)
-    yield Data("verdict.band_orientation_rad", angles)
+    yield Data(
+        {
+            "verdict.band_m": bounds or None,
+            "verdict.band_orientation_rad": angles,
+        }
+    )
 
 
 def _bounds(band: Band) -> dict[str, list[float]]:

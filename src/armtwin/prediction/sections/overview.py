@@ -199,19 +199,23 @@ def _outside_window(verdict: Verdict) -> Table:
 def _data(p: Prediction) -> Iterator[Data]:
     """What result.json says of job and verdict."""
     d = p.job.description
-    yield Data("job", p.job.name)
-    yield Data("robot", p.robot.name)
-    yield Data("tool", p.robot.description.mounted.tool)
-    yield Data("method", p.method)
-    yield Data("model", asdict(d.model))
-    yield Data("speed_m_s", d.speed)
-    yield Data("length_m", p.job.seam.length)
-    yield Data("duration_s", p.job.seam.duration)
-    yield Data("process_on_m", p.job.process_on())
-    yield Data("verdict", p.verdict.record)
-    yield Data("verdict.servo", asdict(p.servo))
-    yield Data("verdict.cautions", list(p.cautions))
-    yield Data("events", [event.record for event in p.log.events])
+    yield Data(
+        {
+            "job": p.job.name,
+            "robot": p.robot.name,
+            "tool": p.robot.description.mounted.tool,
+            "method": p.method,
+            "model": asdict(d.model),
+            "speed_m_s": d.speed,
+            "length_m": p.job.seam.length,
+            "duration_s": p.job.seam.duration,
+            "process_on_m": p.job.process_on(),
+            "verdict": p.verdict.record,
+            "verdict.servo": asdict(p.servo),
+            "verdict.cautions": list(p.cautions),
+            "events": [event.record for event in p.log.events],
+        }
+    )
 
 
 def _scene(shown: _Shown) -> Blocks:
@@ -240,7 +244,11 @@ def _parts(p: Prediction) -> Blocks:
 def _changes(answer: Answer) -> Blocks:
     """Advice, where it was asked for."""
     if answer.advice is None:
-        yield Data("advice", None)
+        yield Data(
+            {
+                "advice": None,
+            }
+        )
     else:
         yield answer.advice.verdict_text
         yield from answer.advice.blocks()
@@ -263,7 +271,11 @@ def _segments(p: Prediction) -> Blocks:
     records = [asdict(segment) for segment in p.verdict.segments]
     bad = frozenset(k for k, x in enumerate(records) if x["out_of_tolerance_m"] > 0)
     yield Table(columns, records, "segments", bad=bad)
-    yield Data("splines", [asdict(spline) for spline in p.job.splines])
+    yield Data(
+        {
+            "splines": [asdict(spline) for spline in p.job.splines],
+        }
+    )
     for spline in p.job.splines:
         largest = FINE_MILLIMETRES.with_unit(spline.deviation)
         place = MILLIMETRES.with_unit(spline.at_m)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.notebook.sampling import encode_series
+from armtwin.notebook.sections import Record
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
@@ -19,7 +18,7 @@ FEW, MOST = 0.05, 0.5  # shares of variants from which a colour changes
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 
 
-def figure(p: Prediction, times: Floats, band: Band | None = None) -> dict[str, Any]:
+def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
     """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
 
     With an interval the seam's colours say how many variants exceed the tolerance there.

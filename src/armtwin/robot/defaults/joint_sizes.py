@@ -51,7 +51,7 @@ def joint_sizes(
 ) -> JointSizes:
     """Largest torques and highest speeds of the joints of a robot.
 
-    A torque limit of the file that does not hold the bare arm stands for none.
+    A torque limit of the file that does not hold the bare arm is ignored.
 
     Args:
         robot: The robot.

@@ -55,7 +55,7 @@ class ContactStates(NamedTuple):
         bends: Share of its dry friction that each element bears, -1 to 1, nan for those that bear
             all of it in the direction of their speed, (m, elements); None where all do.
         doubt: What a joint's speed may have been more, or less, in that direction, (m, n) [rad/s].
-            Near a reversal columns are the mean over these speeds. None where speeds are sure.
+            Near a reversal columns are the mean over these speeds. None where speeds are exact.
     """
 
     bends: Floats | None = None
@@ -95,7 +95,7 @@ def friction_columns(
 
 
 def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -> Floats:
-    """Columns (m, k) of an element at speeds w (m,), with its bend (m,) where it has a memory."""
+    """Columns (m, k) of an element at speeds w (m,), with its deflection (m,) before sliding."""
     if bend is None:
         columns = [element.law.columns(w)]
     else:
@@ -121,7 +121,7 @@ def _mean_columns(
 
 
 def presliding_columns(law: Law, w: Floats, bend: Floats) -> Floats:
-    """Columns (m, k) of a law at speeds w (m,), its dry ones times a bend (m,) of either sign."""
+    """Columns (m, k) of a law at speeds w (m,), its dry ones times a signed deflection (m,)."""
     columns = np.asarray(law.columns(w), dtype=np.float64)
     ahead = sliding_columns(law, w)
     for k, (name, _) in enumerate(law.coefficients):

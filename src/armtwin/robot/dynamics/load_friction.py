@@ -18,7 +18,7 @@ from armtwin.robot.dynamics.rows import Row, turning_motor
 
 
 def has_loads(assembly: Assembly) -> bool:
-    """Whether friction of the robot follows the load of some gear."""
+    """Whether friction of the robot depends on the load of a gear."""
     return any(element.follows_load for element, _ in assembly.friction)
 
 

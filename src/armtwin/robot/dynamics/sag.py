@@ -35,7 +35,7 @@ class Outside:
         return Outside(torque, wrench)
 
     def at_times(self, time: Floats, others: Floats) -> Outside:
-        """The same at other times, linear between those of the set-points."""
+        """What acts at other times, linear between those of the set-points."""
         found: list[Floats | None] = []
         for values in (self.torque, self.wrench):
             if values is None:
@@ -53,7 +53,7 @@ def solve_sag(
 
         Z = null space of the motors' rows,   T = - (S Z)⁻ᵀ Zᵀ load(u),   S u = twist(T)
 
-    There are as many springs as ways to move with the motors held: what each one bears is known.
+    With the motors held there are as many springs as degrees of freedom: what each bears is known.
 
     Args:
         places: What the coordinates mean.
@@ -90,7 +90,7 @@ def twists_under_load(springs: Springs, torque: Floats) -> Floats:
 
 
 def freedom_of(places: Coordinates) -> Floats:
-    """Ways to move while all motors are held, (N, N - motors)."""
+    """Degrees of freedom while all motors are held, (N, N - motors)."""
     from scipy.linalg import null_space
 
     return np.asarray(null_space(places.motor_rows))

@@ -1,7 +1,7 @@
 """A robot as a structure of finite elements: hinges, beams, struts and bodies.
 
 Every joint sits on a point, every link has a triad at its joint. What a link carries away from its
-joint, the next joint, a strut's pin, the flange, hangs on a beam: rigid, or bending where the robot
+joint, the next joint, a strut's pin, the flange, is on a beam: rigid, or bending where the robot
 file has a beam for it. The reference state is q = 0; ten parameters of a link are turned into base
 axes there. A prismatic joint is a rigid beam whose elongation is its coordinate. A loop is closed
 by a rod between two pins, or by a hinge; joints that follow through it are calculated.
@@ -41,7 +41,7 @@ from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.groups import Joint, LinkBeam, Loop
 
-SLIDE = 10.0  # m: length of the beam that stands for a slide, so that it never gets to zero
+SLIDE = 10.0  # m: length of the beam that models a slide, so that it never gets to zero
 SAME = 1e-9  # m: points nearer than this are one
 MOST_STEPS = 100  # of an inverse kinematics
 LONGEST_STEP = 0.5  # rad or m: what the loops follow in one go
@@ -153,7 +153,7 @@ class RobotStructure:
             far, turned = np.linalg.norm(off[:3]), np.linalg.norm(off[3:])
             raise ArmtwinError(
                 f"the {frame} cannot have this pose: {1e3 * far:.3g} mm and "
-                f"{np.degrees(turned):.3g} deg are left of the way there"
+                f"{np.degrees(turned):.3g} deg remain"
             )
         return found
 
@@ -463,12 +463,12 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
 def with_joint_springs(
     robot: RobotStructure, q: Floats, stiffness: dict[str, float]
 ) -> RobotStructure:
-    """The robot with motors that stand at q, and joints that turn against their transmissions.
+    """The robot with motors held at q, and joints that turn against their transmissions.
 
     Args:
         robot: The robot.
-        q: Where the motors stand, as joint angles, (joints,).
-        stiffness: Of the joints that give way [N m/rad or N/m].
+        q: Positions of the motors, as joint angles, (joints,).
+        stiffness: Of the elastic joints [N m/rad or N/m].
     """
     structure = robot.structure
     angles = dict(zip(robot.joint_names, q.tolist(), strict=True))

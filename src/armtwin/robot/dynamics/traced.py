@@ -13,6 +13,7 @@ from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import regressor
 from armtwin.mechanics.traced import STATE, geometry, rows_of_state, trace_arm, tree
+from armtwin.notebook.sections import Record
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.rows import Row
@@ -42,7 +43,7 @@ class _Parts:
     """Parts of a robot whose numbers become symbols: laws, forces and linkages by name."""
 
     def __init__(self, robot: Assembly) -> None:
-        self.parts: dict[str, Any] = {}
+        self.parts: Record = {}
         for k, strut in enumerate(robot.struts):
             self.parts[f"force {k}"] = strut.force
             self.parts[f"strut {k}"] = strut.linkage

@@ -11,6 +11,7 @@ import numpy as np
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.errors import did_you_mean
 from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.notebook.sections import Record
 from armtwin.robot.formats.urdf_numbers import Reader
 from armtwin.robot.formats.xml_tree import Node
 from armtwin.robot.schema.drive_groups import FrictionElement, Gear, Motor
@@ -120,7 +121,7 @@ def _mimic(reader: Reader, node: Node | None, what: str) -> Mimic | None:
 
 
 def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str, float]:
-    """Limits by the names of a robot file; those that stand for none are left out."""
+    """Limits by the names of a robot file; those that mean no limit are left out."""
     if node is None or kind == "fixed":
         return {}
     limits: dict[str, float] = {}
@@ -176,11 +177,9 @@ def _ratio(text: str) -> float:
         return 0.0
 
 
-def drive_groups(
-    reader: Reader, joints: list[UrdfJoint], ratios: dict[str, float]
-) -> dict[str, Any]:
+def drive_groups(reader: Reader, joints: list[UrdfJoint], ratios: dict[str, float]) -> Record:
     """Motors, gear and friction groups of a robot file, as far as the URDF gives them."""
-    groups: dict[str, Any] = {}
+    groups: Record = {}
     motors = []
     rows = []
     friction = []

@@ -1,6 +1,6 @@
 """A validating URDF reader: every problem at once with its line, nothing guessed in silence.
 
-Fixed joints are folded into the links they hang on and stay as named frames. Meshes are never
+Fixed joints are folded into their parent links and stay as named frames. Meshes are never
 opened.
 """
 

@@ -157,7 +157,7 @@ def _describe_drives(robot: Assembly, friction: dict[str, JointFriction]) -> Ite
 
 
 class _FixedPart(NamedTuple):
-    """A link that hangs on another one by a fixed joint: its pose there and its ten parameters."""
+    """A link on another one by a fixed joint: its pose there and its ten parameters."""
 
     name: str
     parent: str

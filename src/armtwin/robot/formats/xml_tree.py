@@ -1,4 +1,4 @@
-"""A safe XML reader that remembers lines: no entities, no document types, no bottomless nesting."""
+"""A safe XML reader that keeps line numbers: no entities, no document types, limited nesting."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _with_gear_columns(d: Description, name: str, count: int) -> Description:
 def _replace_link(
     d: Description, link: Link, parts: list[Link], bends: list[Joint], tip: Floats
 ) -> Description:
-    """The description with a link in parts: what hung on it hangs on its tip."""
+    """The description with a link in parts: its children are carried by its tip."""
     joints: list[Joint] = []
     for joint in d.joint:
         if joint.child == link.name:

@@ -131,9 +131,9 @@ class InverseKinematics:
     def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
         """Joint path along poses as `trace`; a pose out of reach and a jump are refused, (m, n)."""
         path = self.trace(X, q0)
-        missed = np.isnan(path[:, 0])
-        if missed.any():
-            first = int(missed.argmax())
+        unreachable = np.isnan(path[:, 0])
+        if unreachable.any():
+            first = int(unreachable.argmax())
             why = self.why_unreachable(np.asarray(X)[first])
             raise ArmtwinError(f"pose {first} of the path: {why}")
         jumps = np.abs(np.diff(path, axis=0))

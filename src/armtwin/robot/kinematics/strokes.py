@@ -79,7 +79,7 @@ def check_drives(robot: Robot) -> None:
     if len(weights) != robot.n or np.linalg.matrix_rank(weights) < robot.n:
         raise ArmtwinError(
             f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be "
-            f"controlled, each moving them in its own way, got {len(weights)}"
+            f"controlled, each by an independent combination, got {len(weights)}"
         )
 
 

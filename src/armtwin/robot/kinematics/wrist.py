@@ -105,7 +105,7 @@ def _check_limits(robot: Robot, wrist: Wrist, table: Floats) -> None:
 
 
 def _coordinate_error(robot: Robot, wrist: Wrist, q: Floats, wanted: Floats) -> Floats:
-    """What wanted coordinates are beyond those at q, angles by the shorter way, (m, 5)."""
+    """What wanted coordinates are beyond those at q, angles along the shorter arc, (m, 5)."""
     missing = wanted - wrist_coordinates(robot, q)
     missing[:, 2:] = np.arctan2(np.sin(missing[:, 2:]), np.cos(missing[:, 2:]))
     return missing

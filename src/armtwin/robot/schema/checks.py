@@ -138,7 +138,7 @@ def _own_problems(description: Description) -> Iterator[str]:
 
 
 def _range_problems(group: Any, path: str) -> Iterator[str]:
-    """Numbers that a file could not hold; a robot changed by code keeps the same contracts."""
+    """Numbers that a file could not hold; a robot changed by code obeys the same ranges."""
     for name, unit in units_of(group.__class__):
         value = getattr(group, name)
         numbers = value if isinstance(value, tuple) else (value,)

@@ -43,7 +43,7 @@ class Description:
         name: Short name.
         title: Maker and type.
         note: Joint zero, directions and sides, in words.
-        gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted
+        gravity: Gravity vector in the base frame [m/s²]; a tilted base is a tilted
             gravity.
         source: Where numbers beside the groups come from, by their keys.
         friction_set: The set of friction elements in use, besides those without a set.

@@ -137,7 +137,7 @@ class Gear:
 
 @dataclass(frozen=True)
 class Presliding:
-    """Friction before sliding: bristles that bend.
+    """Pre-sliding friction: bristles that deflect.
 
     Attributes:
         stiffness: Bristle stiffness [N m/rad], or
@@ -372,7 +372,7 @@ class Hydraulic:
     Attributes:
         on: The combination of joint angles it turns.
         linkage: Length of the cylinder as a function of that angle; none for a vane motor.
-        lever: Whether the length rises or falls with the angle where the cylinder works; tells
+        lever: Whether the length rises or falls with the angle where the cylinder works; says
             the two angles apart that have one length.
         circuit: Valve and oil.
     """

@@ -11,11 +11,11 @@ from armtwin.robot.schema.tree import build_tree
 
 
 class Mention(NamedTuple):
-    """A name that stands for something else of the file.
+    """A name that refers to something else of the file.
 
     Attributes:
         place: Key path.
-        what: What the name stands for.
+        what: What the name refers to.
         name: The name.
         known: The names of this kind that the file gives.
     """
@@ -27,7 +27,7 @@ class Mention(NamedTuple):
 
 
 def name_problems(description: Description) -> Iterator[str]:
-    """Sentences on names that stand for nothing or for two things; the links must form a tree."""
+    """Sentences on names that refer to nothing or to two things; the links must form a tree."""
     mentions = (
         *_link_mentions(description),
         *_beam_mentions(description),

@@ -1,4 +1,4 @@
-"""How a base is mounted, as the direction of free fall in its frame.
+"""How a base is mounted, as the gravity direction in its frame.
 
     g_base = Rᵀ (0, 0, -g)        R turns the base from a floor to where it is
 
@@ -17,7 +17,7 @@ from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 
-STANDARD = 9.81  # free fall where a file does not say [m/s²]
+STANDARD = 9.81  # gravity where a file does not say [m/s²]
 LEAST, MOST = 9.7, 9.9  # on the ground [m/s²]
 NAMED = {"floor": 0.0, "wall": np.pi / 2, "ceiling": np.pi}  # turn about y [rad]
 AXES = {
@@ -35,7 +35,7 @@ Vector = tuple[float, float, float]
 
 
 def gravity_of(mounting: str) -> Vector:
-    """Free fall in the frame of a base [m/s²].
+    """Gravity vector in the frame of a base [m/s²].
 
     Args:
         mounting: "floor", "wall", "ceiling", an angle about the base's y axis as "30 deg", or about
@@ -70,7 +70,7 @@ def vector(g: Sequence[float] | Floats) -> Vector:
 
 
 def read_gravity(text: str) -> Vector:
-    """Free fall from three numbers of the command line, as "0 0 -9.81" [m/s²]."""
+    """Gravity vector from three numbers of the command line, as "0 0 -9.81" [m/s²]."""
     words = text.replace(",", " ").replace("m/s^2", "").replace("m/s²", "").split()
     contract = 'must be three numbers in m/s², as "0 0 -9.81"'
     if len(words) != 3:
@@ -101,7 +101,7 @@ def angle_between(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> f
 
 
 def option_for(g: Sequence[float] | Floats) -> str:
-    """What to say on the command line for a direction of free fall."""
+    """What to say on the command line for a gravity direction."""
     for mounting in NAMED:
         if angle_between(g, gravity_of(mounting)) < NEARLY:
             return f"--mounting {mounting}"
@@ -121,20 +121,20 @@ def _degrees(angle: float) -> str:
 
 
 def in_words(g: Sequence[float] | Floats) -> str:
-    """How a base is mounted in whose frame things fall along g."""
+    """How a base is mounted in whose frame gravity is along g."""
     x, y, z = vector(g)
     size = float(np.linalg.norm(g))
     if not size > 0:
         return "without weight"
-    lean = float(np.arccos(np.clip(-z / size, -1, 1)))
-    if lean < NEARLY:
+    tilt = float(np.arccos(np.clip(-z / size, -1, 1)))
+    if tilt < NEARLY:
         return "on a floor"
-    if lean > np.pi - NEARLY:
+    if tilt > np.pi - NEARLY:
         return "on a ceiling"
-    if abs(lean - np.pi / 2) < NEARLY:
+    if abs(tilt - np.pi / 2) < NEARLY:
         return f"on a wall (gravity along {_axis_words(x, y)} of the base)"
-    angle = f"{np.degrees(lean):.3g} deg"
-    return f"at {angle} to a floor (gravity leaning to {_axis_words(x, y)} of the base)"
+    angle = f"{np.degrees(tilt):.3g} deg"
+    return f"at {angle} to a floor (gravity tilted to {_axis_words(x, y)} of the base)"
 
 
 def _axis_words(x: float, y: float) -> str:

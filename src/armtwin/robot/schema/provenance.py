@@ -141,7 +141,7 @@ def _missing_friction(description: Description, friction: str) -> Iterator[str]:
         yield 'friction: joint friction is missing; or choose model friction = "off"'
     without = _without(elements, "presliding")
     if friction == "lugre" and without:
-        lacking = f"a bristle stiffness is missing for {', '.join(without)}"
+        lacking = f"a pre-sliding stiffness is missing for {', '.join(without)}"
         yield f'friction.presliding: {lacking}; or choose model friction = "switching"'
 
 

@@ -147,7 +147,7 @@ class Cascade:
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
-        fit: What it rests on, where it was fitted to logs.
+        fit: The fit behind it, where it was fitted to logs.
         uncertainty: How far its numbers may be off, beside those of a rule that has its own: one
             width for all, or one by key, as { bandwidth = "10 %", filters = "20 %" }.
 
@@ -204,7 +204,7 @@ class CS7B:
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
-        fit: What it rests on, where it was fitted to logs.
+        fit: The fit behind it, where it was fitted to logs.
         uncertainty: How far its numbers may be off, beside those of a rule that has its own: one
             width for all, or one by key, as { bandwidth = "10 %", filters = "20 %" }.
 
@@ -258,7 +258,7 @@ class VelocityLaw:
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
-        fit: What it rests on, where it was fitted to logs.
+        fit: The fit behind it, where it was fitted to logs.
         uncertainty: How far its numbers may be off, beside those of a rule that has its own: one
             width for all, or one by key, as { bandwidth = "10 %", filters = "20 %" }.
     """

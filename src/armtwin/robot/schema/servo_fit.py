@@ -1,4 +1,4 @@
-"""What a servo that was fitted to logs rests on, kept in the robot file beside its gains."""
+"""The fit of a servo to logs, kept in the robot file beside its gains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ServoFitRecord:
 
     Attributes:
         logs: Names of the logs it was fitted to.
-        judged_on: Names of the logs it was judged on, or "left-out parts" of its own.
+        judged_on: Names of the logs it was validated on, or "left-out parts" of its own.
         share: Share of the variance of q_ref - q that it explained there, one for each joint.
         residual: What was left there, rms at the joint, one for each joint [rad].
         feedforward: Where the fed-forward torque came from: a column of the logs, or the model.

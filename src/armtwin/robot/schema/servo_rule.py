@@ -65,7 +65,7 @@ class ServoRule:
         return unknown_widths(self.uncertainty, UNCERTAIN)
 
     def gains(self, drives: int) -> ServoGains:
-        """The gains of so many drives."""
+        """The gains of n drives."""
         bandwidth = for_each(self.bandwidth, drives)
         inertia = for_each(self.inertia, drives)
         damping = for_each(self.damping, drives)

@@ -1,4 +1,4 @@
-"""The tree of links: which body hangs on which, and what is wrong where it is no tree."""
+"""The tree of links: the parent of each body, and what is wrong where it is no tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armtwin.errors import did_you_mean
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint
 
-OWN_FRAMES = ("flange", "tool")  # names that stand for a robot's own frames, besides base
+OWN_FRAMES = ("flange", "tool")  # names of a robot's own frames, besides base
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _joining_problems(description: Description) -> Iterator[str]:
     for link, joints in moved_by.items():
         if len(joints) > 1:
             which = f"{len(joints)} joints ({' and '.join(joints)})"
-            yield f"link '{link}' is moved by {which}; a link hangs on one joint only"
+            yield f"link '{link}' is moved by {which}; a link has one parent joint only"
     known = [link.name for link in description.link]
     for i, joint in enumerate(description.joint, 1):
         place = f"joint.{i}"
@@ -115,7 +115,7 @@ def _joining_problems(description: Description) -> Iterator[str]:
 
 
 def _why_no_tree(description: Description) -> str:
-    """Why the links do not hang on one base, as a sentence; empty if they do."""
+    """Why the links are not carried by one base, as a sentence; empty if they do."""
     bases = _bases(description)
     if not bases:
         links = " -> ".join(joint.parent for joint in description.joint)
@@ -135,7 +135,7 @@ def _why_no_tree(description: Description) -> str:
 
 
 def _links_from_base(description: Description, base: str) -> set[str]:
-    """The links that hang on the base, itself included."""
+    """The links that the base carries, itself included."""
     reached = {base}
     before = 0
     while len(reached) > before:
@@ -151,6 +151,6 @@ def _name_conflict(description: Description) -> str:
     frames = [frame.name for frame in description.frame]
     for name in (*links, *frames):
         if name in reserved:
-            own = "a name that stands for the robot's own frame"
+            own = "a name reserved for the robot's own frame"
             return f"link or frame '{name}' has {own}; choose another"
     return ""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from armtwin.drives.linkage import Triangle
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.rotations import pose
+from armtwin.notebook.sections import Record
 from armtwin.robot.robot import Robot
 
 BESIDE = 0.03  # distance of cylinders along the axis [m]
@@ -27,8 +27,8 @@ class CylinderFigure:
         positions: Angles and displacements of the joints, (k, joints).
     """
 
-    joints: list[dict[str, Any]]
-    bars: list[dict[str, Any]]
+    joints: list[Record]
+    bars: list[Record]
     positions: Floats
 
 
@@ -42,8 +42,8 @@ def sides(linkage: Triangle) -> Pair:
 def cylinder_figure(robot: Robot, q: Floats) -> CylinderFigure:
     """The cylinders of a robot at joint positions (k, n)."""
     tree = robot.assembly.tree
-    joints: list[dict[str, Any]] = []
-    bars: list[dict[str, Any]] = []
+    joints: list[Record] = []
+    bars: list[Record] = []
     columns: list[Floats] = []
     first_free = len(tree.joints)
     for _, row in robot.assembly.drives:
@@ -78,19 +78,19 @@ def cylinder_figure(robot: Robot, q: Floats) -> CylinderFigure:
     return CylinderFigure(joints, bars, positions)
 
 
-def _joint(parent: int, X: Floats, part: str) -> dict[str, Any]:
+def _joint(parent: int, X: Floats, part: str) -> Record:
     slides = part == "rod"
     axis = [1.0, 0.0, 0.0] if slides else [0.0, 0.0, 1.0]
     place = {"parent": parent, "origin": X.T.ravel().tolist()}
     return {**place, "axis": axis, "slides": slides, "width": WIDTHS[part]}
 
 
-def _cylinder_bar(body: int, start: Pair, end: Pair, tone: str) -> dict[str, Any]:
+def _cylinder_bar(body: int, start: Pair, end: Pair, tone: str) -> Record:
     return {"body": body, "from": [*start, 0.0], "to": [*end, 0.0], "tone": tone}
 
 
-def skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Joints with their frames, and bars from each link's frame to what hangs on it."""
+def skeleton(robot: Robot) -> tuple[list[Record], list[Record]]:
+    """Joints with their frames, and bars from each link's frame to its children."""
     tree = robot.assembly.tree
     joints, bars = [], []
     for parent, joint in zip(tree.parents, tree.joints, strict=True):
@@ -109,16 +109,16 @@ def skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return joints, bars
 
 
-def _bar(body: int, X: Floats) -> dict[str, Any]:
+def _bar(body: int, X: Floats) -> Record:
     return {"body": int(body), "from": [0.0, 0.0, 0.0], "to": X[:3, 3].tolist()}
 
 
-def bar_length(bar: dict[str, Any]) -> float:
+def bar_length(bar: Record) -> float:
     """Length of a bar [m]."""
     return float(np.linalg.norm(np.subtract(bar["to"], bar["from"])))
 
 
-def tool_of(robot: Robot) -> dict[str, Any]:
+def tool_of(robot: Robot) -> Record:
     """Flange, tip and beam of the tool in the frame of the body that carries it."""
     body, X_BF = robot.assembly.frame("flange")
     _, X_BT = robot.assembly.frame("tool")

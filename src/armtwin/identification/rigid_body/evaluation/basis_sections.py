@@ -41,12 +41,20 @@ def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
         "soft",
     )
     yield Text(f"Recipe: {_recipe(found)}.", "soft")
-    yield Data("recipe", vars(found.recipe))
+    yield Data(
+        {
+            "recipe": vars(found.recipe),
+        }
+    )
     columns = (Column("package", "version"), Column("number", ""))
     records = [{"package": name, "number": text} for name, text in versions().items()]
     yield Table(columns, records, folded="Versions")
-    yield Data("provenance.inputs_sha256", _inputs(found, log))
-    yield Data("provenance.versions", versions())
+    yield Data(
+        {
+            "provenance.inputs_sha256": _inputs(found, log),
+            "provenance.versions": versions(),
+        }
+    )
 
 
 def _recipe(found: Estimate) -> str:
@@ -84,20 +92,25 @@ def _gravity(found: Estimate) -> Blocks:
         yield Text(
             f"Gravity as in the robot file: {format_gravity(gravity)} m/s² in the base.", "soft"
         )
-        yield Data("gravity", {"file_m_s2": gravity, "taken": False})
+        yield Data(
+            {
+                "gravity": {"file_m_s2": gravity, "taken": False},
+            }
+        )
         return
     yield Text(describe_gravity(direction), "soft")
     yield Data(
-        "gravity",
         {
-            "file_m_s2": direction.file,
-            "logs_m_s2": direction.logs,
-            "std_m_s2": direction.deviation,
-            "angle_rad": direction.angle,
-            "angle_std_rad": direction.angle_deviation,
-            "from_logs": direction.share,
-            "taken": direction.base_is_tilted,
-        },
+            "gravity": {
+                "file_m_s2": direction.file,
+                "logs_m_s2": direction.logs,
+                "std_m_s2": direction.deviation,
+                "angle_rad": direction.angle,
+                "angle_std_rad": direction.angle_deviation,
+                "from_logs": direction.share,
+                "taken": direction.base_is_tilted,
+            },
+        }
     )
 
 
@@ -114,9 +127,13 @@ def _show_regularisation(found: Estimate) -> Blocks:
     if regularisation.errors:
         yield _weight_chart(regularisation)
     tried = [{"weight": weight, "error": error} for weight, error in regularisation.errors.items()]
-    yield Data("draw.weight", regularisation.weight)
-    yield Data("draw.friction_size", regularisation.family_size)
-    yield Data("draw.tried", tried)
+    yield Data(
+        {
+            "draw.weight": regularisation.weight,
+            "draw.friction_size": regularisation.family_size,
+            "draw.tried": tried,
+        }
+    )
 
 
 def _weight_chart(regularisation: Regularisation) -> Chart:

@@ -243,7 +243,11 @@ def _errors(result: Identification) -> Blocks:
         Column("residual_n_m", "residual", NEWTON_METRES),
     ]
     joints = list(_joints(result))
-    yield Data("joints", joints)
+    yield Data(
+        {
+            "joints": joints,
+        }
+    )
     yield Table(tuple(columns), [*joints, _mean(joints)])
     if result.left_out is not None and result.left_out.share < 1:
         yield Text(
@@ -258,13 +262,21 @@ def _errors(result: Identification) -> Blocks:
     )
     if found.distrusted:
         yield Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
-    yield Data("distrusted", found.distrusted)
+    yield Data(
+        {
+            "distrusted": found.distrusted,
+        }
+    )
     if found.fall is not None and found.fall.base_is_tilted:
         yield Text(describe_gravity(found.fall))
     why = explain_errors(found, result.shown, result.fit)
     for sentence in why:
         yield Text(sentence)
-    yield Data("reasons", why)
+    yield Data(
+        {
+            "reasons": why,
+        }
+    )
     yield from _data(result)
 
 
@@ -312,25 +324,26 @@ def _mean(joints: list[Record]) -> Record:
 def _data(result: Identification) -> Iterator[Data]:
     """Further keys of result.json."""
     found, d = result.estimate, result.estimate.decomposition
-    yield Data("robot", found.prior.name)
-    yield Data("tool", found.prior.description.mounted.tool)
-    yield Data("payload", found.prior.description.mounted.payload)
-    yield Data("torque", {"source": found.torque_source, "side": found.torque_side})
-    yield Data("judged_on", _name_validation(result))
-    yield Data("unjudged", result.unjudged)
-    yield Data("failed", result.failed)
-    yield Data("cutoff_hz", found.cleaning[0].cutoff)
-    yield Data("presliding", list(_list_presliding(found)))
     yield Data(
-        "decomposition",
         {
-            "rank": d.rank,
-            "kept": d.kept,
-            "rows": d.rows,
-            "deviation": d.deviation,
-            "singular_values": d.singular[: d.rank],
-            "g": d.g[: d.rank],
-        },
+            "robot": found.prior.name,
+            "tool": found.prior.description.mounted.tool,
+            "payload": found.prior.description.mounted.payload,
+            "torque": {"source": found.torque_source, "side": found.torque_side},
+            "judged_on": _name_validation(result),
+            "unjudged": result.unjudged,
+            "failed": result.failed,
+            "cutoff_hz": found.cleaning[0].cutoff,
+            "presliding": list(_list_presliding(found)),
+            "decomposition": {
+                "rank": d.rank,
+                "kept": d.kept,
+                "rows": d.rows,
+                "deviation": d.deviation,
+                "singular_values": d.singular[: d.rank],
+                "g": d.g[: d.rank],
+            },
+        }
     )
 
 
