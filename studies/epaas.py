@@ -105,10 +105,10 @@ which still oscillate."""
 WHAT_RULES = """
 Gravity dominates at the nominal speed, with a load too, and coupling is less than a tenth of it, as
 the document says; at five times the speed the speed terms dominate. That inertia comes next at the
-nominal speed and the speed terms last (8.3) its own tables do not show: all of them grow with the square of
-the speed, so their order is the same at any, and there the speed terms are the largest.
+nominal speed and the speed terms last (8.3) its own tables do not show: all of them grow with the
+square of the speed, so their order is the same at any, and there the speed terms are the largest.
 
-The same along the straight seam of the RX90B (`armtwin analyse rx90b torques --along rx90b_line`),
+As above along the straight seam of the RX90B (`armtwin analyse rx90b torques --along rx90b_line`),
 root mean square [N m]:
 """
 SPEED = """
@@ -365,10 +365,8 @@ def compensation():
     print(
         "4 kg in the gripper; gains tuned for the empty one, and gains in proportion to the natural"
     )
-    print(
-        "frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s, in "
-        "steps.\n"
-    )
+    print("frequency of what is moved. Oscillation: peak to peak of the last 0.1 s of 0.4 s,")
+    print("in steps.\n")
     robot = at.Robot.load("epaas")
     loaded, home = robot.with_payload("load_4"), home_of(robot)
     compensated = with_mass_compensation(loaded, robot, home)
