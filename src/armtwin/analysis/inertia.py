@@ -62,7 +62,7 @@ class EffectiveInertia(Result):
         values: Effective mass or inertia, (m, drives) [kg or kg m²].
         load: The same with a load, (m, drives); None without one.
         load_name: What the load is.
-        swings: Natural frequencies at the first posture, where drives are hydraulic.
+        hydraulic_modes: Natural frequencies at the first posture, where drives are hydraulic.
     """
 
     robot: Robot

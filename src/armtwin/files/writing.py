@@ -122,7 +122,7 @@ def read_back(tables: Tables, read: Callable[[Tables], Any], what: str) -> str:
     return text
 
 
-def _difference(one: Any, other: Any, path: str = "") -> str:
+def _difference(one: object, other: object, path: str = "") -> str:
     """Key path of the first place where two tables differ."""
     theirs = dict(items_of(other))
     for key, item in items_of(one):
@@ -141,7 +141,7 @@ def to_toml(tables: Tables) -> str:
     return "\n".join(_lines(plain, "")) + "\n"
 
 
-def _refuse_unreadable(value: Any, path: str) -> None:
+def _refuse_unreadable(value: object, path: str) -> None:
     """Refuse values that TOML has not, and numbers that no reader of these files takes."""
     if isinstance(value, dict | list):
         for key, item in items_of(value):

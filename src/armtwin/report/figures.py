@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,7 +114,7 @@ def _charts(report: Report) -> Iterator[Chart | Bars | Plot]:
             yield block
 
 
-def _draw_chart(axis: Any, chart: Chart) -> None:
+def _draw_chart(axis: Axes, chart: Chart) -> None:
     """Layers over two axes."""
     for k, layer in enumerate(chart.layers):
         match layer:
@@ -136,13 +136,13 @@ def _draw_chart(axis: Any, chart: Chart) -> None:
                 axis.axhline(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
             case Cells():
                 _draw_cells(axis, layer)
-    _set_axis(axis.xaxis, axis.set_xlabel, axis.set_xscale, chart.x)
-    _set_axis(axis.yaxis, axis.set_ylabel, axis.set_yscale, chart.y)
+    _set_axis(axis, "x", chart.x)
+    _set_axis(axis, "y", chart.y)
     axis.set_title(plain(chart.title), fontsize="medium")
     axis.grid(alpha=0.3)
 
 
-def _draw_curve(axis: Any, curve: Curve, k: int) -> None:
+def _draw_curve(axis: Axes, curve: Curve, k: int) -> None:
     """A line, and the band about it."""
     colour = _colour(curve.colour, k)
     dashes = MATPLOTLIB_DASHES[curve.dash] if curve.dash else DASHES[k % len(DASHES)]
@@ -151,13 +151,13 @@ def _draw_curve(axis: Any, curve: Curve, k: int) -> None:
         axis.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2)
 
 
-def _draw_cells(axis: Any, cells: Cells) -> None:
+def _draw_cells(axis: Axes, cells: Cells) -> None:
     """The cells of a map, those without a run left white."""
     values = np.ma.masked_less(cells.colours, 0)
     axis.pcolormesh(cells.x, cells.y, values, cmap="viridis_r")
 
 
-def _draw_bars(axis: Any, bars: Bars) -> None:
+def _draw_bars(axis: Axes, bars: Bars) -> None:
     """Level bars, the first on top."""
     place = np.arange(len(bars.labels))[::-1]
     centre = np.broadcast_to(bars.centre, np.shape(bars.low))
@@ -174,11 +174,11 @@ def _draw_bars(axis: Any, bars: Bars) -> None:
     if bars.limit is not None:
         axis.axvline(bars.limit, color=GREY, linestyle="--")
     axis.set_yticks(place, [plain(label) for label in bars.labels])
-    _set_axis(axis.xaxis, axis.set_xlabel, axis.set_xscale, bars.axis)
+    _set_axis(axis, "x", bars.axis)
     axis.set_title(plain(bars.title), fontsize="medium")
 
 
-def _draw_plot(axis: Any, plot: Plot, series: Mapping[str, Floats]) -> None:
+def _draw_plot(axis: Axes, plot: Plot, series: Mapping[str, Floats]) -> None:
     """Lines over a series of the report."""
     part = slice(plot.first, plot.last)
     x = series[plot.x][part]
@@ -197,13 +197,15 @@ def _draw_plot(axis: Any, plot: Plot, series: Mapping[str, Floats]) -> None:
     axis.grid(alpha=0.3)
 
 
-def _set_axis(own: Any, set_label: Any, set_scale: Any, axis: Axis) -> None:
+def _set_axis(axes: Axes, side: Literal["x", "y"], axis: Axis) -> None:
     """Label, scale and ticks of one axis."""
-    set_label(plain(f"{axis.label} [{axis.unit}]" if axis.unit else axis.label))
+    label = plain(f"{axis.label} [{axis.unit}]" if axis.unit else axis.label)
+    settings: Record = {f"{side}label": label}
     if axis.logarithmic:
-        set_scale("log")
+        settings[f"{side}scale"] = "log"
     if not axis.ticked:
-        own.set_ticks([])
+        settings[f"{side}ticks"] = []
+    axes.set(**settings)
 
 
 def _colour(chosen: int | None, number: int) -> str:

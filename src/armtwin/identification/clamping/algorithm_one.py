@@ -46,7 +46,7 @@ class SeparatedCurves:
     Attributes:
         upper: The upper curve, without its ends.
         lower: The lower curve, without its ends.
-        parting: The lines between them, by their ends one after the other.
+        separators: The lines between them, by their ends one after the other.
         outliers: Samples that were left out.
     """
 
@@ -169,7 +169,7 @@ class AlgorithmOne:
         found: The transmission.
         upper: Intervals of the upper curve; None where it was refused before.
         lower: Intervals of the lower curve.
-        parted: The curves and the lines that separate them; None likewise, and where the curves
+        separated: The curves and the lines that separate them; None likewise, and where the curves
             come from elsewhere.
     """
 

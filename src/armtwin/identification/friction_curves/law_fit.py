@@ -206,7 +206,7 @@ class LawFit:
         rms: Root mean square of the residual [N m].
         misfit: Residual sum of squares over the relative noise.
         freedom: Rows less numbers.
-        unlikely: Minus twice the log-likelihood, up to a constant of the rows.
+        deviance: Minus twice the log-likelihood, up to a constant of the rows.
         criterion: Akaike's, corrected for few rows; the law of the least one is preferred.
     """
 

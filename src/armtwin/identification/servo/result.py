@@ -85,7 +85,7 @@ class ServoIdentification(Result):
     Attributes:
         robot: The robot with the servo in its file, as `fitted`.
         feedforward: Torque of the evaluation: "logged", or "model" where logs have none.
-        judgement: Evaluation of the laws with that torque.
+        evaluation: Evaluation of the laws with that torque.
         twin: Evaluation of the servo in the robot file, whose torque is the model's.
         fits: The laws by where their torque came from.
         table: The servo of each drive, of the robot file.

@@ -61,7 +61,7 @@ class ServoFit:
         feedforward: Where the torque came from: "logged" or "model".
         laws: The law of each drive.
         chosen: The structure of each drive.
-        rivals: The trivial rivals of each drive.
+        baselines: The trivial rivals of each drive.
         inverse: Joints per drive side, (n, drives).
         friction: Friction of torque loops in their own motion; None where the torque is that of
             the reference.

@@ -49,7 +49,7 @@ class WormIdentification(Result):
         prior: The robot before.
         table: The coefficients.
         missed: Residual rms of the torque of each joint, (joints,) [N m].
-        missed_plain: Residual rms of the fit without load, (joints,) [N m].
+        residual_rms_plain: Residual rms of the fit without load, (joints,) [N m].
         joints: Names of these joints.
         largest_load: Largest load of each loaded element by its name [N m].
     """
