@@ -7,14 +7,16 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
-from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.evaluation.diagnostics import describe_friction
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import (
+    PLAY,
+    bristle_operators,
     bundles_of,
     compute_deflections,
     find_settled,
+    stop_operators,
 )
 from armtwin.identification.rigid_body.friction.selection import is_command
 from armtwin.identification.rigid_body.friction.terms import (

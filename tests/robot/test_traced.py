@@ -12,8 +12,8 @@ from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.maths import batch
 from armtwin.maths.stretches import evaluate
 from armtwin.maths.traced_rows import LEAST_ROWS, Formula, compute
-from armtwin.mechanics import linearisation, newton_euler, traced
-from armtwin.robot.dynamics import equations as dynamics
+from armtwin.mechanics import linearisation, newton_euler
+from armtwin.robot.dynamics import equations as dynamics, traced
 from armtwin.robot.dynamics.traced import whole_regressor
 from tests.oracles import as_robot, random_arm
 

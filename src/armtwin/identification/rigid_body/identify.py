@@ -10,10 +10,10 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.decomposition import Decomposition, decompose
 from armtwin.identification.fitting.factors import Factors, merge_factors
-from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
+from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
 from armtwin.identification.fitting.regularisation import RegularisedFit, fit_regularised
 from armtwin.identification.fitting.robust import refit_robustly
-from armtwin.identification.fitting.scatter import estimate_scatter
+from armtwin.identification.fitting.scatter import estimate_scatter, jackknife
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.data.cutoff import Say
 from armtwin.identification.rigid_body.data.experiment import (
@@ -29,7 +29,6 @@ from armtwin.identification.rigid_body.fit.consistency import (
     solve_consistent,
 )
 from armtwin.identification.rigid_body.fit.consistency_cost import choose_consistent_weight
-from armtwin.identification.rigid_body.fit.gain_spread import gain_spread
 from armtwin.identification.rigid_body.friction.terms import set_own_stiffness, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
@@ -40,6 +39,42 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Motor
 from armtwin.robot.uncertainty import standard_deviations
+
+
+def gain_spread(
+    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
+) -> Floats:
+    """Covariance of the parameters by that of their gains, (p, p)."""
+    apart = _gains_of_others(experiment, regularised, gains)
+    slope = _slopes(regularised, len(gains)) / gains
+    return np.asarray(slope @ jackknife(apart) @ slope.T)
+
+
+def _gains_of_others(
+    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
+) -> Floats:
+    """Gains with each part left out, (parts, n) [N m/A], where they are identifiable."""
+    found = []
+    for rest in regularised.others:
+        try:
+            own = experiment.gains(rest.scaled(1 / gains))
+        except ArmtwinError:
+            continue
+        assert own is not None
+        found.append(own)
+    return np.array(found).reshape(-1, len(gains))
+
+
+def _slopes(regularised: RegularisedFit, joints: int) -> Floats:
+    """Change of the parameters when each joint's gain is doubled, (p, n)."""
+    start = regularised.parameters
+    columns = []
+    for j in range(joints):
+        doubled = regularised.whole.scaled(1.0 + np.eye(joints)[j])
+        there = fit(doubled, regularised.free, regularised.draw.weight, regularised.sigma)
+        columns.append(regularised.free.parameters(there.z) - start)
+    return np.stack(columns, axis=1)
+
 
 ROBUST_STEPS = 4
 DETERMINED_SHARE = 0.5  # share of a value above which the logs determine it

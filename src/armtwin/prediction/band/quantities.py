@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
 from armtwin.errors import ArmtwinError
+from armtwin.files.fields import SOURCE_KINDS
 from armtwin.jobs.job import Job
-from armtwin.prediction.band.of_bodies import link_quantities, tool_quantities
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
     friction_quantities,
@@ -12,10 +16,116 @@ from armtwin.prediction.band.of_drives import (
 )
 from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
-from armtwin.prediction.band.quantity import Quantity
+from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Body, SixInertias
+
+Change = Callable[[Body, float], Body]
+
+
+def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
+    """Density and size of all links."""
+    links = [link for link in robot.description.link if link.body is not None]
+    inertial = robot.uncertainty.known[robot.layout.all_links]
+    if not links or inertial.any():
+        return
+    trust = list(SOURCE_KINDS)
+    source = max((source_kind(link, "mass") for link in links), key=trust.index)
+    yield Quantity(
+        name="links.mass",
+        words="masses of the links",
+        kind="links",
+        basis=source,
+        width=max(asked.width("links", "links.mass", source, link) for link in links),
+        change=partial(_with_links, heavier),
+        measured_by="identify",
+    )
+    yield Quantity(
+        name="links.size",
+        words="where the links' masses are",
+        kind="links",
+        basis=source,
+        width=max(asked.width("links", "links.size", source, link) for link in links),
+        change=partial(_with_links, larger),
+        measured_by="identify",
+    )
+
+
+def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
+    """Mass and size of the mounted tool."""
+    name = robot.description.mounted.tool
+    tool = robot.description.tool[name] if name else None
+    if tool is None or tool.body is None:
+        return
+    mass, size = source_kind(tool, "mass"), source_kind(tool, "com")
+    yield Quantity(
+        name="tool.mass",
+        words="mass of the tool",
+        kind="tool.mass",
+        basis=f"{mass} {tool.body.mass:g} kg",
+        width=asked.width("tool.mass", "tool.mass", mass, tool, key="mass"),
+        change=partial(_with_tool, name, heavier),
+        measured_by="tool",
+    )
+    yield Quantity(
+        name="tool.size",
+        words="size of the tool",
+        kind="tool.size",
+        basis=size,
+        width=asked.width("tool.size", "tool.size", size, tool, key="size"),
+        change=partial(_with_tool, name, larger),
+        measured_by="tool",
+    )
+
+
+def heavier(body: Body, factor: float) -> Body:
+    """A body of the same shape, denser."""
+    moment = body.first_moment
+    if moment is not None:
+        moment = (factor * moment[0], factor * moment[1], factor * moment[2])
+    inertia = None if body.inertia is None else _scale_inertias(body.inertia, factor)
+    return replace(body, mass=factor * body.mass, first_moment=moment, inertia=inertia)
+
+
+def larger(body: Body, factor: float) -> Body:
+    """A body of the same mass, larger about its frame."""
+    com, moment = body.com, body.first_moment
+    if com is not None:
+        com = (factor * com[0], factor * com[1], factor * com[2])
+    if moment is not None:
+        moment = (factor * moment[0], factor * moment[1], factor * moment[2])
+    inertia = None if body.inertia is None else _scale_inertias(body.inertia, factor**2)
+    return replace(body, com=com, first_moment=moment, inertia=inertia)
+
+
+def _scale_inertias(six: SixInertias, factor: float) -> SixInertias:
+    return replace(
+        six,
+        xx=factor * six.xx,
+        yy=factor * six.yy,
+        zz=factor * six.zz,
+        xy=factor * six.xy,
+        xz=factor * six.xz,
+        yz=factor * six.yz,
+    )
+
+
+def _with_links(change: Change, variant: Variant, factor: float) -> Variant:
+    links = []
+    for link in variant.description.link:
+        if link.body is not None:
+            link = replace(link, body=change(link.body, factor))
+        links.append(link)
+    return change_robot(variant, link=tuple(links))
+
+
+def _with_tool(name: str, change: Change, variant: Variant, factor: float) -> Variant:
+    tool = variant.description.tool[name]
+    assert tool.body is not None
+    changed = replace(tool, body=change(tool.body, factor))
+    return change_robot(variant, tool={**variant.description.tool, name: changed})
 
 
 def quantities_of(p: Prediction) -> tuple[Quantity, ...]:

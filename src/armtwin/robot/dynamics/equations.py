@@ -14,8 +14,9 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, spread
 from armtwin.maths.traced_rows import compute, is_traced
-from armtwin.mechanics import linearisation, mass, newton_euler, regressor, traced
+from armtwin.mechanics import linearisation, mass, newton_euler, regressor
 from armtwin.mechanics.rotors import Rotors
+from armtwin.robot.dynamics import traced
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.friction_columns import SURE, ContactStates, friction_columns
 from armtwin.robot.dynamics.traced import whole_regressor

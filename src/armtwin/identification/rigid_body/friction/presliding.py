@@ -6,17 +6,73 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
-from armtwin.drives.friction.stop import bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.compiled import compiled
 from armtwin.robot.dynamics.friction_columns import SLOWEST, Elements
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
+
+Integers = NDArray[np.intp]
+
+PLAY = 0.05  # share of a radius within which a logged position may tremble
+FORGETS = 40.0  # radii of travel after which a deflection has decayed in double precision
+
+
+@compiled
+def stop_operators(x: Floats, radii: Floats, places: Integers, shares: Floats) -> None:
+    """Fill rows of shares (..., m) with s / r, -1 to 1, along positions x (m,).
+
+    Args:
+        x: The positions; there is no displacement at the first.
+        radii: Radius of each contact, (k,).
+        places: The row of each, (k,).
+        shares: What is filled.
+    """
+    for c in range(len(radii)):
+        radius, share = radii[c], shares[places[c]]
+        s = 0.0
+        share[0] = 0.0
+        for k in range(1, len(x)):
+            s = min(max(s + x[k] - x[k - 1], -radius), radius)
+            share[k] = s / radius
+
+
+@compiled
+def bristle_operators(
+    x: Floats, dry: Floats, radii: Floats, places: Integers, shares: Floats
+) -> None:
+    """Fill rows of shares (..., m) with s / r of bristles along positions x (m,).
+
+    Args:
+        x: The positions; there is no displacement at the first.
+        dry: Share of its radius that a contact has at each, above zero, (m,).
+        radii: Radius of each contact at rest, (k,).
+        places: The row of each, (k,).
+        shares: What is filled.
+    """
+    for c in range(len(radii)):
+        radius, share = radii[c], shares[places[c]]
+        play = PLAY * radius
+        s, here = 0.0, x[0]
+        share[0] = 0.0
+        for k in range(1, len(x)):
+            before, r = here, radius * dry[k]
+            here = min(max(here, x[k] - play), x[k] + play)
+            moved = here - before
+            if moved != 0.0:
+                end = r if moved > 0.0 else -r
+                far = abs(moved) / r
+                s = end + (s - end) * np.exp(-far) if far < FORGETS else end
+            s = min(max(s, -r), r)
+            share[k] = s / r
+
 
 # pre-sliding distance below which a logged position does not show the deflection of a contact
 LEAST_DISTANCE = 1e-5  # [rad]
