@@ -221,7 +221,7 @@ def test_the_load_of_a_real_ur10e_shows_in_measured_currents_alone(shared_data):
     assert found.fit.explained[1:].min() > 0.99
     target = at.identify_payload(arm, unload, load, torque="current_des")
     assert "does not include the payload" in target.refused
-    back = at.identify_payload(arm, unload, load, torque="current", known=found.mass).gain
+    back = at.identify_drive_gains(arm, unload, load, found.mass, torque="current").gain
     had = np.array([motor.torque_constant for motor in arm.description.motor])
     told = back.told
     assert told.sum() >= 5
