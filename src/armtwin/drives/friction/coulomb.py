@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.maths.quantities import Friction, Speed, Viscous
 
 
 @dataclass(frozen=True)
-class Coulomb:
+class Coulomb(LinearLaw, units={"level": "N m"}, dry=("level",)):
     """τ = level sign(w).
 
     Attributes:
@@ -24,17 +24,15 @@ class Coulomb:
     level: Friction
     law: Literal["coulomb"] = "coulomb"
 
-    coefficients: ClassVar[NamesAndUnits] = (("level", "N m"),)
-    dry: ClassVar[Names] = ("level",)
-    thermal: ClassVar[Names] = ()
-
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return np.sign(w)[..., None]
 
 
 @dataclass(frozen=True)
-class CoulombViscous:
+class CoulombViscous(
+    LinearLaw, units={"level": "N m", "viscous": "N m s/rad"}, dry=("level",), thermal=("viscous",)
+):
     """τ = level sign(w) + viscous w.
 
     Attributes:
@@ -48,20 +46,15 @@ class CoulombViscous:
     viscous: Viscous
     law: Literal["coulomb_viscous"] = "coulomb_viscous"
 
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("level", "N m"),
-        ("viscous", "N m s/rad"),
-    )
-    dry: ClassVar[Names] = ("level",)
-    thermal: ClassVar[Names] = ("viscous",)
-
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
 
 
 @dataclass(frozen=True)
-class SmoothCoulombViscous:
+class SmoothCoulombViscous(
+    LinearLaw, units={"level": "N m", "viscous": "N m s/rad"}, dry=("level",), thermal=("viscous",)
+):
     """τ = level tanh(w / speed) + viscous w: dry friction that does not hold at rest but creeps.
 
     Attributes:
@@ -75,20 +68,15 @@ class SmoothCoulombViscous:
     speed: Speed
     law: Literal["smooth_coulomb_viscous"] = "smooth_coulomb_viscous"
 
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("level", "N m"),
-        ("viscous", "N m s/rad"),
-    )
-    dry: ClassVar[Names] = ("level",)
-    thermal: ClassVar[Names] = ("viscous",)
-
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.tanh(w / self.speed), w], axis=-1)
 
 
 @dataclass(frozen=True)
-class StaticCoulombViscous:
+class StaticCoulombViscous(
+    LinearLaw, units={"level": "N m", "viscous": "N m s/rad"}, dry=("level",), thermal=("viscous",)
+):
     """τ = level sign(w) + viscous w while sliding; up to `static` is held at rest.
 
     Attributes:
@@ -103,13 +91,6 @@ class StaticCoulombViscous:
     static: Friction
     viscous: Viscous = 0.0
     law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
-
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("level", "N m"),
-        ("viscous", "N m s/rad"),
-    )
-    dry: ClassVar[Names] = ("level",)
-    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.maths.quantities import Friction, Viscous
 from armtwin.maths.units import Unit
 
@@ -15,7 +15,15 @@ Steepness = Annotated[float, Unit("s/rad", above=0, also="s/m")]
 
 
 @dataclass(frozen=True)
-class Hyperbolic:
+class Hyperbolic(
+    LinearLaw,
+    units={"first": "N m", "second": "N m", "viscous": "N m s/rad"},
+    dry=(
+        "first",
+        "second",
+    ),
+    thermal=("viscous",),
+):
     """τ = first tanh(first_slope w) + second tanh(second_slope w) + viscous w.
 
     Attributes:
@@ -34,14 +42,6 @@ class Hyperbolic:
     second_slope: Steepness
     viscous: Viscous
     law: Literal["hyperbolic"] = "hyperbolic"
-
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("first", "N m"),
-        ("second", "N m"),
-        ("viscous", "N m s/rad"),
-    )
-    dry: ClassVar[Names] = ("first", "second")
-    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""

@@ -1,10 +1,6 @@
 """The registry of friction laws: a new law is one file and one line here.
 
-A law is a frozen dataclass with
-    coefficients   names and units of its linear numbers: the dynamic parameters
-    dry            those that act between rubbing asperities, the g of the bristle model; the
-                   others are its f
-    thermal        those that scale with the viscosity of the oil
+A law is a frozen dataclass that derives from `LinearLaw` and gives
     columns(w)     torque per unit of each coefficient at speed w: torque = columns @ coefficients
 """
 

@@ -8,11 +8,11 @@ shear stress.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, Viscous
 
 
@@ -22,7 +22,12 @@ def asperities(w: Any, speed: float, exponent: float) -> Any:
 
 
 @dataclass(frozen=True)
-class GearPair:
+class GearPair(
+    LinearLaw,
+    units={"asperity": "N m", "viscous": "N m (s/rad)^(1-δ)"},
+    dry=("asperity",),
+    thermal=("viscous",),
+):
     """τ = sign(w) (asperity exp(-|w/speed|^δ) + viscous |w|^(1-δ)), both with one exponent δ.
 
     Attributes:
@@ -40,13 +45,6 @@ class GearPair:
     viscous: Viscous
     law: Literal["gear_pair"] = "gear_pair"
 
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("asperity", "N m"),
-        ("viscous", "N m (s/rad)^(1-δ)"),
-    )
-    dry: ClassVar[Names] = ("asperity",)
-    thermal: ClassVar[Names] = ("viscous",)
-
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if self.exponent <= 1:
@@ -60,7 +58,12 @@ class GearPair:
 
 
 @dataclass(frozen=True)
-class GearedJoint:
+class GearedJoint(
+    LinearLaw,
+    units={"asperity": "N m", "viscous": "N m (s/rad)^(1-δ)"},
+    dry=("asperity",),
+    thermal=("viscous",),
+):
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + viscous |w|^(1-viscous_exponent)).
 
     The asperities of the prestressed bearing and the oil of the fast gear pair, each with its own
@@ -83,13 +86,6 @@ class GearedJoint:
     viscous_exponent: Share
     law: Literal["geared_joint"] = "geared_joint"
 
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("asperity", "N m"),
-        ("viscous", "N m (s/rad)^(1-δ)"),
-    )
-    dry: ClassVar[Names] = ("asperity",)
-    thermal: ClassVar[Names] = ("viscous",)
-
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if self.viscous_exponent <= 1:
@@ -103,7 +99,7 @@ class GearedJoint:
 
 
 @dataclass(frozen=True)
-class RollerBearing:
+class RollerBearing(LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("asperity",)):
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + limit (1 - exp(-|w|/limit_speed))).
 
     Attributes:
@@ -122,10 +118,6 @@ class RollerBearing:
     limit: Friction
     limit_speed: Speed
     law: Literal["roller_bearing"] = "roller_bearing"
-
-    coefficients: ClassVar[NamesAndUnits] = (("asperity", "N m"), ("limit", "N m"))
-    dry: ClassVar[Names] = ("asperity",)
-    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from armtwin.drives.friction.hyperbolic import Steepness
-from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.maths.quantities import Friction, Viscous
 
 
 @dataclass(frozen=True)
-class Makkar:
+class Makkar(
+    LinearLaw,
+    units={"bump": "N m", "level": "N m", "viscous": "N m s/rad"},
+    dry=(
+        "bump",
+        "level",
+    ),
+    thermal=("viscous",),
+):
     """τ = bump (tanh(rise_slope w) - tanh(fall_slope w)) + level tanh(level_slope w) + viscous w.
 
     The two tangents of one size rise and decrease again: friction that is higher at the start of
@@ -37,14 +45,6 @@ class Makkar:
     level_slope: Steepness
     viscous: Viscous
     law: Literal["makkar"] = "makkar"
-
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("bump", "N m"),
-        ("level", "N m"),
-        ("viscous", "N m s/rad"),
-    )
-    dry: ClassVar[Names] = ("bump", "level")
-    thermal: ClassVar[Names] = ("viscous",)
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""

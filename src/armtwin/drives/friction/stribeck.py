@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.maths.quantities import Friction, Positive, Speed, Viscous
 
 
 @dataclass(frozen=True)
-class Stribeck:
+class Stribeck(
+    LinearLaw,
+    units={"level": "N m", "static": "N m", "viscous": "N m s/rad"},
+    dry=(
+        "level",
+        "static",
+    ),
+    thermal=("viscous",),
+):
     """τ = sign(w) (level + (static - level) e) + viscous w,   e = exp(-|w / speed|^exponent).
 
     Attributes:
@@ -31,14 +39,6 @@ class Stribeck:
     exponent: Positive = 1.0
     viscous: Viscous = 0.0
     law: Literal["stribeck"] = "stribeck"
-
-    coefficients: ClassVar[NamesAndUnits] = (
-        ("level", "N m"),
-        ("static", "N m"),
-        ("viscous", "N m s/rad"),
-    )
-    dry: ClassVar[Names] = ("level", "static")
-    thermal: ClassVar[Names] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""

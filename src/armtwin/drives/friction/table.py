@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.maths.quantities import Friction, Share
 from armtwin.maths.units import Unit
 
@@ -17,7 +17,7 @@ TableSpeed = Annotated[float, Unit("rad/s", at_least=0, plausible=1000, hint="de
 
 
 @dataclass(frozen=True)
-class TabulatedFriction:
+class TabulatedFriction(LinearLaw, units={"scale": "1"}, dry=("scale",)):
     """τ = scale sign(w) T(|w|), T linear between the points and beyond the last two.
 
     Below the first point T is constant; up to peak scale T(0) is held at rest.
@@ -37,10 +37,6 @@ class TabulatedFriction:
     scale: Share = 1.0
     peak: Peak = 1.0
     law: Literal["table"] = "table"
-
-    coefficients: ClassVar[NamesAndUnits] = (("scale", "1"),)
-    dry: ClassVar[Names] = ("scale",)
-    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.drives.friction.lubricated import asperities
-from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, UsualLoad
 
 
 @dataclass(frozen=True)
-class Drop:
+class Drop(LinearLaw, units={"level": "N m"}, dry=("level",)):
     """τ = level sign(w) exp(-|w / speed|^exponent): dry friction that falls with speed.
 
     Attributes:
@@ -29,17 +29,13 @@ class Drop:
     exponent: Positive = 1.0
     law: Literal["drop"] = "drop"
 
-    coefficients: ClassVar[NamesAndUnits] = (("level", "N m"),)
-    dry: ClassVar[Names] = ("level",)
-    thermal: ClassVar[Names] = ()
-
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return asperities(w, self.speed, self.exponent)[..., None]
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(LinearLaw, units={"torque": "N m"}, thermal=("torque",)):
     """τ = torque sign(w) |w / speed|^exponent: a sheared film whose height grows with speed.
 
     Attributes:
@@ -55,17 +51,13 @@ class Power:
     exponent: Positive
     law: Literal["power"] = "power"
 
-    coefficients: ClassVar[NamesAndUnits] = (("torque", "N m"),)
-    dry: ClassVar[Names] = ()
-    thermal: ClassVar[Names] = ("torque",)
-
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return (np.sign(w) * np.abs(w / self.speed) ** self.exponent)[..., None]
 
 
 @dataclass(frozen=True)
-class Loaded:
+class Loaded(LinearLaw, units={"share": "1"}, dry=("share",)):
     """τ = share |load| sign(w): teeth that rub by the torque which their gear passes on.
 
     Where the load is not known, and in steady friction of a speed alone, it is the usual one.
@@ -80,10 +72,6 @@ class Loaded:
     share: Share
     usual: UsualLoad
     law: Literal["loaded"] = "loaded"
-
-    coefficients: ClassVar[NamesAndUnits] = (("share", "1"),)
-    dry: ClassVar[Names] = ("share",)
-    thermal: ClassVar[Names] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s] under the usual load, (..., 1)."""
