@@ -18,7 +18,7 @@ from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, NamedArrays, Names, TwoArrays
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
@@ -122,7 +122,7 @@ class ToolCompliance(Result):
         return Report(title, where, (Section("", _compliance_blocks(self)),), (verdict,))
 
     @property
-    def principal(self) -> tuple[Floats, Floats]:
+    def principal(self) -> TwoArrays:
         """Compliances to forces [m/N], the largest first, (m, 3), and their directions."""
         values, directions = np.linalg.eigh(self.matrix[:, :3, :3])
         return values[:, ::-1], directions[:, :, ::-1]

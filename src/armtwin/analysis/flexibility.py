@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from armtwin.elements import statics
 from armtwin.elements.statics import Equilibrium, equilibrium
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names, check_array
+from armtwin.maths.batch import Floats, NamedNumbers, Names, check_array
 from armtwin.notebook.numbers import DEGREES, HERTZ, Number
 from armtwin.notebook.sections import Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
@@ -75,7 +75,7 @@ def resting(robot: Robot, q: ArrayLike, *, joints: Joints = "elastic") -> Restin
     return Resting(robot, posture, structure, state, tuple(still))
 
 
-def _stiffness(robot: Robot) -> dict[str, float]:
+def _stiffness(robot: Robot) -> NamedNumbers:
     """Stiffness of the joints that have one [N m/rad]."""
     found = {}
     for transmission in robot.description.transmission:

@@ -23,6 +23,7 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv
+from armtwin.maths.batch import Values
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Record
 
@@ -152,7 +153,7 @@ def _plan(**choices: Any) -> ExcitationPlan:
         raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
 
 
-def _weights(text: str) -> tuple[float, ...]:
+def _weights(text: str) -> Values:
     units = [Unit("1")] * (text.count(",") + 1)
     return tuple(read_quantities("--weights", text, units))
 

@@ -32,7 +32,7 @@ from armtwin.control.filters import (
 )
 from armtwin.drives.sensors import quantise
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays, Values
 from armtwin.maths.choice import choose, larger, smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.robot.schema.servo import (
@@ -99,7 +99,7 @@ class Equation(NamedTuple):
     filters: tuple[Filter | None, ...]
     rates: tuple[float, float, float]
     given_acceleration: bool = False
-    reset: tuple[float, ...] | None = None
+    reset: Values | None = None
 
 
 @singledispatch
@@ -264,9 +264,7 @@ def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
     return round(ratio)
 
 
-def initial(
-    c: Controller, torque: Floats, speed: Floats, acceleration: Floats
-) -> tuple[Floats, Floats]:
+def initial(c: Controller, torque: Floats, speed: Floats, acceleration: Floats) -> TwoArrays:
     """Loop and filter states of drives that have long given a torque at a speed, (drives,) each.
 
     The integrators carry the torque; speed and acceleration feed-forward come on top as the motion

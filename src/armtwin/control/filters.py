@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Values
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.robot.schema.servo import Filter
 from armtwin.robot.schema.servo_rule import for_each
@@ -47,7 +47,7 @@ def _for_each(values: tuple[Any, ...], drives: int, what: str) -> tuple[Any, ...
     return for_each(values, drives)
 
 
-def _of_lists(b: tuple[float, ...], a: tuple[float, ...]) -> Floats:
+def _of_lists(b: Values, a: Values) -> Floats:
     if max(len(b), len(a)) > 3:
         raise ArmtwinError(
             f"a servo filter must have at most 3 coefficients a side, got b = {b}, a = {a}"
@@ -58,7 +58,7 @@ def _of_lists(b: tuple[float, ...], a: tuple[float, ...]) -> Floats:
     return five / a[0]
 
 
-def _of_kind(kind: str | None, frequency: float, damping: float, rate: float) -> tuple[float, ...]:
+def _of_kind(kind: str | None, frequency: float, damping: float, rate: float) -> Values:
     if frequency >= rate / 2:
         raise ArmtwinError(
             f"a servo filter at {frequency:g} Hz must be below half the loop's rate, "

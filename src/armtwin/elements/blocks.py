@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armtwin.maths.batch import Flags
 from armtwin.maths.compiled import inlined
 
 Integers = NDArray[np.int64]
@@ -49,7 +50,7 @@ class Blocks(NamedTuple):
     outside: Any
 
 
-def order_blocks(pattern: NDArray[np.bool_]) -> list[list[tuple[int, int]]] | None:
+def order_blocks(pattern: Flags) -> list[list[tuple[int, int]]] | None:
     """Blocks of (row, column) pairs of a square pattern, each after those it depends on.
 
     None where no matching pairs every row with a column.
@@ -69,7 +70,7 @@ def order_blocks(pattern: NDArray[np.bool_]) -> list[list[tuple[int, int]]] | No
     return [blocks[b] for b in _after_what_they_need(depends, label, count)]
 
 
-def _after_what_they_need(depends: NDArray[np.bool_], label: Integers, count: int) -> list[int]:
+def _after_what_they_need(depends: Flags, label: Integers, count: int) -> list[int]:
     """Components in an order in which each comes after all that it depends on."""
     needs: list[set[int]] = [set() for _ in range(count)]
     for i, j in zip(*np.nonzero(depends), strict=True):
@@ -85,9 +86,7 @@ def _after_what_they_need(depends: NDArray[np.bool_], label: Integers, count: in
     return order
 
 
-def pack(
-    blocks: list[list[tuple[int, int]]], columns: Integers, known: NDArray[np.bool_]
-) -> Blocks:
+def pack(blocks: list[list[tuple[int, int]]], columns: Integers, known: Flags) -> Blocks:
     """Tables of an order.
 
     Args:

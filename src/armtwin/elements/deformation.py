@@ -14,12 +14,13 @@ from armtwin.elements.beam import Ends, Six, beam_jets, measure_beam
 from armtwin.elements.hinge import Axes, curve_hinge, measure_hinge
 from armtwin.elements.jets import Jet, angle_of, chain, difference, length_jet, plus, share, times
 from armtwin.elements.rotations import four, put_four, put_three
+from armtwin.maths.batch import Values
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import dot
 
 
-def _series(terms: int) -> tuple[float, ...]:
+def _series(terms: int) -> Values:
     """Coefficients of asin(s)/s = Σ c_k s^2k."""
     found = [1.0]
     for k in range(terms - 1):

@@ -21,7 +21,7 @@ import numpy as np
 from armtwin.elements.loads import Laws, add_stress
 from armtwin.elements.placed import Placed
 from armtwin.elements.tables import tables_of
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.tracing import python_of
 
 _add_stress = python_of(add_stress)  # a handful of laws
@@ -55,7 +55,7 @@ class Linear:
         return self.K + self.N + self.G
 
 
-def stiffness_of(laws: Laws, e: Floats) -> tuple[Floats, Floats]:
+def stiffness_of(laws: Laws, e: Floats) -> TwoArrays:
     """Slopes of the stress with deformations, S, and with their rates, B; (rows, rows) each."""
     S, B = np.zeros((2, len(e), len(e)))
     stressed, deformed = laws.spring_rows.T
@@ -68,7 +68,7 @@ def stiffness_of(laws: Laws, e: Floats) -> tuple[Floats, Floats]:
     return S, B
 
 
-def stresses(placed: Placed, vx: Floats, ax: Floats) -> tuple[Floats, Floats]:
+def stresses(placed: Placed, vx: Floats, ax: Floats) -> TwoArrays:
     """Force on each degree of freedom, without inertia along q, and stress of every row."""
     structure, D = placed.structure, placed.D
     sigma = np.zeros(len(placed.e))

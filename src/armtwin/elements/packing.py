@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.elements.blocks import Blocks, Integers
 from armtwin.elements.deformation import (
@@ -20,7 +19,7 @@ from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, LoadTab
 from armtwin.elements.masses import Masses
 from armtwin.elements.parts import Beam, ElementSpring, Gas, PointForce, Triple, stiffness
 from armtwin.elements.structure import Structure
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats, Indices
 
 WIDTH = 14
 # Local columns of a beam's printed deformations that can differ from zero.
@@ -111,7 +110,7 @@ def _run(start: int, count: int) -> list[int]:
     return list(range(start, start + count))
 
 
-def pattern(structure: Structure, columns: Integers, width: Integers) -> NDArray[np.bool_]:
+def pattern(structure: Structure, columns: Integers, width: Integers) -> Flags:
     """Which slopes (rows, 14) can differ from zero."""
     found = np.arange(WIDTH)[None, :] < width[:, None]
     row = len(width) - 6 * len(structure.beams)
@@ -199,7 +198,7 @@ class _ElementTable:
         self.rows = 0
         self.kind: list[int] = []
         self.row: list[int] = []
-        self.nodes: list[tuple[int, ...]] = []
+        self.nodes: list[Indices] = []
         self.axes: list[Floats] = []
         self.length: list[float] = []
 
@@ -207,7 +206,7 @@ class _ElementTable:
         self,
         kind: int,
         rows: int,
-        nodes: tuple[int, ...],
+        nodes: Indices,
         length: float = 0.0,
         axes: Floats | None = None,
     ) -> None:

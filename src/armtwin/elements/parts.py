@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Values
 
 Mode = Literal["held", "free", "calculated"]
 Triple = tuple[float, float, float]
@@ -166,7 +166,7 @@ class RigidBody:
 
     point: str
     triad: str
-    ten: tuple[float, ...]
+    ten: Values
 
 
 @dataclass(frozen=True)
@@ -225,4 +225,4 @@ class Parts:
     bodies: tuple[RigidBody, ...] = ()
     loads: tuple[PointForce | Moment, ...] = ()
     gravity: Triple = (0.0, 0.0, 0.0)
-    coordinate_inertia: tuple[tuple[float, ...], ...] | None = None
+    coordinate_inertia: tuple[Values, ...] | None = None

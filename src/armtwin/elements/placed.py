@@ -19,7 +19,7 @@ from armtwin.elements.blocks import Integers
 from armtwin.elements.masses import Masses
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 STEP = 1e-100
 
@@ -32,7 +32,7 @@ class Placed:
     x: Floats
 
     @cached_property
-    def _measured(self) -> tuple[Floats, Floats]:
+    def _measured(self) -> TwoArrays:
         elements = tables_of(self.structure).geometry.elements
         e, local = together.slopes(elements, self.x[:, None])
         D = np.zeros((len(e), len(self.x) + 1))
@@ -157,7 +157,7 @@ class Placed:
         """Mass matrix DF' M DF with the inertia along q, (n, n)."""
         return self.DF.T @ self.MDF + tables_of(self.structure).rotors
 
-    def motion(self, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+    def motion(self, v: Floats, a: Floats) -> TwoArrays:
         """Velocities and accelerations of the coordinates, (nx,) each.
 
         vx = DF v,   ax = DF a - J⁻¹ D_C,xx[vx, vx]

@@ -15,7 +15,7 @@ from armtwin.elements import packing, together
 from armtwin.elements.blocks import Integers
 from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
 from armtwin.elements.structure import Structure
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, TwoArrays
 
 NONE = 1e-9  # of the largest singular value: what is below it is zero
 NEARLY_NONE = 1e-5  # the same where a pivot of the solution vanished
@@ -33,7 +33,7 @@ def constraint_jacobian(structure: Structure, x: Floats) -> Floats:
     return whole[np.ix_(structure.prescribed_rows, structure.calculated_columns)]
 
 
-def _null_spaces(J: Floats, none: float = NONE) -> tuple[Floats, Floats]:
+def _null_spaces(J: Floats, none: float = NONE) -> TwoArrays:
     """Bases of the left and right null spaces, as rows."""
     U, s, Vt = np.linalg.svd(J)
     rank = int((s > none * s[0]).sum()) if len(s) else 0

@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike
 from armtwin.elements.blocks import Integers
 from armtwin.elements.equations import place
 from armtwin.elements.linearisation import Linear, linearise_motion
-from armtwin.elements.parts import PointForce
 from armtwin.elements.placed import Placed
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 MOST_ITERATIONS = 60
 MOST_HALVINGS = 12
@@ -186,7 +185,7 @@ def modes(linear: Linear, placed: Placed, *, still: Sequence[str] = ()) -> Struc
     return StructureModes(frequencies, shapes, placed.DF @ shapes)
 
 
-def _vibrations(K: Floats, M: Floats) -> tuple[Floats, Floats]:
+def _vibrations(K: Floats, M: Floats) -> TwoArrays:
     """Squares ω² and shapes of K φ = ω² M φ; what has no mass follows without delay."""
     from scipy.linalg import eigh
 
@@ -206,8 +205,3 @@ def compliance(linear: Linear, placed: Placed, point: str, *, still: Sequence[st
     moves = movable(placed.structure, still)
     lever = placed.DF[at : at + 3][:, moves]
     return np.asarray(lever @ np.linalg.solve(linear.stiffness[np.ix_(moves, moves)], lever.T))
-
-
-def force_at(structure: Structure, point: str, value: tuple[float, float, float]) -> Structure:
-    """The structure with one more dead force."""
-    return structure.with_parts(loads=(*structure.parts.loads, PointForce(point, value)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +24,7 @@ from armtwin.elements.parts import (
     Truss,
 )
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, NamedNumbers, Names, Sentences
 
 # Stiffness that each of a beam's modes needs where it is not held.
 _NEEDED = ("EA", "GJ", "EIy", "EIy", "EIz", "EIz")
@@ -48,7 +47,7 @@ def problems(parts: Parts) -> list[str]:
     return found
 
 
-def _twice(parts: Parts) -> Iterator[str]:
+def _twice(parts: Parts) -> Sentences:
     """Names that two nodes or two elements have."""
     nodes = [point.name for point in parts.points] + [triad.name for triad in parts.triads]
     elements = [part.name for part in parts.elements]
@@ -58,14 +57,12 @@ def _twice(parts: Parts) -> Iterator[str]:
                 yield f"{what} '{name}': a name must be used once, got {names.count(name)} times"
 
 
-def _unknown(owner: str, what: str, name: str, known: set[str]) -> Iterator[str]:
+def _unknown(owner: str, what: str, name: str, known: set[str]) -> Sentences:
     if name not in known:
         yield f"{owner}: {what} '{name}' is not known. {did_you_mean(name, known)}"
 
 
-def _element_problems(
-    element: Element, points: dict[str, Triple], triads: set[str]
-) -> Iterator[str]:
+def _element_problems(element: Element, points: dict[str, Triple], triads: set[str]) -> Sentences:
     kind = type(element).__name__.lower()
     owner = f"{kind} '{element.name}'"
     if isinstance(element, Hinge):
@@ -89,20 +86,20 @@ def _element_problems(
     yield from _strut_problems(owner, element)
 
 
-def _length_problems(owner: str, p: Triple, q: Triple) -> Iterator[str]:
+def _length_problems(owner: str, p: Triple, q: Triple) -> Sentences:
     length = float(np.linalg.norm(np.subtract(q, p)))
     if length < SHORTEST:
         yield f"{owner}: length must be above 0 m, got {length:g} (both points at {p})"
 
 
-def _strut_problems(owner: str, truss: Truss) -> Iterator[str]:
+def _strut_problems(owner: str, truss: Truss) -> Sentences:
     if isinstance(truss.law, Gas) and not truss.law.stroke > 0:
         yield f"{owner}: stroke of its gas must be above 0 m, got {truss.law.stroke:g}"
 
 
-def _beam_problems(owner: str, beam: Beam) -> Iterator[str]:
+def _beam_problems(owner: str, beam: Beam) -> Sentences:
     """Modes that move need a stiffness."""
-    bad: dict[str, float] = {}
+    bad: NamedNumbers = {}
     for mode, key in zip(beam.modes, _NEEDED, strict=True):
         if mode != "free":
             continue
@@ -119,7 +116,7 @@ def _beam_problems(owner: str, beam: Beam) -> Iterator[str]:
 
 def _body_problems(
     i: int, body: RigidBody, points: dict[str, Triple], triads: set[str]
-) -> Iterator[str]:
+) -> Sentences:
     yield from _unknown(f"body {i}", "point", body.point, set(points))
     yield from _unknown(f"body {i}", "triad", body.triad, triads)
     if len(body.ten) != 10 or not np.isfinite(body.ten).all():

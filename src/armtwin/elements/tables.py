@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.elements import blocks, packing
 from armtwin.elements.blocks import Integers
@@ -11,6 +10,7 @@ from armtwin.elements.packing import Tables
 from armtwin.elements.rank import rank_problem
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Flags
 
 
 def tables_of(structure: Structure) -> Tables:
@@ -38,7 +38,7 @@ def _pack_tables(structure: Structure) -> Tables:
     return packing.pack(structure, columns, width, blocks.pack(pairs, columns, known))
 
 
-def _dense(pattern: NDArray[np.bool_], columns: Integers, unknowns: Integers) -> NDArray[np.bool_]:
+def _dense(pattern: Flags, columns: Integers, unknowns: Integers) -> Flags:
     """Pattern of J, (rows, unknowns)."""
     width = int(max(columns.max(), unknowns.max())) + 1
     whole = np.zeros((len(pattern), width), dtype=bool)

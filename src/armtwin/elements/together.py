@@ -116,13 +116,6 @@ def forces(masses: Masses, loads: LoadTables, x: Numbers, vx: Numbers, ax: Numbe
     return g
 
 
-def _beam_columns(ends: Integers) -> Integers:
-    """Coordinates of beams, (beams, 14)."""
-    p = [ends[:, :1] + _POINT, ends[:, 1:2] + _TRIAD]
-    q = [ends[:, 2:3] + _POINT, ends[:, 3:] + _TRIAD]
-    return np.hstack(p + q)
-
-
 def _scatter(
     columns: Integers,
     state: tuple[Numbers, Numbers, Numbers],

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -26,7 +26,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.exchange.model_code import interface_file, model_code, source_files
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.files.atomic import write_file
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Names, Sentences
 from armtwin.maths.units import BASE, parse_unit
 from armtwin.notebook.sections import Facts, Report, Section, Text
 from armtwin.report.result import Result
@@ -343,7 +343,7 @@ def documentation(unit: ExchangeUnit, version: int) -> str:
     return "\n".join(_page(unit, version)) + "\n"
 
 
-def _page(unit: ExchangeUnit, version: int) -> Iterator[str]:
+def _page(unit: ExchangeUnit, version: int) -> Sentences:
     name = html.escape(unit.name)
     yield f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
     yield "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto}"

@@ -12,6 +12,7 @@ import sys
 from typing import Any, TextIO
 
 from armtwin.errors import did_you_mean
+from armtwin.maths.batch import NamedNumbers
 
 VERSIONS = ("2.0", "3.0")
 
@@ -19,7 +20,7 @@ VERSIONS = ("2.0", "3.0")
 class _Unit:
     """An instance of a unit for co-simulation."""
 
-    def __init__(self, folder: str, start: dict[str, float], inputs: list[str], outputs: list[str]):
+    def __init__(self, folder: str, start: NamedNumbers, inputs: list[str], outputs: list[str]):
         import fmpy
 
         described = fmpy.read_model_description(folder, validate=False)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import resources
 
 from armtwin.exchange.unit import ExchangeUnit, Variable
+from armtwin.maths.batch import Sentences
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
 
 KINDS = {"independent": 0, "parameter": 1, "input": 2, "output": 3}
@@ -48,7 +49,7 @@ def _comment(text: str) -> str:
     return text.replace("*/", "* /").encode("ascii", "replace").decode()
 
 
-def _define(unit: ExchangeUnit, guid: str) -> Iterator[str]:
+def _define(unit: ExchangeUnit, guid: str) -> Sentences:
     kept = unit.memory.sizes[-1]
     yield f'#define GUID "{guid}"'
     yield f"#define N_NUMBERS {unit.memory.sizes[0]}"
@@ -63,7 +64,7 @@ def _define(unit: ExchangeUnit, guid: str) -> Iterator[str]:
             yield f"#define AT_{name} {first}"
 
 
-def _variable_tables(unit: ExchangeUnit) -> Iterator[str]:
+def _variable_tables(unit: ExchangeUnit) -> Sentences:
     reference = unit.reference
     slopes = {variable.slope for variable in unit.states}
     places, kinds, rates = [], [], []

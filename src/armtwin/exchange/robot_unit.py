@@ -17,7 +17,7 @@ from armtwin.control.controller import (
 )
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.maths.batch import Floats, NamedArrays, check_array
+from armtwin.maths.batch import Floats, NamedArrays, Sentences, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import SETTLING, STILL
 from armtwin.robot.robot import Robot
@@ -222,7 +222,7 @@ def _outputs(traced: TracedRobot) -> Iterator[Variable]:
         yield Variable(f"tau_m{k + 1}", "output", ("motor_torque", (k,)), "N m", words)
 
 
-def _remarks(run: PreparedRun, model: Model) -> Iterator[str]:
+def _remarks(run: PreparedRun, model: Model) -> Sentences:
     c = run.controller
     period = c.tick * c.setpoint_ticks
     yield (

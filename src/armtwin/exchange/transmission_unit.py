@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Sentences
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import (
     Bench,
@@ -222,7 +222,7 @@ def _state(
     yield Variable(slope, "local", (f"slope_{array}", (j,)), units[1], f"Derivative of {name}")
 
 
-def _remarks(traced: TracedBench) -> Iterator[str]:
+def _remarks(traced: TracedBench) -> Sentences:
     if traced.bench.has_joint:
         yield "The joint moves: load is the torque on it, joint_angle its angle."
     else:

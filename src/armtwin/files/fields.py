@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import NamedNumbers, Names
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def read_width(value: Any) -> float:
     return width
 
 
-def _uncertainty(value: Any) -> float | dict[str, float]:
+def _uncertainty(value: Any) -> float | NamedNumbers:
     if isinstance(value, dict):
         return {str(key): read_width(width) for key, width in value.items()}
     return read_width(value)
@@ -143,7 +143,7 @@ Beside = Annotated[Any, Read(_in_no_file)]  # held with a group, kept in another
 Flag = Annotated[bool, Read(_flag)]
 
 
-def unknown_widths(uncertainty: float | dict[str, float] | None, keys: Names) -> str:
+def unknown_widths(uncertainty: float | NamedNumbers | None, keys: Names) -> str:
     """What is wrong with widths by key, as a phrase; empty if nothing is."""
     if not isinstance(uncertainty, dict):
         return ""

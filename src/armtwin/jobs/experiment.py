@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from armtwin.jobs.experiment_description import (
     Setup,
 )
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Sentences, TwoArrays
 from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table
@@ -136,9 +136,7 @@ class Experiment(Result):
             raise self.refused("duration is missing, as '20 s'")
         return np.arange(round(duration * rate) + 1) / rate
 
-    def sampled(
-        self, number: int, point: Setpoint, time: Floats, drive: Drive
-    ) -> tuple[Floats, Floats]:
+    def sampled(self, number: int, point: Setpoint, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates of a set-point at times (m,).
 
         Args:
@@ -226,7 +224,7 @@ def _point_words(point: Setpoint) -> str:
     return "; ".join(words)
 
 
-def _problems(description: ExperimentDescription) -> Iterator[str]:
+def _problems(description: ExperimentDescription) -> Sentences:
     """What is wrong with the groups of an experiment."""
     for path, group in groups_of(description, by_name=False):
         own = group.problem() if hasattr(group, "problem") else ""

@@ -28,7 +28,7 @@ from armtwin.jobs.from_points import (
     read_quantity,
 )
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, Sentences
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
 from armtwin.motion.posture import ELBOWS
@@ -458,7 +458,7 @@ def _apply_overrides(robot: Robot, override: Record, where: str) -> Robot:
     return made
 
 
-def _problems(description: JobDescription) -> Iterator[str]:
+def _problems(description: JobDescription) -> Sentences:
     """What the groups find wrong with themselves, and what does not fit together."""
     for path, group in groups_of(description, by_name=False):
         own = group.problem() if hasattr(group, "problem") else ""
@@ -478,7 +478,7 @@ def _problems(description: JobDescription) -> Iterator[str]:
         yield "process.power is missing, which a window of speed and power needs"
 
 
-def _segment_problems(description: JobDescription) -> Iterator[str]:
+def _segment_problems(description: JobDescription) -> Sentences:
     """What does not fit between segments, and between them and the job."""
     segments, mode = description.segment, description.orientation.mode
     if not segments:

@@ -19,7 +19,7 @@ from armtwin.files.fields import Read
 from armtwin.files.opening import SETPOINTS, read_text
 from armtwin.logs.channels import CHANNELS
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays, Values
 from armtwin.maths.quantities import Frequency, Number, Positive, Time
 from armtwin.maths.units import Unit
 
@@ -71,7 +71,7 @@ class Ramps:
         """What is wrong, as a phrase; empty if nothing is."""
         return _points_problem(self.times, self.values)
 
-    def samples(self, time: Floats, drive: Drive) -> tuple[Floats, Floats]:
+    def samples(self, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates at times (m,)."""
         levels = np.array([drive.read(value) for value in self.values])
         value = np.interp(time, self.times, levels)
@@ -98,7 +98,7 @@ class Steps:
         """What is wrong, as a phrase; empty if nothing is."""
         return _points_problem(self.times, self.values)
 
-    def samples(self, time: Floats, drive: Drive) -> tuple[Floats, Floats]:
+    def samples(self, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates at times (m,); a step has no rate."""
         levels = np.array([drive.read(value) for value in self.values])
         place = np.searchsorted(self.times, time + 1e-9, side="right") - 1
@@ -126,7 +126,7 @@ class TriangleWave:
     cycles: Positive | None = None
     kind: Literal["triangle"] = "triangle"
 
-    def samples(self, time: Floats, drive: Drive) -> tuple[Floats, Floats]:
+    def samples(self, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates at times (m,)."""
         height, centre = drive.read(self.amplitude), drive.read(self.centre)
         turns = (time - self.start) / self.period
@@ -166,7 +166,7 @@ class Noise:
             return f"lowest must be below highest, got {self.lowest:g} and {self.highest:g} Hz"
         return ""
 
-    def samples(self, time: Floats, drive: Drive) -> tuple[Floats, Floats]:
+    def samples(self, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates at times (m,), which must be even."""
         step = float(time[1] - time[0])
         random = np.random.default_rng(int(self.seed)).standard_normal(len(time))
@@ -200,7 +200,7 @@ class FromFile:
     column: str
     kind: Literal["file"] = "file"
 
-    def log_column(self, drive: Drive) -> tuple[Floats, Floats]:
+    def log_column(self, drive: Drive) -> TwoArrays:
         """Times and values of the column."""
         channel = self.column.rstrip("0123456789")
         if channel not in CHANNELS:
@@ -217,7 +217,7 @@ class FromFile:
             )
         return log.time, values[:, int(number) - 1]
 
-    def _table_column(self, drive: Drive) -> tuple[Floats, Floats]:
+    def _table_column(self, drive: Drive) -> TwoArrays:
         """Times and values of a column that no log has."""
         text = read_text(drive.folder / self.file, SETPOINTS)
         rows = comma_table(text, "a row for each time", self.file)
@@ -232,7 +232,7 @@ class FromFile:
             raise ArmtwinError(f"{self.file}: time must rise from row to row")
         return time, values
 
-    def samples(self, time: Floats, drive: Drive) -> tuple[Floats, Floats]:
+    def samples(self, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates at times (m,)."""
         logged, values = self.log_column(drive)
         value = np.interp(time, logged - logged[0], values)
@@ -242,7 +242,7 @@ class FromFile:
 Setpoint = Ramps | Steps | TriangleWave | Noise | FromFile
 
 
-def _points_problem(times: tuple[float, ...], values: tuple[Any, ...]) -> str:
+def _points_problem(times: Values, values: tuple[Any, ...]) -> str:
     if not times or len(times) != len(values):
         return f"needs as many times as values, got {len(times)} and {len(values)}"
     if any(b <= a for a, b in pairwise(times)):

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import Read, read_width
 from armtwin.files.shape import FLAT
+from armtwin.maths.batch import NamedNumbers
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Record
 
@@ -54,7 +55,7 @@ def _whole(value: object) -> int:
     return value
 
 
-def _widths(value: Any) -> dict[str, float]:
+def _widths(value: Any) -> NamedNumbers:
     """Widths by name: ratios, lengths [m] and angles [rad]; tables within tables are one name."""
     found = {}
     problems = []

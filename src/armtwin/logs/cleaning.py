@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, TwoArrays
 from armtwin.maths.smoothing import low_pass
 
 COARSE = 0.35  # share of a step from which on rounding could hide a lost sample
@@ -188,7 +188,7 @@ def clean_channels(stamps: Floats, raw: NamedArrays, how: Cleaning) -> Log:
     return Log.of(time[kept], (), **channels)
 
 
-def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:
+def _derivatives(q: Floats, rate: float) -> TwoArrays:
     """Speeds and accelerations (m, n) by central differences, h = 1 / rate.
 
         v_k = (8 (q_k+1 - q_k-1) - (q_k+2 - q_k-2)) / 12 h

@@ -22,7 +22,7 @@ from armtwin.files.opening import COLUMNS
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, Values
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
 from armtwin.robot.schema.groups import TurnCoordinate
@@ -153,7 +153,7 @@ class Columns:
             values = np.unwrap(values, axis=0)
         return values
 
-    def _each(self, key: str, numbers: tuple[float, ...], values: Floats) -> Floats:
+    def _each(self, key: str, numbers: Values, values: Floats) -> Floats:
         """One number for each column of values, (n,)."""
         count = values.shape[1]
         if len(numbers) < count:
@@ -170,7 +170,7 @@ def _unknown_channel(key: str, table: Iterable[str], known: list[str]) -> str:
     return ""
 
 
-def _wrong_sign(key: str, signs: tuple[float, ...] | None) -> str:
+def _wrong_sign(key: str, signs: Values | None) -> str:
     if signs is None or set(signs) <= {1.0, -1.0}:
         return ""
     return f"{key} must be 1 or -1 for each joint, got {list(signs)}"

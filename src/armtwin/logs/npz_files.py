@@ -22,7 +22,7 @@ from armtwin.files.opening import LOG, open_plain_file
 from armtwin.logs.channels import CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
 from armtwin.logs.recording import Event, Recording
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, Indices, NamedArrays, Names
 
 _EVENTS = "events"
 _JOINTS = "joint_names"
@@ -145,7 +145,7 @@ class _Archive:
         return FileError(str(self.path), [f"array '{shorten(name, 60)}' {sentence}"])
 
 
-def _head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _head(file: IO[bytes]) -> tuple[Indices, bool, np.dtype[Any]]:
     """Shape, whether columns come first, and type of an array."""
     version = np.lib.format.read_magic(file)
     if version == (1, 0):

@@ -8,7 +8,6 @@ the bounds are wide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.logs.outliers import without_outliers
 from armtwin.logs.recording import Recording, Sampled
-from armtwin.maths.batch import Flags, Floats, Names
+from armtwin.maths.batch import Flags, Floats, Names, Sentences
 from armtwin.maths.narrow import largest, ranges
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
@@ -101,7 +100,7 @@ def check_motion(log: Sampled, channel: str, pace: Pace) -> None:
         raise ArmtwinError(doubt)
 
 
-def plausibility_problems(log: Sampled) -> Iterator[str]:
+def plausibility_problems(log: Sampled) -> Sentences:
     """What cannot be in a log, as far as it shows without a robot, one sentence each."""
     channel = next((name for name in ("q", "q_link", "q_ref") if name in log.channels), None)
     if channel is None or not len(log.time):

@@ -8,10 +8,10 @@ rounded once where the compiler targets a processor that can, else twice.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Indices, Sentences
 from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Side, TapeStretch, blocks, find_fused_products
@@ -131,7 +131,7 @@ class _Writer:
             lines.append(f"{self._element(array, place)} = {word};")
         return lines
 
-    def _read_first(self) -> Iterator[str]:
+    def _read_first(self) -> Sentences:
         """Inputs that are written elsewhere as they are: read before their place is written."""
         for number in sorted({number for _, number in self.stretch.outputs}):
             if number not in self.kinds and self.tape.operations[number].name != "constant":
@@ -139,7 +139,7 @@ class _Writer:
                 self.kinds[number] = kind
                 yield f"const {kind} x{number} = {word};"
 
-    def _do(self, side: Side | None) -> Iterator[str]:
+    def _do(self, side: Side | None) -> Sentences:
         """The operations of a side of a choice, or of none."""
         for number in self.blocks.get(side, []):
             name = self.tape.operations[number].name
@@ -155,7 +155,7 @@ class _Writer:
     def _branches(self, number: int) -> bool:
         return (number, True) in self.blocks or (number, False) in self.blocks
 
-    def _branch(self, number: int) -> Iterator[str]:
+    def _branch(self, number: int) -> Sentences:
         """A choice of which only one side is computed."""
         condition, yes, no = self.tape.operations[number].of
         truth, _ = self._value(condition)
@@ -167,13 +167,13 @@ class _Writer:
         yield "}"
         self.kinds[number] = DOUBLE
 
-    def _side(self, number: int, value: int, *, holds: bool) -> Iterator[str]:
+    def _side(self, number: int, value: int, *, holds: bool) -> Sentences:
         for line in self._do((number, holds)):
             yield f"    {line}"
         word, _ = self._value(value)
         yield f"    x{number} = {word};"
 
-    def _element(self, array: str, place: tuple[int, ...]) -> str:
+    def _element(self, array: str, place: Indices) -> str:
         memory, first, shape = self.memory.arrays[array]
         flat = 0
         for index, length in zip(place, shape, strict=True):
@@ -218,7 +218,7 @@ class _Writer:
             return f"{second} {EXTREMES[name]} {first} ? {second} : {first}", _alike(kinds)
         return _arithmetic(name, words, kinds)
 
-    def _sum_with_product(self, name: str, of: tuple[int, ...], product: int) -> tuple[str, str]:
+    def _sum_with_product(self, name: str, of: Indices, product: int) -> tuple[str, str]:
         """A sum or difference of which one term is a product: a b + c, c - a b, a b - c."""
         factors = [self._value(x) for x in self.tape.operations[product].of]
         (a, _), (b, _) = factors

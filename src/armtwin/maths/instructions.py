@@ -9,6 +9,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from armtwin.maths.batch import Indices
 from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.lanes import (
     DOUBLE,
@@ -113,7 +114,7 @@ class Emitter:
             value = self.builder.extract_element(column, INTEGER(lane))
             self.builder.store(value, self._at(memory, element, lane))
 
-    def _element(self, array: str, place: tuple[int, ...]) -> tuple[int, int]:
+    def _element(self, array: str, place: Indices) -> tuple[int, int]:
         """Memory of an element and its place there."""
         memory, first, shape = self.memory.arrays[array]
         flat = 0
@@ -131,10 +132,10 @@ class Emitter:
         pointer = self.builder.gep(self.pointers[memory], [INTEGER(self.lanes * element)])
         return self.builder.bitcast(pointer, self.double.as_pointer())
 
-    def _pointer(self, array: str, place: tuple[int, ...]) -> Any:
+    def _pointer(self, array: str, place: Indices) -> Any:
         return self._at(*self._element(array, place))
 
-    def _read(self, array: str, place: tuple[int, ...]) -> Any:
+    def _read(self, array: str, place: Indices) -> Any:
         """An element of an array: the same in all lanes, or one of each row."""
         if self.lanes == 1:
             return self.builder.load(self._pointer(array, place))
@@ -258,7 +259,7 @@ class Emitter:
             return getattr(self.builder, "and_" if name == "both" else "or_")(*truths)
         return self._arithmetic(name, values)
 
-    def _sum_with_product(self, name: str, of: tuple[int, ...], product: int) -> Any:
+    def _sum_with_product(self, name: str, of: Indices, product: int) -> Any:
         """A sum or difference of which one term is a product: a b + c, c - a b, a b - c."""
         factors = [self._value(x) for x in self.tape.operations[product].of]
         if all(x.type == self.integer for x in factors):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from armtwin.maths.batch import Indices
+
 
 class Memory:
     """Where the arrays of a stretch lie: in which of the arrays given to the kernel, from where on.
@@ -14,12 +16,12 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.arrays: dict[str, tuple[int, int, tuple[int, ...]]] = {}
+        self.arrays: dict[str, tuple[int, int, Indices]] = {}
         self.sizes: list[int] = []
         self.tables: set[int] = set()
         self.woven = False
 
-    def add(self, name: str, shape: tuple[int, ...], memory: int = 0) -> None:
+    def add(self, name: str, shape: Indices, memory: int = 0) -> None:
         """Give an array its place at the end of a memory."""
         while len(self.sizes) <= memory:
             self.sizes.append(0)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.compiled import compiled
 
 
-def extremes(table: Floats) -> tuple[Floats, Floats]:
+def extremes(table: Floats) -> TwoArrays:
     """Least and largest number of each column of a table (m, n) with rows, (n,) each."""
     whole = np.ascontiguousarray(table)
     low, high = whole[0].copy(), whole[0].copy()

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from armtwin.maths.batch import Indices
 from armtwin.maths.tape import Operation, Tape
 
 COSTS = {"root": 15, "divide": 12, "load": 4, "cosine": 40, "sine": 40, "arctangent": 60}
@@ -29,7 +30,7 @@ class Part:
     tape: Tape
     outputs: list[tuple[Place, int]] = field(default_factory=list)
 
-    def put(self, array: str, place: tuple[int, ...], value: Any) -> None:
+    def put(self, array: str, place: Indices, value: Any) -> None:
         """Write a value to an element of an array."""
         self.outputs.append(((array, place), self.tape.number_of(value)))
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.maths import bits
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Indices
 
 ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be off
 
@@ -70,7 +70,7 @@ class Operation(NamedTuple):
     """
 
     name: str
-    of: tuple[int, ...] = ()
+    of: Indices = ()
     detail: Any = None
 
 
@@ -236,7 +236,7 @@ def _smaller(a: Any, b: Any) -> Any:
 class TapeTable:
     """A table that is read at places which may be symbols; it is never written."""
 
-    def __init__(self, tape: Tape, name: str, shape: tuple[int, ...]) -> None:
+    def __init__(self, tape: Tape, name: str, shape: Indices) -> None:
         self.tape, self.name, self.shape = tape, name, shape
 
     def __getitem__(self, place: tuple[Any, ...]) -> Any:
@@ -255,11 +255,11 @@ class Tape:
 
     # what goes in
 
-    def input(self, array: str, place: tuple[int, ...]) -> Symbol:
+    def input(self, array: str, place: Indices) -> Symbol:
         """An element of an array that the kernel is given."""
         return Symbol(self, self._keep(Operation("input", (), (array, place))))
 
-    def inputs(self, array: str, shape: tuple[int, ...]) -> Any:
+    def inputs(self, array: str, shape: Indices) -> Any:
         """An array of inputs."""
         found = np.empty(shape, dtype=object)
         for place in product(*(range(size) for size in shape)):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, spread
+from armtwin.maths.batch import Floats, Indices, spread
 from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import staged
@@ -50,8 +50,8 @@ class Formula:
     kind: Sequence[Any]
     patterns: Mapping[str, Floats]
     numbers: Mapping[str, Floats]
-    inputs: Mapping[str, tuple[int, ...]]
-    outputs: Mapping[str, tuple[int, ...]]
+    inputs: Mapping[str, Indices]
+    outputs: Mapping[str, Indices]
     trace: Callable[[Arrays], Arrays]
 
     @cached_property

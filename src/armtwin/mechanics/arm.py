@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.compiled import inlined
 from armtwin.maths.rotations import skew
 
@@ -36,7 +36,7 @@ class Arm(NamedTuple):
     gravity: Any
 
 
-def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> tuple[Floats, Floats]:
+def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> TwoArrays:
     """Tables `turn` and `offset` of a joint at pose (R, p) in its parent, along or about `axis`.
 
     R(q) = R (a aᵀ) + cos q R (1 - a aᵀ) + sin q R [a]×

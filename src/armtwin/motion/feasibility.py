@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Flags, Floats, NamedArrays, TwoArrays
 from armtwin.motion.cell import TOUCH, Cell, Nearness, nearness
 from armtwin.motion.joint_motion import CHUNK, Instants, JointMotion, with_ramps
 from armtwin.motion.orientations import Following
@@ -242,7 +242,7 @@ def _clearances(near: Sequence[Nearness], s: Floats) -> Iterator[Clearance]:
         yield Clearance(name, x.part(worst), x.joint(worst), distance, place, with_tool)
 
 
-def runs(mask: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
+def runs(mask: Flags) -> Iterator[NDArray[np.int64]]:
     """Samples of each stretch where a mask holds; short gaps do not part it."""
     inside = np.flatnonzero(mask)
     if not len(inside):
@@ -301,7 +301,7 @@ def _flips(robot: Robot, motion: JointMotion) -> Iterator[Violation]:
         yield Violation("flip", name, start, stop, abs(jump), FLIP, text)
 
 
-def _singular(motion: JointMotion, known: NDArray[np.bool_]) -> Iterator[Violation]:
+def _singular(motion: JointMotion, known: Flags) -> Iterator[Violation]:
     """Stretches on which the arm is singular."""
     for some in runs(known & (motion.distance < SINGULAR)):
         s = motion.command.s[some]
@@ -339,7 +339,7 @@ def _quick_corners(seam: Seam, motion: JointMotion) -> Iterator[Violation]:
             yield Violation("curvature", "", x.start, x.stop, count, LEAST_SETPOINTS, text)
 
 
-def _torques(robot: Robot, motion: Instants) -> tuple[Floats, Floats]:
+def _torques(robot: Robot, motion: Instants) -> TwoArrays:
     """Joint and motor torques that the motion needs, friction included; NaN where it is unknown."""
     q, v, a = motion.q, motion.v, motion.a
     known = ~np.isnan(q[:, 0])

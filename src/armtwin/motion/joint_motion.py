@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import cross, minus, plus
 from armtwin.maths.vectors import Vector, put, vector
@@ -151,7 +151,7 @@ def _rates(
     return v, a, distance
 
 
-def invert_jacobians(J: Floats) -> tuple[Floats, Floats]:
+def invert_jacobians(J: Floats) -> TwoArrays:
     """Inverses of Jacobians and the distances to a singularity, 1 / ‖J⁻¹‖.
 
     At a singularity the inverse is that of what is left, and the distance 0.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Sentences
 from armtwin.notebook import drawings
 from armtwin.notebook.markup import element, percent, words
 from armtwin.notebook.pane import Pane
@@ -47,11 +47,11 @@ class Cells:
         """Values that the x and the y axis must show."""
         return [self.x], [self.y]
 
-    def lines(self, pane: Pane, number: int) -> Iterator[str]:
+    def lines(self, pane: Pane, number: int) -> Sentences:
         """The outline of the region, drawn over the cells by `marks`."""
         return iter(())
 
-    def marks(self, pane: Pane, number: int) -> Iterator[str]:
+    def marks(self, pane: Pane, number: int) -> Sentences:
         """The cells, and the outline of the region."""
         across = pane.x.share(self.x)
         upright = pane.y.share(self.y)

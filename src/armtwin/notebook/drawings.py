@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats, Sentences
 from armtwin.notebook.markup import element, join_markup, percent, words
 from armtwin.notebook.scales import Scale
 
@@ -90,7 +90,7 @@ def band_path(x: Floats, low: Floats, high: Floats) -> str:
     return join_markup(parts)
 
 
-def _pieces(whole: NDArray[np.bool_]) -> Iterator[slice]:
+def _pieces(whole: Flags) -> Iterator[slice]:
     """Unbroken stretches of samples that have a place."""
     first = None
     for k, has_place in enumerate(whole):
@@ -148,7 +148,7 @@ def mark(place: Place, shape: str, style: str, hint: str) -> str:
     return element("svg", "at", symbol, x=x, y=y)
 
 
-def upright_axis(scale: Scale, most: int) -> Iterator[str]:
+def upright_axis(scale: Scale, most: int) -> Sentences:
     """Grid lines and labels of the y axis, at most about `most` of them."""
     for tick in scale.ticks(most):
         y = scale.place(tick.value)
@@ -160,7 +160,7 @@ def upright_axis(scale: Scale, most: int) -> Iterator[str]:
         yield element("text", "tick", words(tick.text), text_anchor="end", **where)
 
 
-def level_axis(scale: Scale, most: int) -> Iterator[str]:
+def level_axis(scale: Scale, most: int) -> Sentences:
     """Grid lines and labels of the x axis; every second label is spare where room is short."""
     spare = False
     for tick in scale.ticks(most):

@@ -5,13 +5,13 @@ The cells of a map are a layer of their own file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, Sentences
 from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.markup import element, percent, words
@@ -55,7 +55,7 @@ class Curve:
             upright.append(self.high)
         return [self.x], upright
 
-    def lines(self, pane: Pane, number: int) -> Iterator[str]:
+    def lines(self, pane: Pane, number: int) -> Sentences:
         """Band and line as paths of the stretched canvas."""
         x, y = self.reach()
         rows = drawings.decimate([*x, *y])
@@ -68,7 +68,7 @@ class Curve:
         line = drawings.line_path(across, pane.y.share(self.y[rows]))
         yield element("path", self._style(number), d=line)
 
-    def marks(self, pane: Pane, number: int) -> Iterator[str]:
+    def marks(self, pane: Pane, number: int) -> Sentences:
         """A curve has no marks."""
         return iter(())
 
@@ -109,11 +109,11 @@ class Points:
         """Values that the x and the y axis must show."""
         return _with_error(self.x, self.x_error), _with_error(self.y, self.y_error)
 
-    def lines(self, pane: Pane, number: int) -> Iterator[str]:
+    def lines(self, pane: Pane, number: int) -> Sentences:
         """Points have no lines."""
         return iter(())
 
-    def marks(self, pane: Pane, number: int) -> Iterator[str]:
+    def marks(self, pane: Pane, number: int) -> Sentences:
         """Error bars and marks of the points that lie within the pane."""
         colour = _colour(self.colour, number)
         shape = self._shape(number)
@@ -130,7 +130,7 @@ class Points:
                 hint = f"{name}: {hint}"
             yield drawings.mark(place, shape, f"{colour} dot", hint)
 
-    def _error_bars(self, pane: Pane, k: int, style: str) -> Iterator[str]:
+    def _error_bars(self, pane: Pane, k: int, style: str) -> Sentences:
         """Bars from value minus error to value plus error, cut off where the axes end."""
         x = float(self.x[k])
         y = float(self.y[k])
@@ -169,11 +169,11 @@ class Rule:
             return [value], []
         return [], [value]
 
-    def lines(self, pane: Pane, number: int) -> Iterator[str]:
+    def lines(self, pane: Pane, number: int) -> Sentences:
         """A rule is no path."""
         return iter(())
 
-    def marks(self, pane: Pane, number: int) -> Iterator[str]:
+    def marks(self, pane: Pane, number: int) -> Sentences:
         """The line with its label inside the pane."""
         scale = pane.x if self.on == "x" else pane.y
         share = scale.place(self.value)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Sentences
 
 
 class Deferred(Mapping[str, Floats]):
@@ -25,7 +25,7 @@ class Deferred(Mapping[str, Floats]):
     def __getitem__(self, name: str) -> Floats:
         return self._series[name]
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Sentences:
         return iter(self._series)
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from armtwin.maths.batch import Floats, Names, Pair
+from armtwin.maths.batch import Floats, Names, Pair, Values
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
@@ -189,7 +189,7 @@ class Plot:
     first: int
     last: int
     shaded: tuple[Pair, ...] = ()
-    rules: tuple[float, ...] = ()
+    rules: Values = ()
     marks: tuple[Mark, ...] = ()
     caption: str = ""
     kind: Literal["plot"] = "plot"

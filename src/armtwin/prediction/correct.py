@@ -21,7 +21,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.correction import Corrected, Correction, Size, run_command
 from armtwin.prediction.parts import UNSEEN, error_parts
@@ -222,7 +222,7 @@ def _as_points(p: Prediction, shift: Floats, spacing: float) -> Corrected:
     return _run_shifted(p, np.asarray(through(p.motion.command.s), dtype=np.float64))
 
 
-def _program(p: Prediction, shift: Floats, spacing: float) -> tuple[Floats, Floats]:
+def _program(p: Prediction, shift: Floats, spacing: float) -> TwoArrays:
     """Points and orientations of a program in the workpiece's frame."""
     places = _places(p, spacing)
     moved = _shift_at(p, shift, places)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Names, Sentences
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Structure
 from armtwin.robot.schema.servo_fit import ServoFitRecord
@@ -27,7 +26,7 @@ def cautions(robot: Robot, job: Job) -> Names:
     return (*_without_tool(robot), *_warn_of_splines(job))
 
 
-def _without_tool(robot: Robot) -> Iterator[str]:
+def _without_tool(robot: Robot) -> Sentences:
     """A bare flange, where the robot's file has a tool."""
     d = robot.description
     if d.tool and not d.mounted.tool:
@@ -38,7 +37,7 @@ def _without_tool(robot: Robot) -> Iterator[str]:
         )
 
 
-def _warn_of_splines(job: Job) -> Iterator[str]:
+def _warn_of_splines(job: Job) -> Sentences:
     """Splines through points of a file whose deviation from the polyline exceeds the tolerance."""
     tolerance = job.description.tolerance
     allowed = min(tolerance.lateral, tolerance.vertical)

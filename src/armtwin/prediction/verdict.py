@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
 from armtwin.logs.recording import Event
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Flags, Floats, Pair
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Record
 from armtwin.prediction.path_error import PathError
@@ -204,7 +203,7 @@ def verdict_on(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Ve
     )
 
 
-def process_is_on(job: Job, s: Floats) -> NDArray[np.bool_]:
+def process_is_on(job: Job, s: Floats) -> Flags:
     """Whether the process is on, and so the error is judged, at commanded arc lengths."""
     on = np.zeros(len(s), dtype=bool)
     for start, stop in job.process_on():
@@ -213,7 +212,7 @@ def process_is_on(job: Job, s: Floats) -> NDArray[np.bool_]:
 
 
 def _spans(
-    place: Floats, values: Floats, limit: float, on: NDArray[np.bool_], direction: Direction
+    place: Floats, values: Floats, limit: float, on: Flags, direction: Direction
 ) -> Iterator[Span]:
     """Stretches of samples beyond a limit, their ends where the error crosses it."""
     size = np.abs(values)
@@ -229,7 +228,7 @@ def _spans(
 
 
 def _crossing(
-    place: Floats, size: Floats, limit: float, on: NDArray[np.bool_], inside: int, beyond: int
+    place: Floats, size: Floats, limit: float, on: Flags, inside: int, beyond: int
 ) -> float:
     """Where the error crosses the limit between a sample inside of a span and its neighbour."""
     if not 0 <= beyond < len(place) or not on[beyond]:
@@ -238,7 +237,7 @@ def _crossing(
     return float(place[inside] + share * (place[beyond] - place[inside]))
 
 
-def _outside(job: Job, error: PathError, on: NDArray[np.bool_]) -> Iterator[SlowSpan]:
+def _outside(job: Job, error: PathError, on: Flags) -> Iterator[SlowSpan]:
     """Stretches where the tool speed is outside the process window of its segment."""
     power = job.description.process.power
     for start, stop, name, window in job.windows():
@@ -253,7 +252,7 @@ def _outside(job: Job, error: PathError, on: NDArray[np.bool_]) -> Iterator[Slow
             )
 
 
-def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray[np.bool_]:
+def inside_window(window: Window, speed: Floats, power: float | None) -> Flags:
     """Whether tool speeds lie in a process window.
 
     The edges of a polygon are crossed an odd number of times.
@@ -269,9 +268,7 @@ def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray
     return inside
 
 
-def _segments(
-    job: Job, error: PathError, on: NDArray[np.bool_], spans: list[Span]
-) -> Iterator[SegmentError]:
+def _segments(job: Job, error: PathError, on: Flags, spans: list[Span]) -> Iterator[SegmentError]:
     out = _union([(x.from_m, x.to_m) for x in spans])
     for x in job.seam.path.stretches:
         # the commanded arc length never decreases, so that a stretch is a slice of the samples

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from armtwin.maths.batch import Sentences
 from armtwin.notebook.sections import Report, Section, Table, Text
 from armtwin.report.result import Result
 
@@ -27,7 +27,7 @@ class Catalog(Result):
         """The table, and what to do with a name of it."""
         return Report(self.title, "", (Section("", (self.listing, Text(self.hint))),))
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Sentences:
         return (str(record["name"]) for record in self.listing.records)
 
     def __len__(self) -> int:

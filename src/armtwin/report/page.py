@@ -8,13 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from string import Template
 from typing import Any
 
+from armtwin.maths.batch import Sentences
 from armtwin.notebook.markup import element, join_markup, words
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.sections import (
@@ -117,7 +118,7 @@ def _table(block: Table) -> str:
     return f"<details><summary>{words(block.folded)}</summary>\n{table}\n</details>\n"
 
 
-def _cells(block: Table, k: int, row: list[str]) -> Iterator[str]:
+def _cells(block: Table, k: int, row: list[str]) -> Sentences:
     """The cells of row k; the first may point to a sample, and be out of tolerance."""
     sample = block.samples[k] if block.samples else None
     for i, cell in enumerate(row):

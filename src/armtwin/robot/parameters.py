@@ -18,7 +18,7 @@ import numpy as np
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Indices
 from armtwin.maths.units import Unit
 from armtwin.robot.dynamics.bodies import body_from, link_parameters, lump_mounted_load
 from armtwin.robot.schema.description import Description
@@ -131,8 +131,8 @@ class Layout:
 
     links: int
     motors: int
-    balancers: tuple[int, ...]
-    frictions: tuple[int, ...]
+    balancers: Indices
+    frictions: Indices
 
     def link(self, k: int) -> slice:
         """The ten parameters of link k."""

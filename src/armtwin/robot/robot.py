@@ -19,7 +19,9 @@ from armtwin.files.file_cache import FileCache
 from armtwin.files.loading import check_description
 from armtwin.maths.batch import (
     Floats,
+    Indices,
     Names,
+    TwoArrays,
     check_array,
     read_only,
     reusable,
@@ -514,7 +516,7 @@ class Robot(Result):
         tau = load_dependent_friction(self.assembly, on_links, speeds)
         return self._torques(tau).reshape(*lead, self.n)
 
-    def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+    def energy(self, q: ArrayLike, v: ArrayLike) -> TwoArrays:
         """Kinetic energy with rotors and potential energy with balancers, each (...) [J]."""
         lead, tables = self._states(q=q, v=v)
         kinetic, potential = dynamics.energy(self.assembly, *tables)
@@ -596,7 +598,7 @@ class Robot(Result):
 
     # borders
 
-    def _states(self, **arrays: ArrayLike) -> tuple[tuple[int, ...], list[Floats]]:
+    def _states(self, **arrays: ArrayLike) -> tuple[Indices, list[Floats]]:
         """Checked (m, joints) tables of joint quantities, with their common leading shape."""
         what = f"one value for each of the {self.n} joints of '{self.name}'"
         states = [check_array(name, x, (self.n,), what) for name, x in arrays.items()]
@@ -610,9 +612,7 @@ class Robot(Result):
             joints.append(table @ coupling.G.T + shift)
         return lead, joints
 
-    def _speeds(
-        self, v: ArrayLike, q: ArrayLike | None
-    ) -> tuple[tuple[int, ...], Floats, Floats | None]:
+    def _speeds(self, v: ArrayLike, q: ArrayLike | None) -> tuple[Indices, Floats, Floats | None]:
         """Checked tables of joint speeds and, where given, positions."""
         if q is None:
             lead, (speeds,) = self._states(v=v)

@@ -25,7 +25,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, check_array
+from armtwin.maths.batch import Floats, NamedArrays, Sentences, check_array
 from armtwin.maths.quantities import (
     Friction,
     Number,
@@ -139,7 +139,7 @@ class Bench:
                 return problem
         return ""
 
-    def _problems(self) -> Iterator[str]:
+    def _problems(self) -> Sentences:
         if self.gear_ratio == 0:
             yield "gear_ratio must not be 0"
         if self.rotor_inertia == 0:
@@ -151,7 +151,7 @@ class Bench:
         yield spring_problem(self.stiffness, self.low_stiffness, self.low_torque)
         yield from self._joint_problems()
 
-    def _joint_problems(self) -> Iterator[str]:
+    def _joint_problems(self) -> Sentences:
         held = self.joint == "clamped"
         if self.clamp_stiffness is not None and not held:
             yield f'clamp_stiffness needs joint = "clamped", got "{self.joint}"'

@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, Read
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Values
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.provenance import Wants
 
@@ -22,7 +22,7 @@ VALVE_KINDS = ("spool", "delay")
 COLDEST, HOTTEST = 150.0, 600.0  # of a joint [K]
 
 
-def _temperatures(value: Any) -> float | tuple[float, ...]:
+def _temperatures(value: Any) -> float | Values:
     """One temperature of all joints, or a list of one for each."""
     kelvin = Unit("K", above=0)
     if isinstance(value, list | tuple):

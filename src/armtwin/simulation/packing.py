@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
@@ -19,7 +18,7 @@ from armtwin.drives.ripple import Ripples
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs, damper, pack_springs
 from armtwin.drives.temperature import viscosity_factor
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.rows import Row, turning_motor
 from armtwin.robot.robot import Robot
@@ -146,7 +145,7 @@ def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Ge
     )
 
 
-def _find_coupling(rows: Rows, rotors: Rotors, bodies: int) -> NDArray[np.bool_]:
+def _find_coupling(rows: Rows, rotors: Rotors, bodies: int) -> Flags:
     """Coordinates that share an entry of the matrix of a step, (N, N)."""
     coupled = rotors.inertia != 0
     coupled[:bodies, :bodies] = True
@@ -238,7 +237,7 @@ def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
 
 def friction_tables(
     element: FrictionElement, largest: float, model: Model, temperature: float | None = None
-) -> tuple[Floats, Floats]:
+) -> TwoArrays:
     """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of a warm element."""
     factor = viscosity_factor(element.thermal, temperature)
     forward = at_viscosity(element.law, factor)

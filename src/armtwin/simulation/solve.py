@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armtwin.maths.batch import Flags
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import inlined
 from armtwin.mechanics.mass import solve_in_place
@@ -29,7 +29,7 @@ class Ties(NamedTuple):
     count: Any
 
 
-def ties(coupled: NDArray[np.bool_], bodies: int) -> Ties:
+def ties(coupled: Flags, bodies: int) -> Ties:
     """Ties of the drive sides, from which coordinates share an entry of the matrix, (N, N)."""
     N = len(coupled)
     pattern = coupled.copy()

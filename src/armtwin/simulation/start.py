@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.control.controller import HELD, KTFC, KTFV, TORQUE, Controller, initial
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
 from armtwin.simulation.loop import State
@@ -59,7 +59,7 @@ def find_equilibrium(robot: Robot, start: Start, c: Controller, parts: Plant, re
     )
 
 
-def split_holding_torque(c: Controller, force: Floats, modelled: Floats) -> tuple[Floats, Floats]:
+def split_holding_torque(c: Controller, force: Floats, modelled: Floats) -> TwoArrays:
     """Torques that integrators hold, and what is added to the commands, (drives,) each.
 
     What is fed forward to the current is not the integrator's to hold, and a loop has settled about

@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.control.controller import REFERENCES
 from armtwin.drives.friction.load import carry, load_step
 from armtwin.drives.ripple import apply_ripple
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Indices
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import ROUNDING, Tape, TapeTable, pattern_of
@@ -193,7 +193,7 @@ class KernelStructure:
         for name in GEOMETRY:
             yield pattern_of(getattr(self.arm, name))
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
+    def shapes(self) -> dict[str, Indices]:
         """Shapes of the arrays that lie in the memory of numbers."""
         arm, plant, c = self.arm, self.plant, self.c
         N, m, e = self.coordinates, self.drives, self.elements

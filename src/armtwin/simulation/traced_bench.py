@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from armtwin.drives.friction.presliding import advance_bristle
+from armtwin.maths.batch import Indices, NamedNumbers
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
@@ -101,7 +102,7 @@ class TracedBench:
         """Whether its friction has states of its own."""
         return bool(self.friction.kind == FRICTION_KINDS["lugre"])
 
-    def _parameters(self) -> dict[str, float]:
+    def _parameters(self) -> NamedNumbers:
         names = list(OF_BENCH)
         if self.bench.low_stiffness is not None:
             names += OF_KNEE
@@ -114,7 +115,7 @@ class TracedBench:
     def memory(self) -> Memory:
         """Where the arrays lie, but for what is kept."""
         N, e = self.count, len(self.friction.row)
-        shapes: dict[str, tuple[int, ...]] = {
+        shapes: dict[str, Indices] = {
             **dict.fromkeys(self.parameters, ()),
             "servo": (2,),
             "level": (e,),

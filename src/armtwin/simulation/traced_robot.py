@@ -24,6 +24,7 @@ from armtwin.control.controller import (
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
 from armtwin.drives.springs import Springs
+from armtwin.maths.batch import Indices
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, TapeTable, as_symbols
@@ -82,7 +83,7 @@ class TracedRobot:
             stages[name] = [stretch]
         return stages, memory
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
+    def _shapes(self) -> dict[str, Indices]:
         per_joint = ("q_ref", "v_ref", "a_ref", "load", "q", "q_link", "speeds", "joint_torque")
         return {
             **dict.fromkeys(per_joint, (self.n,)),

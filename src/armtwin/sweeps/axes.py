@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.maths.units import CELSIUS, parse_quantity, parse_unit, split_quantity
 from armtwin.sweeps.description import SAMPLED, AxisGroup, SweepDescription
 
@@ -115,7 +115,7 @@ def _read(value: Any) -> tuple[float | str, str]:
     return float(number), unit
 
 
-def _even(first: float, last: float, count: int | None) -> tuple[float, ...]:
+def _even(first: float, last: float, count: int | None) -> Values:
     """Values from the first to the last; both ends where their number is left to the design."""
     if count == 1:
         return (first,)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.files.digests import file_name
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Values
 from armtwin.notebook.numbers import FINE_PERCENT, PERCENT, SECONDS
 from armtwin.notebook.sampling import Deferred, encode_series
 from armtwin.notebook.sections import (
@@ -86,9 +86,9 @@ def _moves(key: str) -> bool:
     return key.startswith(POSITION)
 
 
-def _tiles(result: SweepResult) -> dict[tuple[float, ...], float]:
+def _tiles(result: SweepResult) -> dict[Values, float]:
     """Places of the workpiece with the ratio of the best run there, -1 where none can be run."""
-    found: dict[tuple[float, ...], float] = {}
+    found: dict[Values, float] = {}
     ranked = result.best(len(result.rows))
     rest = sorted(set(range(len(result.rows))) - set(ranked))
     for number in [*ranked, *rest]:

@@ -17,6 +17,7 @@ from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
 from armtwin.jobs.files import list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import Sentences
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Facts, Record, Report, Section
 from armtwin.report.result import Result
@@ -278,7 +279,7 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _problems(description: SweepDescription) -> Iterator[str]:
+def _problems(description: SweepDescription) -> Sentences:
     for path, group in groups_of(description, by_name=False):
         for problem in (group.problem(), bad_texts(group)):
             if problem:

@@ -21,7 +21,7 @@ import numpy as np
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.table import TabulatedFriction
-from armtwin.maths.batch import Floats, read_only
+from armtwin.maths.batch import Floats, NamedNumbers, TwoArrays, read_only
 from armtwin.maths.bits import LEADING, coarse, coarse_numbers, rank
 from armtwin.maths.choice import smaller
 from armtwin.maths.compiled import inlined
@@ -40,12 +40,12 @@ HOLDING = (
 )  # laws that hold more at rest than they slide with
 
 
-def coefficients(law: Law) -> dict[str, float]:
+def coefficients(law: Law) -> NamedNumbers:
     """Linear numbers of a law by name."""
     return {name: float(getattr(law, name)) for name, _ in law.coefficients}
 
 
-def split(law: Law, w: Floats) -> tuple[Floats, Floats]:
+def split(law: Law, w: Floats) -> TwoArrays:
     """Dry and viscous part (g, f) of the friction torque at speeds w > 0 [N m]."""
     columns = law.columns(np.asarray(w, dtype=np.float64))
     dry, wet = np.zeros(columns.shape[-1]), np.zeros(columns.shape[-1])
@@ -125,7 +125,7 @@ def _without_overshoot(y: Floats, d: Floats, step: Floats) -> Floats:
     return np.clip(d, -room, room)
 
 
-def _smooth_split(law: Law, speed: Floats) -> tuple[Floats, Floats]:
+def _smooth_split(law: Law, speed: Floats) -> TwoArrays:
     """g with its floor and f made linear below SMOOTH, at speeds |w|."""
     w = np.maximum(speed, 1e-30)
     g, f = split(law, w)

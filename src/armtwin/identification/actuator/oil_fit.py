@@ -14,7 +14,7 @@ from armtwin.files.comma_table import comma_table
 from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
@@ -96,9 +96,7 @@ class OilEstimate:
         return np.asarray(t.ppf(0.5 + 0.5 * HELD, max(self.freedom, 1)) * self.std)
 
 
-def compute_resonance(
-    compliance: float, leakage: float, viscous: float, mass: Floats
-) -> tuple[Floats, Floats]:
+def compute_resonance(compliance: float, leakage: float, viscous: float, mass: Floats) -> TwoArrays:
     """Frequencies [Hz] and relative dampings of weights on a cylinder, (m,) each."""
     omega = np.sqrt((1 + viscous * leakage) / (compliance * mass))
     damping = (viscous / mass + leakage / compliance) / (2 * omega)

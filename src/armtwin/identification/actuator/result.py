@@ -13,7 +13,7 @@ from armtwin.identification.actuator.flow import FlowEstimate
 from armtwin.identification.actuator.records import actuator_bench
 from armtwin.identification.actuator.response_fit import ActuatorFit, small_signal
 from armtwin.identification.actuator.valve import ValveFit, spool_gain
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, NamedNumbers, Names, Values
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
@@ -65,7 +65,7 @@ class ActuatorIdentification(Result):
     prior: Robot
     robot: Robot
     fit: ActuatorFit
-    weights: tuple[float, ...]
+    weights: Values
     logs: Names
     table: tuple[ActuatorParameter, ...]
 
@@ -156,7 +156,7 @@ class FlowIdentification(Result):
     log: str
 
     @property
-    def table(self) -> list[dict[str, float]]:
+    def table(self) -> list[NamedNumbers]:
         """A record for each point: current, speed of the unloaded piston, that of the file."""
         currents, speeds = np.array(actuator_bench(self.prior).cylinder.circuit.oil.flow).T
         prior = np.interp(self.flow.current, currents, speeds)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from armtwin.identification.clamping.curves import moving_average
 from armtwin.identification.clamping.half_cycles import WINDOW, HalfCycle
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 STIFFNESS, BACKLASH, FRICTION, CENTRE, OFFSET, BENDING = range(6)
 
@@ -55,7 +55,7 @@ class Turns:
         """Number of half-cycles."""
         return int(self.number[-1]) + 1 if len(self.number) else 0
 
-    def only(self, kept: NDArray[np.bool_]) -> Turns:
+    def only(self, kept: Flags) -> Turns:
         """The chosen samples, half-cycles renumbered."""
         _, number = np.unique(self.number[kept], return_inverse=True)
         return Turns(

@@ -28,7 +28,7 @@ from armtwin.identification.clamping.hysteresis import (
     slopes_of_distances,
     turns_of,
 )
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Floats, Indices
 
 NAME = "least squares"
 LEAST_TURNS = 2  # half-cycles that follow a turn
@@ -58,7 +58,7 @@ class LeastSquares:
     theta: Floats | None = None
     turns: Turns | None = None
     left: Floats | None = None
-    left_out: tuple[int, ...] = ()
+    left_out: Indices = ()
 
 
 def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> LeastSquares:
@@ -263,11 +263,3 @@ def _build_estimate(
         refused=refused,
         notes=tuple(notes),
     )
-
-
-def flag_used_samples(result: LeastSquares, samples: int) -> Flags:
-    """Which samples of the record the fit used, (samples,)."""
-    used = np.zeros(samples, dtype=bool)
-    if result.turns is not None:
-        used[result.turns.rows] = True
-    return used

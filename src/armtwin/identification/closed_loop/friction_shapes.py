@@ -31,7 +31,7 @@ from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Flags, Floats, OnProgress
+from armtwin.maths.batch import Flags, Floats, OnProgress, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.rows import Row
@@ -114,7 +114,7 @@ def _silent(_: float) -> None:
     """Say nothing."""
 
 
-def _search(task: _Task, start: Floats, free: Flags) -> tuple[Floats, Floats]:
+def _search(task: _Task, start: Floats, free: Flags) -> TwoArrays:
     """Search the free logarithms of the shapes; all of them and deviations, (k,) each."""
     from scipy.optimize import least_squares
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
+
+from armtwin.maths.batch import Sentences
 
 G = TypeVar("G", bound=Any)
 DIGITS = 6  # of a number that a rule gives
@@ -49,7 +50,7 @@ def with_assumed(group: G, rule: str, **changes: Any) -> G:
     return replace(group, source={**source, **assumed}, **changes)
 
 
-def _keys_with_source(group: Any) -> Iterator[str]:
+def _keys_with_source(group: Any) -> Sentences:
     """Keys of a group that hold numbers."""
     for f in fields(group):
         value = getattr(group, f.name)

@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.plan import ExcitationPlan, middle_and_half
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers
 from armtwin.motion.cell import Cell, nearness
 from armtwin.motion.fourier import Shapes
 from armtwin.robot.defaults.joint_sizes import joint_sizes
@@ -33,7 +33,7 @@ class Use(NamedTuple):
     """
 
     shares: NamedArrays
-    distance: dict[str, float]
+    distance: NamedNumbers
 
     @property
     def largest(self) -> float:
@@ -150,7 +150,7 @@ class Bounds:
         shares = {**self.of_joints(motion), **self.of_torques(torque)}
         return Use(shares, self.distances(motion.q))
 
-    def distances(self, q: Floats) -> dict[str, float]:
+    def distances(self, q: Floats) -> NamedNumbers:
         """How near positions (m, n) come to each thing of the cell [m]."""
         found = {}
         for near in nearness(self.robot, self.cell, q):

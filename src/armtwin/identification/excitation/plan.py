@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, TwoArrays
 
 Criterion = Literal["log_det", "sigma_min", "condition", "weighted"]
 Scaling = Literal["parameters", "columns"]
@@ -137,7 +137,7 @@ class ExcitationPlan:
         return rate
 
 
-def middle_and_half(limits: Floats) -> tuple[Floats, Floats]:
+def middle_and_half(limits: Floats) -> TwoArrays:
     """Middle and half range of position limits (2, n); a turn where there is no limit."""
     low, high = limits
     low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * np.pi, -np.pi))

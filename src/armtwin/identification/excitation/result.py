@@ -19,7 +19,7 @@ from armtwin.identification.excitation.information import (
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.charts import Chart, Multiples
@@ -254,7 +254,7 @@ def _criteria(result: Excitation) -> Blocks:
     )
 
 
-def _rows(result: Excitation, *, of_start: bool = False) -> dict[str, float]:
+def _rows(result: Excitation, *, of_start: bool = False) -> NamedNumbers:
     """Criteria of the rows of a motion."""
     sigma = result.singular_values("parameters", of_start=of_start)
     by_columns = result.singular_values("columns", of_start=of_start)

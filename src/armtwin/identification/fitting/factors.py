@@ -16,7 +16,7 @@ import numpy as np
 
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def weight_channels(found: Factors, sigma: Floats) -> Floats:
     return triangle(np.vstack(scaled))
 
 
-def reduce_to_free(found: Factors, sigma: Floats, free: FreeDirections) -> tuple[Floats, Floats]:
+def reduce_to_free(found: Factors, sigma: Floats, free: FreeDirections) -> TwoArrays:
     """Rows of all channels over their σ (n,) in the free coordinates.
 
     Returns:

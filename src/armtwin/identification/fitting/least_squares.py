@@ -16,7 +16,7 @@ import numpy as np
 
 from armtwin.identification.fitting.factors import Factors, reduce_to_free, triangle
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 ITERATIONS = 6
 HARDLY = 1e-8  # weight of a prior that only closes what the rows leave open
@@ -77,9 +77,7 @@ def _solve_factor(R: Floats, d: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
 
 
-def _append_prior(
-    found: Factors, sigma: Floats, free: FreeDirections, weight: float
-) -> tuple[Floats, Floats]:
+def _append_prior(found: Factors, sigma: Floats, free: FreeDirections, weight: float) -> TwoArrays:
     """Triangular factor and right side in the free coordinates, the prior's rows below."""
     A, b = reduce_to_free(found, sigma * np.sqrt(found.count.sum()), free)
     f = free.count

@@ -23,7 +23,7 @@ from armtwin.identification.fitting.regularisation import Regularisation, fit_re
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.structure import ColumnStructure, analyse_structure
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
-from armtwin.maths.batch import Flags, Floats, check_array
+from armtwin.maths.batch import Flags, Floats, TwoArrays, check_array
 from armtwin.maths.blas import one_blas_thread
 
 PARTS = 6  # into which rows are cut, to be left out in turn
@@ -130,7 +130,7 @@ def fit_parameters(
     return ParameterFit(table, spread, residual, regularised.draw, structure, analysis)
 
 
-def _check_rows(columns: ArrayLike, target: ArrayLike, p: int) -> tuple[Floats, Floats]:
+def _check_rows(columns: ArrayLike, target: ArrayLike, p: int) -> TwoArrays:
     """Columns (k, n, p) and target (k, n)."""
     each = check_array("columns", columns, (p,), "the last axis one for each name")
     if each.ndim == 2:

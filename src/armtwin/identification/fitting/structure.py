@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats, Names
+from armtwin.maths.batch import Flags, Floats, Indices, Names
 
 Group = Literal["alone", "combined", "none"]
 SMALL = 1e-8
@@ -35,7 +35,7 @@ class ColumnStructure:
     rank: int
     groups: tuple[Group, ...]
     base: Names
-    kept: tuple[int, ...]
+    kept: Indices
     busy: Flags
     combination: Floats
 
@@ -61,7 +61,7 @@ def analyse_structure(columns: Floats, names: Sequence[str]) -> ColumnStructure:
     )
 
 
-def _combinations(W: Floats, scale: Floats) -> tuple[tuple[int, ...], Floats]:
+def _combinations(W: Floats, scale: Floats) -> tuple[Indices, Floats]:
     """Independent columns of a matrix, and the combination of each, (rank, p).
 
     Args:

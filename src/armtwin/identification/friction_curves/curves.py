@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.comma_table import comma_table
 from armtwin.files.opening import FRICTION_CURVES, read_text
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Flags, Floats, Names, Values
 from armtwin.maths.units import Unit, whole_number
 
 KEYS = ("joint", "v", "tau", "std", "temperature")
@@ -67,7 +67,7 @@ class FrictionCurves:
         """Speed of the row's own joint, (k,) [rad/s]."""
         return self.speeds[np.arange(len(self.joint)), self.joint]
 
-    def rows(self, chosen: NDArray[np.bool_]) -> FrictionCurves:
+    def rows(self, chosen: Flags) -> FrictionCurves:
         """The chosen rows."""
         return replace(
             self,
@@ -229,8 +229,8 @@ def plateaus_of(joint: NDArray[np.int64], speeds: Floats) -> NDArray[np.int64]:
 
     The first row of each joint at a speed belongs to the first series, the second to the next.
     """
-    numbers: dict[tuple[tuple[float, ...], int], int] = {}
-    seen: dict[tuple[int, tuple[float, ...]], int] = {}
+    numbers: dict[tuple[Values, int], int] = {}
+    seen: dict[tuple[int, Values], int] = {}
     found = np.empty(len(joint), dtype=np.int64)
     for row, (j, speed) in enumerate(zip(joint.tolist(), speeds.tolist(), strict=True)):
         key = tuple(speed)

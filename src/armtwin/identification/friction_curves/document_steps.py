@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, TwoArrays
 
 EXPONENT, SPEED = 0.33, 0.024  # of section 3.2.2, found there by eye
 VISCOUS_RANGE = (0.5, 4.5)  # speeds at which asperities are neglected [rad/s]
@@ -154,7 +154,7 @@ def separated_wrist(against: ArrayLike, along: ArrayLike) -> WristCurves:
     return WristCurves(a, b, c)
 
 
-def _points(v: ArrayLike, tau: ArrayLike) -> tuple[Floats, Floats]:
+def _points(v: ArrayLike, tau: ArrayLike) -> TwoArrays:
     w, torque = np.asarray(v, dtype=np.float64), np.asarray(tau, dtype=np.float64)
     if w.shape != torque.shape or w.ndim != 1 or len(w) < LEAST_POINTS:
         raise ArmtwinError(

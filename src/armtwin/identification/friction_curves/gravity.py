@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.maths.batch import Flags
 
 Gravity = Literal["directions", "file", "pose"]
 SAME_TEMPERATURE = 2.0  # difference of the temperatures of such halves [K]
@@ -92,7 +93,7 @@ def _partners(curves: FrictionCurves) -> NDArray[np.int64]:
     return found
 
 
-def _is_forward(curves: FrictionCurves) -> NDArray[np.bool_]:
+def _is_forward(curves: FrictionCurves) -> Flags:
     """Whether the first joint that moves turns forward, (k,): the same for a whole plateau."""
     first = np.argmax(curves.speeds != 0, axis=1)
     return np.asarray(curves.speeds[np.arange(len(first)), first] > 0)

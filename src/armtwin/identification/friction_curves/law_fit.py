@@ -26,7 +26,7 @@ from armtwin.identification.friction_curves.local_minima import (
 )
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
-from armtwin.maths.batch import Flags, Floats, Pair
+from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 
 HELD = 0.95  # probability that an interval holds the number
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
@@ -47,7 +47,7 @@ def deviations(rows: TorqueRows, x: Floats, variance: float) -> Floats:
 
 def intervals(
     rows: TorqueRows, valleys: list[LocalMinimum], variance: float, freedom: int
-) -> tuple[Floats, Floats]:
+) -> TwoArrays:
     """Ends of the intervals of coefficients and shapes, (p,) each; nan for one at its bound.
 
     Args:

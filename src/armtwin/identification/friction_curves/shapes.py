@@ -20,7 +20,7 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, TwoArrays
 from armtwin.notebook.sections import Record
 
 # laws that are compared, by the name that a robot file has for them
@@ -78,7 +78,7 @@ def sort_shape(kind: type[Law], shape: Floats) -> Floats:
     return found
 
 
-def bounds(kind: type[Law], slowest: float, fastest: float) -> tuple[Floats, Floats]:
+def bounds(kind: type[Law], slowest: float, fastest: float) -> TwoArrays:
     """Least and largest shape parameters for points between two speeds [rad/s]."""
     low, high = [], []
     for name in shape_names(kind):

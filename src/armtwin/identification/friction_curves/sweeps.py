@@ -19,7 +19,7 @@ from armtwin.identification.friction_curves.plateaus import join_curves, smooth_
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.robot.robot import Robot
 
 ALONE = 0.1  # of the moving joint's speed that others may have
@@ -122,9 +122,7 @@ def _halves(
             yield means[0], means[1], means[2]
 
 
-def _along(
-    q: Floats, v: Floats, tau: Floats, half_cycle: slice, places: Floats
-) -> tuple[Floats, Floats]:
+def _along(q: Floats, v: Floats, tau: Floats, half_cycle: slice, places: Floats) -> TwoArrays:
     """Speed and torque of a half-cycle at positions."""
     order = np.argsort(q[half_cycle])
     x = q[half_cycle][order]

@@ -25,7 +25,7 @@ from armtwin.identification.friction_curves.shapes import (
     law_of,
     shape_names,
 )
-from armtwin.maths.batch import Flags, Floats, Pair
+from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 
 AT_REST = 1e-6  # share of the fastest speed below which an element is at rest
 STEP = 1e-7  # of the logarithm of a shape number, for slopes
@@ -136,7 +136,7 @@ class TorqueRows:
         return self._held.shape[1]
 
     @cached_property
-    def limits(self) -> tuple[Floats, Floats]:
+    def limits(self) -> TwoArrays:
         """Logarithms of the least and largest shape numbers."""
         low, high = [np.zeros(0)], [np.zeros(0)]
         for e, kind in enumerate(self.kinds):

@@ -19,7 +19,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
 from armtwin.identification.payload.load_fit import LoadFit, quantile, wider
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.robot.robot import Robot
 
 STEPS = 60
@@ -134,7 +134,7 @@ def _with_known_mass(nine: Floats) -> Floats:
     return ten
 
 
-def _linear(rows: _Currents, x: Floats, known: float) -> tuple[Floats, Floats]:
+def _linear(rows: _Currents, x: Floats, known: float) -> TwoArrays:
     """Residual currents, (m, e), and the Jacobian by (ln k, nine), (m, e, e + 9)."""
     motors = rows.current.shape[1]
     k = np.exp(x[:motors])
@@ -146,9 +146,7 @@ def _linear(rows: _Currents, x: Floats, known: float) -> tuple[Floats, Floats]:
     return rows.current - explained, slope
 
 
-def _solve(
-    rows: _Currents, known: float, start: Floats | None, sigma: Floats | None
-) -> tuple[Floats, Floats]:
+def _solve(rows: _Currents, known: float, start: Floats | None, sigma: Floats | None) -> TwoArrays:
     """(ln k, nine) of least squares, (e + 9,), and the residual of each motor, (e,)."""
     x = _first(rows, known) if start is None else start
     fixed = sigma

@@ -14,7 +14,7 @@ from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.payload.truncated_mass import TruncatedMass
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
@@ -233,7 +233,7 @@ def _numbers(result: PayloadIdentification) -> Blocks:
     )
 
 
-def _six(values: list[float]) -> dict[str, float]:
+def _six(values: list[float]) -> NamedNumbers:
     return dict(zip(("xx", "yy", "zz", "xy", "xz", "yz"), values, strict=True))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 STEPS = 8
 SAME = 0.05  # share of a joint's speed by which the runs of one motion may differ
@@ -39,7 +39,7 @@ class SynchronisedRuns:
     apart: Floats
 
 
-def synchronise(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> SynchronisedRuns:
+def synchronise(without: Log, with_it: Log, torques: TwoArrays) -> SynchronisedRuns:
     """Synchronise two runs of one motion.
 
     Args:

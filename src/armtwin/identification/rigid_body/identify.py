@@ -32,7 +32,7 @@ from armtwin.identification.rigid_body.fit.consistency_cost import choose_consis
 from armtwin.identification.rigid_body.friction.terms import set_own_stiffness, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.parameters import with_values
 from armtwin.robot.robot import Robot
@@ -242,7 +242,7 @@ def _choose_parameters(
 
 def _certainty(
     experiment: IdentificationData, regularised: RegularisedFit, analysis: Decomposition
-) -> tuple[Floats, Floats]:
+) -> TwoArrays:
     """Covariance of the parameters (p, p), and the share of each that the logs determine (p,)."""
     recipe, independent = experiment.recipe, experiment.independent
     if recipe.estimator == "truncated":

@@ -14,6 +14,7 @@ from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.writing import to_toml
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.maths.batch import Values
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Record
 
@@ -120,7 +121,7 @@ def _read_list(key: str, value: Any) -> Any:
     return tuple(_check_value(value, right, contract))
 
 
-def _read_bounds(value: Any) -> dict[str, tuple[float, ...]]:
+def _read_bounds(value: Any) -> dict[str, Values]:
     """Lower and upper bounds by the names of links."""
     contract = "lower and upper bounds in kg by the names of links"
     bounds = {}

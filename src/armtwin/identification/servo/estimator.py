@@ -24,7 +24,7 @@ from armtwin.identification.servo.structure import (
     free_columns,
     respond_to_encoder,
 )
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Indices, TwoArrays
 from armtwin.robot.schema.servo import Side
 
 ROUNDS = 15  # of steps
@@ -52,7 +52,7 @@ class DriveLaw:
 
     poles: Poles
     side: Side
-    terms: tuple[int, ...]
+    terms: Indices
     theta: Floats
     sign_speed: float
     offset: EncoderOffset | None
@@ -110,7 +110,7 @@ class _Fit:
     def __init__(self, logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> None:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
 
-    def table(self, poles: Poles) -> tuple[Floats, Floats]:
+    def table(self, poles: Poles) -> TwoArrays:
         """Columns in use, free ones last, (m, k), and the target, (m,)."""
         terms = list(self.chosen.terms)
         tables, targets, free = [], [], []
@@ -132,7 +132,7 @@ class _Fit:
         twist = log.twist - log.twist[0]
         return log.error + respond_to_encoder(poles, twist, log.rate)
 
-    def solve(self, poles: Poles) -> tuple[Floats, Floats]:
+    def solve(self, poles: Poles) -> TwoArrays:
         """Coefficients and residual."""
         table, target = self.table(poles)
         sizes = np.linalg.norm(table, axis=0)

@@ -24,7 +24,7 @@ from armtwin.identification.servo.structure import (
     SPEED,
     TORQUE,
 )
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Values
 from armtwin.robot.schema.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
@@ -155,5 +155,5 @@ def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
     )
 
 
-def _numbers(values: Floats) -> tuple[float, ...]:
+def _numbers(values: Floats) -> Values:
     return tuple(float(x) + 0.0 for x in values)

@@ -28,7 +28,7 @@ from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Pair, TwoArrays, Values
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
@@ -149,7 +149,7 @@ def _check_lead(log: Log, name: str) -> None:
         )
 
 
-def _leads(log: Log) -> tuple[Floats, Floats]:
+def _leads(log: Log) -> TwoArrays:
     """Times by which joints lead their reference [s], and how much of the error that explains."""
     v = np.gradient(log.q_ref, log.time, axis=0)
     moving = np.ptp(log.q_ref, axis=0) > AT_REST
@@ -327,7 +327,7 @@ def _slow_gain_width(p1: float, seen: float) -> float:
     return max(p1, slowest - p1) if p1 < slowest else 0.0
 
 
-def _intervals(rows: Sequence[ServoRow]) -> dict[str, tuple[float, ...]]:
+def _intervals(rows: Sequence[ServoRow]) -> dict[str, Values]:
     """Lower, then upper bounds of the 90 % intervals of all drives."""
     found = {}
     for name in ("delay", "kp", "ki", "ff_gain"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,7 @@ from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Names, Sentences
 from armtwin.notebook.numbers import FINE_PERCENT, Number
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.sections import (
@@ -75,7 +75,7 @@ class ServoRow:
     ff_gain: float
     encoder_offset: float | None
     kv: float | None
-    interval: dict[str, float]
+    interval: NamedNumbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,7 +279,7 @@ def _path(found: ServoIdentification) -> Blocks:
 def _servo(found: ServoIdentification) -> Blocks:
     """Parameters of each drive with their intervals."""
     yield Text(f"Written as servo '{NAME}' of the robot file, for the model's torque.")
-    yield Table(_columns(found), [_record(row) for row in found.table])
+    yield Table(_columns(found), [vars(row) for row in found.table])
     yield Text(
         "± half widths of 90 % intervals. kp and ki are over the velocity gain; the torque gain is "
         "speed per motor torque, negative where load makes the drive lag.",
@@ -311,21 +311,6 @@ def _columns(found: ServoIdentification) -> tuple[Column, ...]:
     if any(row.encoder_offset is not None for row in found.table):
         columns.append(Column("encoder_offset", "link late", MILLISECONDS, page_only=True))
     return tuple(columns)
-
-
-def _record(row: ServoRow) -> Record:
-    return {
-        "name": row.name,
-        "structure": row.structure,
-        "feedback": row.feedback,
-        "delay": row.delay,
-        "kp": row.kp,
-        "ki": row.ki,
-        "ff_gain": row.ff_gain,
-        "encoder_offset": row.encoder_offset,
-        "kv": row.kv,
-        "interval": row.interval,
-    }
 
 
 def _json(row: ServoRow) -> Record:
@@ -399,7 +384,7 @@ def _errors(found: ServoIdentification, times: Floats) -> Blocks:
         yield Plot("time", "time [s]", "error", "mrad", lines, 0, len(times), caption=caption)
 
 
-def _diagnose(found: ServoIdentification) -> Iterator[str]:
+def _diagnose(found: ServoIdentification) -> Sentences:
     fit = found.fits["model"]  # the servo that is written and whose numbers are shown
     for row, law in zip(found.table, fit.laws, strict=True):
         if reference_delay(law) + law.interval[2 + SPEED] < 0:

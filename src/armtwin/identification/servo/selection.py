@@ -30,7 +30,7 @@ from armtwin.identification.servo.structure import (
     free_columns,
     respond_to_encoder,
 )
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Indices, TwoArrays
 from armtwin.robot.schema.servo import Side
 
 PARTS = 5  # of each log, left out in turn
@@ -47,7 +47,7 @@ ERROR, TWIST = len(TERMS), len(TERMS) + 1  # columns beside those of the terms
 
 Order = Literal[1, 2]
 # A slow loop passes the speed as it is: a delay of the whole reference is no term of its own.
-OPTIONAL: dict[int, tuple[int, ...]] = {
+OPTIONAL: dict[int, Indices] = {
     1: (REFERENCE, ACCELERATION, SIGN, TORQUE),
     2: (REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY),
 }
@@ -78,7 +78,7 @@ class ChosenLaw:
 
     order: Order
     side: Side
-    terms: tuple[int, ...]
+    terms: Indices
     start: Poles
     left_out: float
 
@@ -96,7 +96,7 @@ class Sums:
     poles: list[Poles]
     parts: Floats
 
-    def best(self, order: Order, side: Side, terms: tuple[int, ...]) -> ChosenLaw:
+    def best(self, order: Order, side: Side, terms: Indices) -> ChosenLaw:
         """The best poles for given terms, and their error on left-out parts."""
         free = range(TWIST + 1, self.parts.shape[-1])
         used = [*terms, *free]
@@ -133,7 +133,7 @@ def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> 
             yield part.T @ part
 
 
-def _target(parts: Floats, side: Side) -> tuple[Floats, Floats]:
+def _target(parts: Floats, side: Side) -> TwoArrays:
     """Products of all columns with the target, and of the target with itself.
 
     With a link encoder that is e + F twist, as the twist acts with a known gain.
@@ -145,7 +145,7 @@ def _target(parts: Floats, side: Side) -> tuple[Floats, Floats]:
     return across, itself
 
 
-def _solve(parts: Floats, used: list[int], side: Side) -> tuple[Floats, Floats]:
+def _solve(parts: Floats, used: list[int], side: Side) -> TwoArrays:
     """Coefficients of the used columns, and their residual sum of squares."""
     across, itself = _target(parts, side)
     matrix = parts[..., used, :][..., used]
@@ -225,7 +225,7 @@ def _select_terms_forward(
 
 
 def _with_terms(
-    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, terms: tuple[int, ...]
+    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, terms: Indices
 ) -> list[ChosenLaw]:
     """All drives with given terms, each with the encoder of the lower left-out error."""
     found = []

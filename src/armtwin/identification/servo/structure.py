@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Values
 
 TERMS = ("load", "speed", "reference", "acceleration", "sign", "torque", "delay")
 LOAD, SPEED, REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY = range(7)
@@ -51,7 +51,7 @@ class Poles:
 
 
 @lru_cache(2000)
-def _discrete(numerator: tuple[float, ...], denominator: tuple[float, ...], step: float) -> Any:
+def _discrete(numerator: Values, denominator: Values, step: float) -> Any:
     """Coefficients of a filter that is exact for inputs which are linear between samples."""
     from scipy.signal import cont2discrete
 
@@ -59,16 +59,14 @@ def _discrete(numerator: tuple[float, ...], denominator: tuple[float, ...], step
     return np.atleast_1d(np.squeeze(b)), a
 
 
-def _response(
-    numerator: tuple[float, ...], denominator: tuple[float, ...], x: Floats, rate: float
-) -> Floats:
+def _response(numerator: Values, denominator: Values, x: Floats, rate: float) -> Floats:
     from scipy.signal import lfilter
 
     b, a = _discrete(numerator, denominator, 1 / rate)
     return np.asarray(lfilter(b, a, x, axis=0))
 
 
-def _denominator(poles: Poles) -> tuple[float, ...]:
+def _denominator(poles: Poles) -> Values:
     """D over what it has in common with s."""
     full = [1.0, poles.p1, poles.p0] if poles.p0 > 0 else [1.0, poles.p1]
     if poles.lag > 0:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.identification.transmission.twist_rows import TwistRows
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 ROUNDS = 3  # of the weights
 LEAST_RESIDUAL = 1e-9  # [rad]
@@ -103,7 +103,7 @@ def _system(
     elastic: Sequence[int],
     loose: Sequence[int],
     extra: Sequence[tuple[int, Floats]],
-) -> tuple[Floats, Floats]:
+) -> TwoArrays:
     """Columns (k, m, p) and twist (k, m) of the moving samples, each log's means removed."""
     m, joints = rows.twist.shape
     X = np.zeros((joints, m, 1 + len(elastic) + len(loose) + len(extra)))

@@ -33,7 +33,7 @@ from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentificat
 from armtwin.logs.log import Log
 from armtwin.logs.torque import torque_channel
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm
 CLOSED = 0.02  # of the travel of a cycle by which its ends may differ
@@ -238,7 +238,7 @@ def _fit_exponential(time: Floats, y: Floats) -> _Decay:
 
     span = float(np.ptp(time))
 
-    def linear(constant: float) -> tuple[Floats, Floats]:
+    def linear(constant: float) -> TwoArrays:
         A = np.column_stack([np.ones(len(time)), np.exp(-time / constant)])
         values = np.linalg.lstsq(A, y, rcond=None)[0]
         return values, y - A @ values

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from armtwin.drives.friction.load import LOCKS, Load
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, NamedNumbers, Names
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
@@ -59,7 +59,7 @@ class WormIdentification(Result):
     missed: Floats
     residual_rms_plain: Floats
     joints: Names
-    largest_load: dict[str, float]
+    largest_load: NamedNumbers
 
     @cached_property
     def robot(self) -> Robot:

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from armtwin.maths.batch import Values
 from armtwin.notebook.sections import Record
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
@@ -20,7 +21,7 @@ POWERS_OF_VELOCITY_LAW = {"kp": 1, "ki": 2, "kv": 1, "kiv": 1}
 DAMPING = ("kv", "kvf", "kd")
 
 
-def with_bandwidth(servo: Servo, factors: tuple[float, ...]) -> Servo:
+def with_bandwidth(servo: Servo, factors: Values) -> Servo:
     """The servo with its bandwidth scaled, a factor for each drive."""
     if isinstance(servo, Proportional):
         return replace(servo, gain=_scale_values(servo.gain, factors))
@@ -91,7 +92,7 @@ def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
     return _with_powers(servo, dict.fromkeys(("coulomb", "viscous"), 1), (factor,))
 
 
-def _with_powers(servo: Any, powers: dict[str, int], factors: tuple[float, ...]) -> Any:
+def _with_powers(servo: Any, powers: dict[str, int], factors: Values) -> Any:
     """A servo with gains scaled by powers of factors; gains that it has not are left out."""
     changes = {}
     for name, power in powers.items():
@@ -101,7 +102,7 @@ def _with_powers(servo: Any, powers: dict[str, int], factors: tuple[float, ...])
     return replace(servo, **changes)
 
 
-def _scale_values(values: tuple[float, ...], factors: tuple[float, ...]) -> tuple[float, ...]:
+def _scale_values(values: Values, factors: Values) -> Values:
     """Values for all drives or for each, times factors for all or for each."""
     count = max(len(values), len(factors))
     pairs = zip(for_each(values, count), for_each(factors, count), strict=True)

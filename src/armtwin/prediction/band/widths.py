@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from armtwin.maths.batch import NamedNumbers
+
 Kind = Literal[
     "servo.bandwidth",
     "servo.damping",
@@ -52,7 +54,7 @@ WIDTHS: dict[str, tuple[float, float, float, float]] = {
 COLUMNS = {"measured": 0, "identified": 0, "document": 0, "public": 1, "derived": 2, "assumed": 3}
 POSITION = 0.01  # half width of the 90 % interval of a workpiece, in each direction [m]
 YAW = math.radians(1.0)  # and in their turn about the vertical [rad]
-MEASURED: dict[str, float] = {  # standard deviations of a workpiece that was probed, by unit
+MEASURED: NamedNumbers = {  # standard deviations of a workpiece that was probed, by unit
     "m": 0.001 / Z_90,
     "rad": math.radians(0.1) / Z_90,
 }

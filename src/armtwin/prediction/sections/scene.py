@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.sections import Record
 from armtwin.prediction.band.band import Band
@@ -94,7 +94,7 @@ def _exceedance_ratios(band: Band, places: Floats) -> Floats:
     return np.where(process_is_on(band.prediction.job, places), found, -1.0)
 
 
-def _fill_between(largest: Floats, on: NDArray[np.bool_], reached: NDArray[np.int_]) -> None:
+def _fill_between(largest: Floats, on: Flags, reached: NDArray[np.int_]) -> None:
     """Points between two samples take the value of the one before."""
     first, last = int(reached.min()), int(reached.max())
     for k in range(first, last):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.robot import Robot
 
@@ -71,7 +71,7 @@ def joint_sizes(
     return JointSizes(torque, speed, limited)
 
 
-def _carrying(robot: Robot, q: Floats) -> tuple[Floats, Floats]:
+def _carrying(robot: Robot, q: Floats) -> TwoArrays:
     """Mass matrices (k, n, n) and weights (k, n) of the arm with a point mass beside its tool."""
     links = robot.parameters[robot.layout.all_links].reshape(-1, 10)
     mass = CARRIED * links[:, 0].sum()

@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.drives.balancers import Strut
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Indices, Names
 from armtwin.mechanics.arm import Arm, joint_motion
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.bodies import link_parameters
@@ -59,7 +59,7 @@ class Assembly:
         return build_tree(self.description)
 
     @cached_property
-    def free(self) -> tuple[int, ...]:
+    def free(self) -> Indices:
         """Indices of the joints that have a coordinate of their own."""
         found = []
         for i, joint in enumerate(self.tree.joints):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Sentences
 from armtwin.maths.units import SMALLEST
 from armtwin.mechanics.inertia import ten_parameters, transform_to_parent, why_unphysical
 from armtwin.robot.schema.description import Description
@@ -80,7 +78,7 @@ def body_problems(description: Description) -> list[str]:
     return problems or list(_impossible_links(description))
 
 
-def _contradictions(place: str, body: Body | None) -> Iterator[str]:
+def _contradictions(place: str, body: Body | None) -> Sentences:
     """What no body can have, whatever it is part of."""
     if body is None:
         return
@@ -101,7 +99,7 @@ def _load_problems(place: str, body: Body | None) -> list[str]:
     return [f"{place}: {why}"] if why else []
 
 
-def _impossible_links(description: Description) -> Iterator[str]:
+def _impossible_links(description: Description) -> Sentences:
     """Moving links that cannot exist with what is mounted on them; those marked so may stay."""
     moving = {joint.child for joint in description.joint}
     for i, link in enumerate(description.link, 1):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, spread
+from armtwin.maths.batch import Floats, TwoArrays, spread
 from armtwin.maths.traced_rows import compute, is_traced
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor
 from armtwin.mechanics.rotors import Rotors
@@ -82,7 +82,7 @@ def forward_dynamics(robot: Assembly, q: Floats, v: Floats, tau: Floats) -> Floa
     return a
 
 
-def energy(robot: Assembly, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+def energy(robot: Assembly, q: Floats, v: Floats) -> TwoArrays:
     """Kinetic energy with the rotors, and potential energy with the balancers, each (m,) [J]."""
     m, n = q.shape
     kinetic = 0.5 * np.einsum("mi,mij,mj->m", v, mass_matrix(robot, q), v)

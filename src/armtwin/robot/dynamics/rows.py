@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.drives.balancers import Strut
 from armtwin.drives.linkage import Triangle
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.maths.rotations import inverse
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Balancer, Hydraulic
@@ -65,7 +65,7 @@ class Row:
 
 
 def row(
-    description: Description, tree: Tree, on: str | dict[str, float], side: Side | None = None
+    description: Description, tree: Tree, on: str | NamedNumbers, side: Side | None = None
 ) -> Row:
     """The row that `on` names: a joint, a motor, a hydraulic drive or weights of joints."""
     for i, motor in enumerate(description.motor):
@@ -82,7 +82,7 @@ def hydraulic_row(drive: Hydraulic, tree: Tree) -> Row:
     return Row(_weights(tree, drive.on), "link", drive.linkage)
 
 
-def _weights(tree: Tree, on: str | dict[str, float]) -> Floats:
+def _weights(tree: Tree, on: str | NamedNumbers) -> Floats:
     s = np.zeros(len(tree.joints))
     weights = {on: 1.0} if isinstance(on, str) else on
     for name, weight in weights.items():

@@ -35,7 +35,7 @@ from armtwin.elements.placed import Placed
 from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, Indices, NamedArrays, NamedNumbers, Names
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
@@ -65,7 +65,7 @@ class RobotStructure:
     """
 
     structure: Structure
-    joints: tuple[int, ...]
+    joints: Indices
     frames: dict[str, tuple[str, str, Floats]]
 
     def coordinates(self, q: ArrayLike) -> Floats:
@@ -460,9 +460,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     return _assemble(assembly, builder.draft, frames)
 
 
-def with_joint_springs(
-    robot: RobotStructure, q: Floats, stiffness: dict[str, float]
-) -> RobotStructure:
+def with_joint_springs(robot: RobotStructure, q: Floats, stiffness: NamedNumbers) -> RobotStructure:
     """The robot with motors held at q, and joints that turn against their transmissions.
 
     Args:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from armtwin.errors import FileError
 from armtwin.files.reading import check_format
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
+from armtwin.maths.batch import Sentences
 from armtwin.robot.formats import denavit_hartenberg
 from armtwin.robot.schema.description import FORMAT, Description
 
@@ -21,7 +21,7 @@ FROM_HYDRAULIC = {
 }
 
 
-def changes_since_format_1(tables: Tables) -> Iterator[str]:
+def changes_since_format_1(tables: Tables) -> Sentences:
     """What to change in a robot file of format 1, as sentences that start with the key."""
     for i, transmission in enumerate(_groups(tables, "transmission"), 1):
         if "kind" in transmission:
@@ -35,7 +35,7 @@ def changes_since_format_1(tables: Tables) -> Iterator[str]:
     yield from _single_dampings(tables)
 
 
-def _sides_to_add(tables: Tables) -> Iterator[str]:
+def _sides_to_add(tables: Tables) -> Sentences:
     """Friction across a transmission that does not say its side."""
     between = [transmission.get("joint") for transmission in _groups(tables, "transmission")]
     for i, element in enumerate(_groups(tables, "friction"), 1):
@@ -46,7 +46,7 @@ def _sides_to_add(tables: Tables) -> Iterator[str]:
             yield f"friction.{i}.side: add it, 'motor' or 'link' of the transmission"
 
 
-def _single_dampings(tables: Tables) -> Iterator[str]:
+def _single_dampings(tables: Tables) -> Sentences:
     """Filters whose damping is one number, where a list is wanted."""
     for name, servo in _tables_in(tables.get("servo")).items():
         for key, group in _tables_in(servo).items():

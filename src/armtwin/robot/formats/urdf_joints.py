@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.errors import did_you_mean
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers
 from armtwin.notebook.sections import Record
 from armtwin.robot.formats.urdf_numbers import Reader
 from armtwin.robot.formats.xml_tree import Node
@@ -35,7 +35,7 @@ class UrdfJoint:
     child: str
     X: Floats
     axis: Floats
-    limits: dict[str, float]
+    limits: NamedNumbers
     mimic: Mimic | None
     damping: float
     friction: float
@@ -120,11 +120,11 @@ def _mimic(reader: Reader, node: Node | None, what: str) -> Mimic | None:
     )
 
 
-def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str, float]:
+def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> NamedNumbers:
     """Limits by the names of a robot file; those that mean no limit are left out."""
     if node is None or kind == "fixed":
         return {}
-    limits: dict[str, float] = {}
+    limits: NamedNumbers = {}
     for key, ours in (("velocity", "velocity"), ("effort", "torque")):
         value = reader.any_number(node, key, f"{what} limit", 0.0)
         if value < 0:
@@ -136,9 +136,9 @@ def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str
     return {**limits, **_range(reader, node, kind, what)}
 
 
-def _range(reader: Reader, node: Node, kind: str, what: str) -> dict[str, float]:
+def _range(reader: Reader, node: Node, kind: str, what: str) -> NamedNumbers:
     """Lower and upper limit of the position, as far as there are any."""
-    limits: dict[str, float] = {}
+    limits: NamedNumbers = {}
     for key in ("lower", "upper"):
         value = reader.any_number(node, key, f"{what} limit", 0.0)
         if kind == "revolute" and LARGEST_ANGLE < abs(value) <= NO_LIMIT:
@@ -152,9 +152,9 @@ def _range(reader: Reader, node: Node, kind: str, what: str) -> dict[str, float]
     return limits
 
 
-def mechanical_reductions(reader: Reader, root: Node) -> dict[str, float]:
+def mechanical_reductions(reader: Reader, root: Node) -> NamedNumbers:
     """Gear ratio of each joint that a <transmission> names."""
-    ratios: dict[str, float] = {}
+    ratios: NamedNumbers = {}
     for transmission in root.all("transmission"):
         joint = transmission.first("joint")
         for node in transmission.walk():
@@ -177,7 +177,7 @@ def _ratio(text: str) -> float:
         return 0.0
 
 
-def drive_groups(reader: Reader, joints: list[UrdfJoint], ratios: dict[str, float]) -> Record:
+def drive_groups(reader: Reader, joints: list[UrdfJoint], ratios: NamedNumbers) -> Record:
     """Motors, gear and friction groups of a robot file, as far as the URDF gives them."""
     groups: Record = {}
     motors = []

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, Sentences
 from armtwin.maths.rotations import to_rpy
 from armtwin.mechanics.inertia import about_centre, inertia_matrix
 from armtwin.robot.dynamics.assembly import Assembly
@@ -141,7 +141,7 @@ def fit_joint_friction(
     return found
 
 
-def _describe_drives(robot: Assembly, friction: dict[str, JointFriction]) -> Iterator[str]:
+def _describe_drives(robot: Assembly, friction: dict[str, JointFriction]) -> Sentences:
     """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
     reflected = robot.rotor_inertias @ robot.motor_rows**2
     parts = []

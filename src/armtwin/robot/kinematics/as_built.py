@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Values
 from armtwin.maths.rotations import about, pose
 from armtwin.robot.dynamics.bodies import body_from, parameters_of
 from armtwin.robot.dynamics.rows import gear_matrix, separating_joint
@@ -170,7 +170,7 @@ def _move_pins(d: Description, balancer: Balancer, name: str, foot: str, tip: Fl
         return balancer
     at_foot = joint.child == name
 
-    def pin(link: str, point: tuple[float, ...]) -> tuple[str, tuple[float, float, float]]:
+    def pin(link: str, point: Values) -> tuple[str, tuple[float, float, float]]:
         if link != name:
             x, y, z = point
             return link, (x, y, z)

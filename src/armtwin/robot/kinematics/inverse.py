@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, TwoArrays, check_array
 from armtwin.maths.rotations import nearest_rotation
 from armtwin.mechanics import kinematics, newton_ik, wrist_arm
 from armtwin.mechanics.wrist_arm import WristArm
@@ -186,7 +186,7 @@ class InverseKinematics:
         return 1.0 - self.robot.arm.slides[list(self.robot.free)]
 
     @cached_property
-    def _map(self) -> tuple[Floats, Floats]:
+    def _map(self) -> TwoArrays:
         """G and c of the joints G q + c."""
         coupling = self.robot.coupling
         if coupling is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, NamedNumbers, check_array
 from armtwin.robot.kinematics.strokes import check_levers
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Wrist
@@ -71,7 +71,7 @@ def from_wrist(robot: Robot, coordinates: ArrayLike) -> Floats:
     )
 
 
-def replace_home_coordinates(robot: Robot, changes: dict[str, float]) -> Floats:
+def replace_home_coordinates(robot: Robot, changes: NamedNumbers) -> Floats:
     """The home of a robot in wrist coordinates, some of them replaced by name, (5,)."""
     wrist = wrist_of(robot)
     found = wrist_coordinates(robot, np.array(wrist.home))

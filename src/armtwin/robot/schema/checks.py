@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from armtwin.drives.balancers import GasForce
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.maths.batch import NamedArrays
+from armtwin.maths.batch import NamedArrays, Sentences
 from armtwin.maths.units import units_of
 from armtwin.robot.dynamics.bodies import body_problems
 from armtwin.robot.dynamics.rows import (
@@ -35,7 +34,7 @@ FOLLOWS = "which follows through a loop and has no coordinate of its own"
 NO_LENGTH = 1e-6  # m: a rod so short has no direction, pins so near are one
 
 
-def loop_problems(description: Description) -> Iterator[str]:
+def loop_problems(description: Description) -> Sentences:
     """Rods without a length, hinges in two places, joints that cannot follow."""
     if not description.loop:
         return
@@ -60,7 +59,7 @@ def link_poses(tree: Tree) -> NamedArrays:
     return found
 
 
-def _pin_problems(place: str, loop: Loop, poses: NamedArrays) -> Iterator[str]:
+def _pin_problems(place: str, loop: Loop, poses: NamedArrays) -> Sentences:
     if loop.link_a == loop.link_b:
         yield f"{place} must join two links, got '{loop.link_a}' twice"
         return
@@ -77,7 +76,7 @@ def _pin_problems(place: str, loop: Loop, poses: NamedArrays) -> Iterator[str]:
         yield f"{place}.axis must not be zero"
 
 
-def _passive_problems(place: str, loop: Loop, tree: Tree) -> Iterator[str]:
+def _passive_problems(place: str, loop: Loop, tree: Tree) -> Sentences:
     if not loop.passive:
         yield f"{place}.passive must name the joints that follow through this loop, got none"
     for name in loop.passive:
@@ -86,7 +85,7 @@ def _passive_problems(place: str, loop: Loop, tree: Tree) -> Iterator[str]:
             yield f"{place}.passive: joint '{name}' must be revolute and must not mimic another"
 
 
-def _driven_problems(description: Description, passive: Counter[str]) -> Iterator[str]:
+def _driven_problems(description: Description, passive: Counter[str]) -> Sentences:
     """Motors, friction and transmissions act on joints that have a coordinate."""
     for transmission in description.transmission:
         if transmission.joint in passive:
@@ -124,7 +123,7 @@ def _poses_are_given(description: Description) -> bool:
     return not any(group.problem() for group in groups if isinstance(group, Orientation))
 
 
-def _own_problems(description: Description) -> Iterator[str]:
+def _own_problems(description: Description) -> Sentences:
     """What the groups find wrong with themselves."""
     for path, group in groups_of(description, by_name=False):
         own = group.problem() if hasattr(group, "problem") else ""
@@ -137,7 +136,7 @@ def _own_problems(description: Description) -> Iterator[str]:
         yield from _idle_sources(group, path)
 
 
-def _range_problems(group: Any, path: str) -> Iterator[str]:
+def _range_problems(group: Any, path: str) -> Sentences:
     """Numbers that a file could not hold; a robot changed by code obeys the same ranges."""
     for name, unit in units_of(group.__class__):
         value = getattr(group, name)
@@ -147,7 +146,7 @@ def _range_problems(group: Any, path: str) -> Iterator[str]:
                 yield f"{path}.{name} {unit.broken(number)}, got {number:g}"
 
 
-def _idle_sources(group: Any, path: str) -> Iterator[str]:
+def _idle_sources(group: Any, path: str) -> Sentences:
     """Sources for keys that the group does not have."""
     source = getattr(group, "source", None)
     if not isinstance(source, dict):
@@ -169,7 +168,7 @@ def _keys_within(group: Any) -> set[str]:
     return keys
 
 
-def _joint_problems(description: Description) -> Iterator[str]:
+def _joint_problems(description: Description) -> Sentences:
     leaders = [joint.name for joint in description.joint if joint.mimic is None]
     for i, joint in enumerate(description.joint, 1):
         if not np.linalg.norm(joint.axis) > 1e-9:
@@ -182,7 +181,7 @@ def _joint_problems(description: Description) -> Iterator[str]:
         yield from _limit_problems(joint, f"joint.{i}.limits")
 
 
-def _limit_problems(joint: Joint, place: str) -> Iterator[str]:
+def _limit_problems(joint: Joint, place: str) -> Sentences:
     limits = joint.limits
     if limits is None:
         return
@@ -194,7 +193,7 @@ def _limit_problems(joint: Joint, place: str) -> Iterator[str]:
         yield f"{place}.source ('{joint.name}') is missing"
 
 
-def _gear_problems(description: Description) -> Iterator[str]:
+def _gear_problems(description: Description) -> Sentences:
     gear = description.gear
     motors, joints = len(description.motor), len(description.joint)
     if gear is None:
@@ -222,7 +221,7 @@ def _has_shape(gear: Gear, motors: int, joints: int) -> bool:
     return len(gear.matrix or ()) == motors and widths == {joints}
 
 
-def _drive_problems(description: Description) -> Iterator[str]:
+def _drive_problems(description: Description) -> Sentences:
     for i, balancer in enumerate(description.balancer, 1):
         why = _why_no_balancer(balancer, description)
         if why:
@@ -238,7 +237,7 @@ def _drive_problems(description: Description) -> Iterator[str]:
             yield f"servo.{name}.{phrase}"
 
 
-def _load_problems(description: Description) -> Iterator[str]:
+def _load_problems(description: Description) -> Sentences:
     """Friction by the load of a gear on rows that no motor alone turns."""
     followers = [element for element in description.friction if element.follows_load]
     if not followers or any(joint.mimic is not None for joint in description.joint):
@@ -253,7 +252,7 @@ def _load_problems(description: Description) -> Iterator[str]:
             yield str(error)
 
 
-def _as_built_problems(description: Description) -> Iterator[str]:
+def _as_built_problems(description: Description) -> Sentences:
     """Flexures and deviations of the same name, or with the name of a joint."""
     names = [joint.name for joint in description.joint]
     for i, flexure in enumerate(description.flexure, 1):
@@ -267,7 +266,7 @@ def _as_built_problems(description: Description) -> Iterator[str]:
         seen.add(deviation.joint)
 
 
-def _wrist_problems(description: Description) -> Iterator[str]:
+def _wrist_problems(description: Description) -> Sentences:
     """Wrist coordinates of an arm that has not as many joints, or a home of another length."""
     wrist = description.wrist
     if wrist is None:
@@ -279,7 +278,7 @@ def _wrist_problems(description: Description) -> Iterator[str]:
         yield f"wrist.home must have a position for each of {joints} joints, got {len(wrist.home)}"
 
 
-def _standard_deviation_problems(description: Description) -> Iterator[str]:
+def _standard_deviation_problems(description: Description) -> Sentences:
     """Standard deviations of what is no parameter, with any of the sets of friction."""
     if description.standard_deviation is None:
         return
@@ -307,7 +306,7 @@ def _why_no_balancer(balancer: Balancer, description: Description) -> str:
     return f": {why}" if why else ""
 
 
-def _transmission_problems(description: Description) -> Iterator[str]:
+def _transmission_problems(description: Description) -> Sentences:
     """Joints with two transmissions, springs without a stiffness."""
     seen: dict[str, int] = {}
     for i, transmission in enumerate(description.transmission, 1):
@@ -323,7 +322,7 @@ def _transmission_problems(description: Description) -> Iterator[str]:
             yield f"transmission.{i} ('{joint}'): damping and backlash need a stiffness"
 
 
-def _side_problems(description: Description) -> Iterator[str]:
+def _side_problems(description: Description) -> Sentences:
     """Friction that does not say its side of a transmission, or says one where there is none."""
     between = {x.joint for x in description.transmission if x.joint}
     for i, element in enumerate(description.friction, 1):

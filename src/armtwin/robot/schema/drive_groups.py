@@ -31,6 +31,7 @@ from armtwin.files.fields import (
     unknown_widths,
 )
 from armtwin.files.shape import FLAT, differing_from
+from armtwin.maths.batch import NamedNumbers
 from armtwin.maths.quantities import (
     Current,
     Direction,
@@ -60,7 +61,7 @@ CURRENTS_ARE_TORQUES = "assumed: 1 N m/A, so that currents are torques"
 LEAST_TORQUE = 1e-9  # of a contact that has no dry friction, so that its bristle has a stiffness
 
 
-def _row(value: Any) -> str | dict[str, float]:
+def _row(value: Any) -> str | NamedNumbers:
     if isinstance(value, dict) and value:
         return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
     if not isinstance(value, str):

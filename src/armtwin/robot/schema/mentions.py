@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from armtwin.errors import did_you_mean
+from armtwin.maths.batch import NamedNumbers, Sentences
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.tree import build_tree
 
@@ -26,7 +27,7 @@ class Mention(NamedTuple):
     known: Iterable[str]
 
 
-def name_problems(description: Description) -> Iterator[str]:
+def name_problems(description: Description) -> Sentences:
     """Sentences on names that refer to nothing or to two things; the links must form a tree."""
     mentions = (
         *_link_mentions(description),
@@ -134,7 +135,7 @@ def _coordinate_mentions(description: Description) -> Iterator[Mention]:
 
 
 def _row_mentions(
-    place: str, on: str | dict[str, float], joints: list[str], single: list[str]
+    place: str, on: str | NamedNumbers, joints: list[str], single: list[str]
 ) -> Iterator[Mention]:
     """What names a row: weights of joints, or one name."""
     if isinstance(on, str):

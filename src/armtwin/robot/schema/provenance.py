@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armtwin.files.fields import SOURCE_KINDS, groups_of
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Names, Sentences
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint
 
@@ -115,7 +115,7 @@ def missing(
     ]
 
 
-def _not_simulated(description: Description, seam: bool) -> Iterator[str]:
+def _not_simulated(description: Description, seam: bool) -> Sentences:
     """What no number in the file would help."""
     followers = [j.name for j in description.joint if j.mimic is not None]
     if followers:
@@ -125,7 +125,7 @@ def _not_simulated(description: Description, seam: bool) -> Iterator[str]:
         yield f"joint: a seam needs {SEAM_JOINTS} joints that move freely, got {free}"
 
 
-def _missing_servo(description: Description, servo: str) -> Iterator[str]:
+def _missing_servo(description: Description, servo: str) -> Sentences:
     known = description.servo
     if servo in known or (not servo and known):
         return
@@ -133,7 +133,7 @@ def _missing_servo(description: Description, servo: str) -> Iterator[str]:
     yield f"servo.{servo or DEFAULT_SERVO}: a servo controller is missing{others}"
 
 
-def _missing_friction(description: Description, friction: str) -> Iterator[str]:
+def _missing_friction(description: Description, friction: str) -> Sentences:
     if friction == "off":
         return
     elements = description.active_friction()
@@ -145,7 +145,7 @@ def _missing_friction(description: Description, friction: str) -> Iterator[str]:
         yield f'friction.presliding: {lacking}; or choose model friction = "switching"'
 
 
-def _missing_oil(description: Description, wants: Wants) -> Iterator[str]:
+def _missing_oil(description: Description, wants: Wants) -> Sentences:
     """Refuse a temperature that nothing would react to."""
     if not wants.temperature:
         return
@@ -160,7 +160,7 @@ def _missing_oil(description: Description, wants: Wants) -> Iterator[str]:
         )
 
 
-def _missing_drives(description: Description) -> Iterator[str]:
+def _missing_drives(description: Description) -> Sentences:
     motors = description.motor
     joints = sum(joint.mimic is None for joint in description.joint)
     drives = len(motors) + len(description.hydraulic)
@@ -175,13 +175,13 @@ def _missing_drives(description: Description) -> Iterator[str]:
             yield f"motor.{key}: missing for {', '.join(without)}"
 
 
-def _missing_springs(description: Description, joints: str) -> Iterator[str]:
+def _missing_springs(description: Description, joints: str) -> Sentences:
     springs = [t for t in description.transmission if t.stiffness is not None]
     if joints == "elastic" and not springs:
         yield 'transmission.stiffness: missing for all joints; or choose model joints = "rigid"'
 
 
-def _missing_of_arm(description: Description, wants: Wants) -> Iterator[str]:
+def _missing_of_arm(description: Description, wants: Wants) -> Sentences:
     """What a model wants of the arm as it is built, and the file does not have."""
     if wants.links == "elastic" and not description.flexure:
         yield 'flexure: no link has one; or choose model links = "rigid"'
@@ -191,7 +191,7 @@ def _missing_of_arm(description: Description, wants: Wants) -> Iterator[str]:
         yield "transmission.ripple: no gear has one; or choose model ripple = false"
 
 
-def _not_given(description: Description) -> Iterator[str]:
+def _not_given(description: Description) -> Sentences:
     """What a prediction does without: it is then not simulated, or not checked."""
     if description.flange is None:
         yield "flange: a flange to mount tools on"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Names, Values
 from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.servo_fit import ServoFitRecord
@@ -21,7 +21,7 @@ FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")
 Voltage = Annotated[float, Unit("V", above=0)]
 
 
-def _coefficients(value: Any) -> tuple[tuple[float, ...], ...]:
+def _coefficients(value: Any) -> tuple[Values, ...]:
     """Coefficients of a filter, the same for all drives or a list for each."""
     if not isinstance(value, list | tuple) or not value:
         contract = "must be a list of numbers, or such a list for each drive"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from armtwin.errors import did_you_mean
+from armtwin.maths.batch import Indices, Sentences
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint
 
@@ -25,7 +25,7 @@ class Tree:
     """
 
     joints: tuple[Joint, ...]
-    parents: tuple[int, ...]
+    parents: Indices
     root: str
 
     def body(self, link: str) -> int:
@@ -76,7 +76,7 @@ def tree_problems(description: Description) -> list[str]:
     return [why] if why else []
 
 
-def _doubtful_names(description: Description) -> Iterator[str]:
+def _doubtful_names(description: Description) -> Sentences:
     """Names that are given twice, or empty."""
     groups: dict[str, tuple[Any, ...]] = {
         "joint": description.joint,
@@ -95,7 +95,7 @@ def _doubtful_names(description: Description) -> Iterator[str]:
                 yield f"{what}: name {i} is empty"
 
 
-def _joining_problems(description: Description) -> Iterator[str]:
+def _joining_problems(description: Description) -> Sentences:
     """Joints that do not join one given link to another one."""
     moved_by: dict[str, list[str]] = {}
     for joint in description.joint:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Sentences
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import (
     Blocks,
@@ -182,7 +182,7 @@ def _servo(name: str, servo: Servo) -> str:
     return f"{name} ({', '.join(notes)})" if notes else name
 
 
-def _friction_sets(d: Description) -> Iterator[str]:
+def _friction_sets(d: Description) -> Sentences:
     for name in sorted({f.set for f in d.friction if f.set}):
         yield f"{name} (in use)" if name == d.friction_set else name
 

@@ -20,7 +20,7 @@ from armtwin.identification.rigid_body.friction.terms import (
 )
 from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Sentences
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.defaults.assumed_drives import FRICTION_SOURCE, ROTOR_SOURCE
 from armtwin.robot.schema.mounting import format_gravity, in_words
@@ -43,7 +43,7 @@ def list_unidentified(found: Estimate) -> list[str]:
     ]
 
 
-def _describe_added_drives(found: Estimate) -> Iterator[str]:
+def _describe_added_drives(found: Estimate) -> Sentences:
     """Drives that the robot file lacks."""
     drives = found.prior.description
     added = []
@@ -56,7 +56,7 @@ def _describe_added_drives(found: Estimate) -> Iterator[str]:
         yield f"The robot file lacks {lacking} of each joint; added, their first guesses assumed."
 
 
-def _describe_gains(found: Estimate) -> Iterator[str]:
+def _describe_gains(found: Estimate) -> Sentences:
     """Drive gains that no file gives."""
     if found.gains is None:
         return
@@ -67,7 +67,7 @@ def _describe_gains(found: Estimate) -> Iterator[str]:
     )
 
 
-def _describe_held(found: Estimate) -> Iterator[str]:
+def _describe_held(found: Estimate) -> Sentences:
     """Parameters that were not free to change."""
     held = []
     for parameter, may_change in zip(found.table, found.free, strict=True):
@@ -77,7 +77,7 @@ def _describe_held(found: Estimate) -> Iterator[str]:
         yield f"Held fixed, not identified: {_join_names(held)}."
 
 
-def _links(found: Estimate) -> Iterator[str]:
+def _links(found: Estimate) -> Sentences:
     """Links that the logs do not identify, or poorly."""
     from_file, vague = [], []
     for k, joint in enumerate(found.prior.assembly.tree.joints):
@@ -100,7 +100,7 @@ def _is_poorly_identified(parameter: FittedParameter) -> bool:
     return parameter.std > POOR * abs(parameter.value)
 
 
-def _describe_splits(found: Estimate) -> Iterator[str]:
+def _describe_splits(found: Estimate) -> Sentences:
     """Rotors that are identifiable only in combination with their link."""
     table = found.prior.parameter_table
     for combination in found.structure.combination:
@@ -119,7 +119,7 @@ def _describe_splits(found: Estimate) -> Iterator[str]:
             )
 
 
-def _other_parameters(found: Estimate) -> Iterator[str]:
+def _other_parameters(found: Estimate) -> Sentences:
     """Rotors, balancers and friction that the logs do not identify, or poorly."""
     from_file, vague = [], []
     for parameter in _select_identifiable(found):
@@ -223,7 +223,7 @@ def describe_friction(found: Estimate) -> list[str]:
     return sentences
 
 
-def _describe_loads(found: Estimate) -> Iterator[str]:
+def _describe_loads(found: Estimate) -> Sentences:
     """By how much friction grows with the torque that gears transmit."""
     values = {row.name: row for row in found.table}
     words = []
@@ -239,7 +239,7 @@ def _describe_loads(found: Estimate) -> Iterator[str]:
         )
 
 
-def _describe_presliding(found: Estimate) -> Iterator[str]:
+def _describe_presliding(found: Estimate) -> Sentences:
     """What the logs show of pre-sliding friction."""
     chosen = found.friction
     if is_command(found.torque_source):

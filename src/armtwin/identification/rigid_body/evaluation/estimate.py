@@ -27,7 +27,7 @@ from armtwin.logs.cleaning import Cleaning
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
-from armtwin.maths.batch import Flags, Floats, Names
+from armtwin.maths.batch import Flags, Floats, Names, TwoArrays
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -170,7 +170,7 @@ class Estimate(Result):
         motion = self._motion(log)
         return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
 
-    def friction_in(self, log: Log) -> tuple[Floats, Floats]:
+    def friction_in(self, log: Log) -> TwoArrays:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
         motion, measured = self._motion(log), self._measured(log)
         return motion.v, measured - self.robot.inverse_dynamics(*motion)

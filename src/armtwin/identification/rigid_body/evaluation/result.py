@@ -37,7 +37,7 @@ from armtwin.identification.rigid_body.evaluation.validation import (
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, TwoArrays
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.sections import (
     Blocks,
@@ -106,7 +106,7 @@ class Identification(Result):
         return self.estimate.validate_plain(self.shown)
 
     @property
-    def errors(self) -> tuple[Floats, Floats] | None:
+    def errors(self) -> TwoArrays | None:
         """NRMSE of identified robot and prior on what the fit never saw, (n,) each [%].
 
         None where all was fitted.

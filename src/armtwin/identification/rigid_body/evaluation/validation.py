@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Flags, Floats, NamedArrays
+from armtwin.maths.batch import Flags, Floats, NamedArrays, TwoArrays
 from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
@@ -161,7 +161,7 @@ def torque_plot(
     return Plot("time", "time [s]", label, "N m", lines, 0, len(times), caption=caption)
 
 
-def split_by_rest(validation: Validation, at_rest: Flags) -> tuple[Floats, Floats]:
+def split_by_rest(validation: Validation, at_rest: Flags) -> TwoArrays:
     """NRMSE of each joint at rest and in motion, both over all torque, (n,) [%].
 
     Their squares add up to that of all samples.

@@ -15,7 +15,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 
 STEPS = 50
 SAME = 1e-8
@@ -54,7 +54,7 @@ def estimate_first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[F
     return np.where(own, gains, np.median(gains[own])), own
 
 
-def _explain_currents(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Floats]:
+def _explain_currents(found: Factors, prior: Floats, loose: Flags) -> TwoArrays:
     """Current over rigid torque (n,) [A/(N m)], and the share of the current's power in it."""
     rigid = found.predicted(np.where(loose, 0.0, prior))
     rubbing = found.predicted(np.eye(len(prior))[:, loose])
@@ -114,7 +114,7 @@ def _prior_equations(f: int, pull: float, hold: float, own: Flags) -> Floats:
     return np.vstack([np.diag(np.concatenate([towards_prior, held])), mean])
 
 
-def _linearise(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple[Floats, Floats]:
+def _linearise(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> TwoArrays:
     """Equations for changes of z and ln k about present values: columns and residuals.
 
     i - Y φ / k = (Y ∂φ/∂z / k) Δz - (Y φ / k) Δln k, each joint over its residual

@@ -12,7 +12,7 @@ from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
 from armtwin.drives.friction.terms import Drop
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.compiled import compiled
 from armtwin.robot.dynamics.friction_columns import SLOWEST, Elements
 from armtwin.robot.dynamics.rows import Row
@@ -119,7 +119,7 @@ def deflect_bundles(
         return None
     joints, speeds = joint_positions(robot, q), of_all_joints(robot, v)
     shares = np.full((elements, len(q)), np.nan)
-    travels: dict[int, tuple[Floats, Floats]] = {}  # several laws may share a row
+    travels: dict[int, TwoArrays] = {}  # several laws may share a row
     for bundle in bundles:
         row = bundle.row
         if id(row) not in travels:

@@ -11,6 +11,7 @@ from armtwin.identification.fitting.parabola import find_vertex
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Host, Terms
 from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
+from armtwin.maths.batch import NamedNumbers
 
 DISTANCES = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 WIDER = tuple((DISTANCES[1] / DISTANCES[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
@@ -26,7 +27,7 @@ def build_presliding_terms(places: Sequence[Host], distances: Sequence[float]) -
 
 
 def choose_distances(
-    trial: Trial, places: int, distances: int, errors: dict[str, float]
+    trial: Trial, places: int, distances: int, errors: NamedNumbers
 ) -> dict[int, tuple[float, bool]]:
     """Best pre-sliding distance [rad] of each host that gets one, and whether it is identified.
 
@@ -99,7 +100,7 @@ def choose_damped_distances(
     some: IdentificationData,
     places: Sequence[Host],
     presliding: dict[int, tuple[float, bool]],
-    errors: dict[str, float],
+    errors: NamedNumbers,
 ) -> float | None:
     """Factor of pre-sliding distances with the file's damping; None where that is no better.
 

@@ -26,7 +26,7 @@ from armtwin.identification.rigid_body.friction.presliding_selection import (
 )
 from armtwin.identification.rigid_body.friction.terms import Host, Terms, find_hosts
 from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics.load_friction import load_of
 
@@ -66,7 +66,7 @@ def build_load_terms(
 
 
 def add_load_terms(
-    trial: Trial, taken: Sequence[int], first: int, errors: dict[str, float]
+    trial: Trial, taken: Sequence[int], first: int, errors: NamedNumbers
 ) -> list[int]:
     """Terms that were taken, and those that follow loads where parts are predicted better so.
 
@@ -145,7 +145,7 @@ class FrictionSelection:
     """
 
     terms: Terms
-    errors: dict[str, float]
+    errors: NamedNumbers
     carried: Floats | None = None
     told: tuple[bool, ...] = ()
 
@@ -247,7 +247,7 @@ def _shape_suffices(trial: Trial, presliding: dict[int, tuple[float, bool]], pla
 
 
 def _choose_shape(
-    trial: Trial, presliding: Sequence[int], first: int, places: int, errors: dict[str, float]
+    trial: Trial, presliding: Sequence[int], first: int, places: int, errors: NamedNumbers
 ) -> list[int]:
     """Terms of the shape that does better, the same for all hosts; none where none does.
 

@@ -30,7 +30,7 @@ from armtwin.identification.rigid_body.gravity.gravity_squares import (
     compute_gravity_squares,
 )
 from armtwin.logs.torque import needs_gains
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.schema.mounting import Vector, angle_between, in_words, option_for, vector
 
@@ -175,7 +175,7 @@ class _Search:
         """τ - Y(g) φ in the columns of Z, (c,)."""
         return np.asarray(self._map(g) @ np.append(-z, 1.0))
 
-    def descend(self, S: Floats, z: Floats, g: Floats, steps: int) -> tuple[Floats, Floats]:
+    def descend(self, S: Floats, z: Floats, g: Floats, steps: int) -> TwoArrays:
         """z and gravity after steps of Gauss and Newton on both."""
         for _ in range(steps):
             H, slope, across = self._normal(S, z, g)
@@ -243,7 +243,7 @@ def estimate_gravity_direction(experiment: IdentificationData) -> GravityDirecti
 def _begin_search(experiment: IdentificationData, found: GravitySquares) -> tuple[_Search, Floats]:
     """The weighted data of the search, and the likely direction to start from."""
     free = experiment.free
-    tried: list[tuple[Floats, Floats]] = []
+    tried: list[TwoArrays] = []
     for g in _likely(found.gravity):
         gains = _first_gains(experiment, found, g)
         if gains is not None:
@@ -282,9 +282,7 @@ def _first_gains(experiment: IdentificationData, found: GravitySquares, g: Float
         return None
 
 
-def _noise(
-    found: GravitySquares, free: FreeDirections, tried: list[tuple[Floats, Floats]]
-) -> Floats:
+def _noise(found: GravitySquares, free: FreeDirections, tried: list[TwoArrays]) -> Floats:
     """Residual of each joint as logged in the best of hardly regularised fits, (n,)."""
     power = found.whole[:, -1, -1]
     count = found.count.sum(axis=0)
