@@ -43,7 +43,7 @@ def show(name: str) -> None:
     at.assess(p, draws=DRAWS)  # compiles, or reads the kernels
     nominal, whole, made = [], [], []
     for _ in range(TURNS):
-        nominal += [used(partial(at.predict, None, job)) for _ in range(3)]
+        nominal += [used(partial(at.predict, job)) for _ in range(3)]
         whole.append(used(partial(at.assess, p, draws=DRAWS)))
         made.append(used(partial(robots, p)))
     one = min(nominal)

@@ -421,7 +421,7 @@ def test_a_robot_from_a_urdf_is_refused_with_the_list_of_what_is_missing(never_r
     for phrase in (
         "back.toml: 3 problems",
         "servo.cascade: a servo",
-        "friction.presliding: a bristle stiffness",
+        "friction.presliding: a pre-sliding stiffness",
         "motor: motors with",
     ):
         assert phrase in done.err

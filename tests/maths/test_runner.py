@@ -16,14 +16,14 @@ class Here:
     width = 2
 
     def __init__(self, lost=()):
-        self.rows_lost = list(lost)
+        self.lost = list(lost)
         self.given = []
 
     def submit(self, work, *arguments):
         self.given.append(arguments)
         future = Future()
-        if self.rows_lost and self.rows_lost[0] == arguments[0]:
-            self.rows_lost.pop(0)
+        if self.lost and self.lost[0] == arguments[0]:
+            self.lost.pop(0)
             future.set_exception(BrokenExecutor())
         else:
             future.set_result(work(*arguments))
@@ -82,11 +82,11 @@ def test_no_more_items_are_taken_than_workers_will_soon_need():
 
 def test_work_of_a_lost_worker_is_given_out_again():
     found = {}
-    for done in as_done(double, range(1, 10), Here(rows_lost=[3, 3, 7])):
+    for done in as_done(double, range(1, 10), Here(lost=[3, 3, 7])):
         found.update(done)
     assert found == {k: 2 * k for k in range(1, 10)}
 
 
 def test_work_that_loses_every_worker_ends_with_a_sentence():
     with pytest.raises(ArmtwinError, match=f"a worker was lost {TRIES} times with the same work"):
-        list(as_done(double, [1], Here(rows_lost=[1] * TRIES)))
+        list(as_done(double, [1], Here(lost=[1] * TRIES)))

@@ -239,7 +239,7 @@ def test_without_scripts_the_page_says_so_and_keeps_its_tables(browser, report):
     text = page.locator("main").inner_text()
     context.close()
     assert "No scripts run here" in text
-    assert "A plot of lateral error over along the seam [mm], values in µm, stands here" in text
+    assert "A plot of lateral error over along the seam [mm], values in µm, is shown here" in text
     assert "friction reversal" in text
     assert "Play" not in text
 

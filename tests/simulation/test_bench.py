@@ -213,7 +213,8 @@ def test_a_run_shows_where_its_energy_went_and_draws_its_motor():
     """What goes in is stored or lost: what is shown adds up to the work of the motor."""
     time = np.linspace(0.0, 0.2, 201)
     run = at.simulate_bench(replace(FREE, damping=5.0), time, np.sin(40 * time))
-    (energy,) = (block.value for block in run.sections().blocks if block.kind == "data")
+    (data,) = (block for block in run.sections().blocks if block.kind == "data")
+    (energy,) = data.values.values()
     assert run.energy.motors > 0
     assert 2 * energy["motors_j"] == pytest.approx(sum(energy.values()), rel=1e-6)
     mpl.use("Agg")

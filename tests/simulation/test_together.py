@@ -10,7 +10,7 @@ from armtwin.control.controller import ERROR_LIMIT
 from armtwin.maths.stretches import Part, find_fused_products, stretches
 from armtwin.maths.tape import Tape
 from armtwin.prediction.predict import plan_motion
-from armtwin.simulation import loop, together, traced_loop
+from armtwin.simulation import closed_loop, loop, traced_loop
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction
@@ -132,12 +132,12 @@ def test_an_ensemble_of_no_width_is_the_nominal_run_in_every_member(line):
     motion = at.Trajectory(m.rate, m.q[:SETPOINTS], m.v[:SETPOINTS], m.a[:SETPOINTS])
     nominal = at.simulate(line.robot, motion, line.model)
     done = []
-    members = [prepare_run(line.robot, motion, line.model) for _ in range(together.MANY + 1)]
+    members = [prepare_run(line.robot, motion, line.model) for _ in range(closed_loop.MANY + 1)]
     for run in simulate_all(members, done.append):
         np.testing.assert_array_equal(run.link_side, nominal.link_side)
         np.testing.assert_array_equal(run.log.current, nominal.log.current)
         assert run.energy == nominal.energy
-    assert done == [*range(4, together.MANY + 1, 4), together.MANY + 1]
+    assert done == [*range(4, closed_loop.MANY + 1, 4), closed_loop.MANY + 1]
 
 
 def test_only_runs_of_one_kernel_and_rate_share_lanes(line):
@@ -145,7 +145,7 @@ def test_only_runs_of_one_kernel_and_rate_share_lanes(line):
     other = Case("kr300_frame")
     runs = [line.run(100) for _ in range(3)]
     runs += [line.run(100, log_rate=1000.0), other.run(100)]
-    groups = sorted(together._groups(runs))
+    groups = sorted(closed_loop._groups(runs))
     assert groups == [[0, 1, 2], [3], [4]]
 
 
