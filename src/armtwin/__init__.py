@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armtwin.errors import ArmtwinError as ArmtwinError, FileError as FileError
+from armtwin.errors import ArmtwinError as ArmtwinError, FileError as FileError, FormerNameError
 
 __version__ = "0.1.0"
 
@@ -181,7 +181,7 @@ del globals()["jobs"]
 
 def __getattr__(name: str) -> Any:
     if name in _FORMER:
-        raise ArmtwinError(f"at.{name} is now called at.{_FORMER[name]}")
+        raise FormerNameError(f"at.{name} is now called at.{_FORMER[name]}")
     if name not in _MODULES:
         raise AttributeError(f"module 'armtwin' has no attribute '{name}'")
     value = getattr(import_module(_MODULES[name]), name)

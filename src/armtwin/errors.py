@@ -60,6 +60,10 @@ class ArmtwinError(Exception):
         super().__init__(shorten(clean, LONGEST_MESSAGE))
 
 
+class FormerNameError(ArmtwinError, AttributeError):
+    """A name that was public before, and what it is called now."""
+
+
 class FileError(ArmtwinError):
     """A file that cannot be used, with all its problems at once.
 
