@@ -9,6 +9,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.logs.log import Log
+from armtwin.logs.rest import STILL_RANGE
 from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart, Multiples
@@ -19,7 +20,6 @@ from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Sect
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts
-STILL = 1e-12  # range of a channel that does not move
 HALF_POWER = np.sqrt(0.5)
 HERTZ = Number(1.0, "Hz", digits=4)
 DEVIATIONS = 1.645  # of a normal distribution: 90 % lie within
@@ -211,7 +211,7 @@ def log_response(
         raise ArmtwinError(f"joint must be from 1 to {joints}, got {joint}")
     found = []
     for k in range(joints):
-        moves = np.ptp(u[:, k]) > STILL
+        moves = np.ptp(u[:, k]) > STILL_RANGE
         if (joint is None and moves) or joint == k + 1:
             response = frequency_response(log.time, u[:, k], y[:, k], window)
             found.append(JointResponse(k + 1, response))

@@ -15,6 +15,7 @@ import numpy as np
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.agreement import Series, agreement
@@ -27,7 +28,6 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 
-SLOW = 0.02  # share of the highest speed of the reference below which it is at rest
 LATEST = 0.2  # the closest point is sought this long before and after [s]
 STEPS = 4
 ALONG = 0.1  # sine of the angle between beam and path below which the beam gives no upright
@@ -112,7 +112,7 @@ def reference_path(robot: Robot, time: Floats, q: Floats, v: Floats) -> Referenc
     velocity = np.einsum("mij,mj->mi", J[:, :3], v)
     speed = np.linalg.norm(velocity, axis=1)
     fastest = max(float(speed.max()), NOTHING)
-    moving = speed > SLOW * fastest
+    moving = speed > SLOW_SHARE * fastest
     mean_speed = 0.5 * (speed[1:] + speed[:-1])
     ways = np.cumsum(mean_speed * np.diff(time))
     along = _directions(velocity, moving)

@@ -14,13 +14,13 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves, refuse_degrees
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
 BAND = 0.05  # about its mean in which a speed is constant
-WITHIN = 0.02  # of the fastest speed of the log below which joints count as at rest
 CREEP_TRAVEL = 2e-3  # travel in a plateau above which a joint is not at rest [rad]
 STEADY = 0.25  # of its speed by which a joint that creeps may differ from it
 SHORTEST = 0.2  # duration of a plateau [s]
@@ -141,7 +141,7 @@ def _check_motion(robot: Robot, log: Log, name: str) -> None:
 
 def _plateaus(time: Floats, v: Floats) -> Iterator[tuple[int, int]]:
     """First and one after last sample of each stretch in which all speeds are constant."""
-    slack = WITHIN * float(np.abs(v).max())
+    slack = SLOW_SHARE * float(np.abs(v).max())
     changing = np.abs(np.diff(v, axis=0)) / np.diff(time)[:, None]
     calm = _calm(time, v, changing, slack)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], calm.astype(int), [0]])))
@@ -180,7 +180,7 @@ def _rows(
     """Joint, plateau, speeds, and torque, weight and temperature of each joint that moves."""
     inside = slice(*span)
     speeds = v[inside].mean(axis=0)
-    slack = WITHIN * float(np.abs(v).max())
+    slack = SLOW_SHARE * float(np.abs(v).max())
     travel = np.abs(log.q[span[1] - 1] - log.q[span[0]])
     apart = np.abs(v[inside] - speeds).mean(axis=0)
     elsewhere = np.abs(v).max(axis=0) > slack  # one that never moves but drifts

@@ -18,6 +18,7 @@ from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.plateaus import join_curves, smooth_speeds
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.robot.robot import Robot
@@ -26,7 +27,6 @@ ALONE = 0.1  # of the moving joint's speed that others may have
 ALIKE = 0.1  # of the fastest speed by which both directions may differ at a position
 PLACES = 2000  # positions along a half-cycle
 BINS = 16  # speeds of a curve
-SLOWEST = 0.02  # of the fastest speed that is used: below it a reversal still acts
 LEAST_TRAVEL = 0.5  # of the longest travel that a half-cycle must have
 
 
@@ -114,7 +114,7 @@ def _halves(
     speed = 0.5 * (there[0] - back[0])
     alike = np.abs(there[0] + back[0]) < ALIKE * fastest
     friction, weight = 0.5 * (there[1] - back[1]), 0.5 * (there[1] + back[1])
-    edges = np.geomspace(SLOWEST * fastest, fastest, BINS + 1)
+    edges = np.geomspace(SLOW_SHARE * fastest, fastest, BINS + 1)
     for low_edge, high_edge in itertools.pairwise(edges):
         inside = alike & (speed >= low_edge) & (speed < high_edge)
         if inside.any():

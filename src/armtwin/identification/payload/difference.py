@@ -23,12 +23,12 @@ from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import choices, filter_values
 from armtwin.logs.log import Log
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.robot import Robot
 
 PARTS = 10  # of a run, to be left out in turn
-REST = 0.02  # share of a joint's highest speed below which friction may have either sign
 TEN = ("m", "mx", "my", "mz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
 SIZES = np.array([1.0, *[0.1] * 3, *[0.01] * 6])  # of one kilogram at ten centimetres
 
@@ -100,7 +100,7 @@ def _clean(log: Log, cutoff: float) -> CleanLog:
 
 def _moving(log: CleanLog) -> Flags:
     speed = np.abs(log.clean.v)
-    return np.asarray(speed >= REST * speed.max(axis=0))
+    return np.asarray(speed >= SLOW_SHARE * speed.max(axis=0))
 
 
 def _rows(robot: Robot, log: CleanLog, target: Floats, arm: Floats, moving: Flags) -> LoadRows:

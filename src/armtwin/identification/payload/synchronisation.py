@@ -14,12 +14,12 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
+from armtwin.logs.rest import STILL_SHARE
 from armtwin.maths.batch import Floats, TwoArrays
 
 STEPS = 8
 SAME = 0.05  # share of a joint's speed by which the runs of one motion may differ
 LEAST_OVERLAP = 0.3  # share of the shorter log that both logs must cover
-AT_REST = 1e-3  # share of the fastest joint's speed below which a joint is at rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def _apart(first: Floats, second: Floats) -> Floats:
     smooth = max(3, len(first) // 200)
     window = np.ones(smooth) / smooth
     speed = np.sqrt((v**2).mean(axis=0))
-    moving = speed > AT_REST * speed.max(initial=1e-300)
+    moving = speed > STILL_SHARE * speed.max(initial=1e-300)
     found = np.zeros(first.shape[1])
     for j in np.flatnonzero(moving):
         rest = np.convolve(gap[:, j], window, mode="same")  # without the encoder's noise

@@ -28,6 +28,7 @@ from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
+from armtwin.logs.rest import STILL_RANGE
 from armtwin.maths.batch import Pair, TwoArrays, Values
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo_fit import ServoFitRecord
@@ -35,7 +36,6 @@ from armtwin.robot.schema.servo_fit import ServoFitRecord
 if TYPE_CHECKING:
     pass
 
-AT_REST = 1e-4  # range of a reference that does not move [rad, m]
 SAME = 1e-9  # error over motion below which reference and measurement are one
 SCALE = 3.0  # factor between reference and measurement that no servo makes
 DEGREES = 180 / np.pi
@@ -98,8 +98,8 @@ def _check_scale(robot: Robot, log: Log, name: str) -> None:
             f"{log.q_ref.shape[1]}"
         )
     moved = np.ptp(log.q_ref, axis=0)
-    factor = moved / np.maximum(np.ptp(log.q, axis=0), AT_REST)
-    for j in np.flatnonzero(moved > AT_REST):
+    factor = moved / np.maximum(np.ptp(log.q, axis=0), STILL_RANGE)
+    for j in np.flatnonzero(moved > STILL_RANGE):
         if 1 / SCALE < factor[j] < SCALE:
             continue
         hint = "check the unit of q_ref in the columns file"
@@ -114,7 +114,7 @@ def _check_scale(robot: Robot, log: Log, name: str) -> None:
 def _check_motion(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
     """Refuse joints that are at rest in all logs."""
     moved = np.max([np.ptp(log.q_ref, axis=0) for log in logs], axis=0)
-    still = [robot.joint_names[j] for j in np.flatnonzero(moved <= AT_REST)]
+    still = [robot.joint_names[j] for j in np.flatnonzero(moved <= STILL_RANGE)]
     if still:
         where = names[0] if len(names) == 1 else "any of the logs"
         raise ArmtwinError(
@@ -128,7 +128,8 @@ def _check_same(robot: Robot, log: Log, name: str) -> None:
     moved = np.ptp(log.q_ref, axis=0)
     apart = np.ptp(log.q_ref - log.q, axis=0)
     same = [
-        robot.joint_names[j] for j in np.flatnonzero((apart <= SAME * moved) & (moved > AT_REST))
+        robot.joint_names[j]
+        for j in np.flatnonzero((apart <= SAME * moved) & (moved > STILL_RANGE))
     ]
     if same:
         raise ArmtwinError(
@@ -152,7 +153,7 @@ def _check_lead(log: Log, name: str) -> None:
 def _leads(log: Log) -> TwoArrays:
     """Times by which joints lead their reference [s], and how much of the error that explains."""
     v = np.gradient(log.q_ref, log.time, axis=0)
-    moving = np.ptp(log.q_ref, axis=0) > AT_REST
+    moving = np.ptp(log.q_ref, axis=0) > STILL_RANGE
     v = v[:, moving] - v[:, moving].mean(axis=0)
     error = (log.q_ref - log.q)[:, moving]
     error = error - error.mean(axis=0)

@@ -22,6 +22,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
@@ -30,7 +31,6 @@ BLOCKS = 20  # stretches of a log that count as independent of each other
 SAME = 1e-12  # difference of two encoders that is none [rad]
 CUTOFF = 20.0  # of the motion [Hz]: fast enough to see when friction turns
 LEAST_RATE = 5.0  # samples in a period of the cut-off
-SLOW = 0.02  # share of the largest speed below which a joint hardly moves
 SMALL = 0.02  # share of the largest load within which the loaded flank is uncertain
 
 
@@ -134,7 +134,7 @@ def _rows(
         speed[:, j] = np.interp(before, grid, motion.v[:, j])
         angle[:, j] = np.interp(before, grid, motion.q[:, j])
     side = np.tanh(carried / (SMALL * np.abs(carried).max(axis=0) + 1e-300))
-    moving = np.abs(speed) > SLOW * np.abs(speed).max(axis=0)
+    moving = np.abs(speed) > SLOW_SHARE * np.abs(speed).max(axis=0)
     place = np.arange(len(time)) * BLOCKS // len(time)
     block = number * BLOCKS + np.minimum(place, BLOCKS - 1)
     log_number = np.full(len(time), number)

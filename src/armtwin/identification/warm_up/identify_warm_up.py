@@ -31,6 +31,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
 from armtwin.logs.log import Log
+from armtwin.logs.rest import STILL_SHARE
 from armtwin.logs.torque import torque_channel
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats, TwoArrays
@@ -38,7 +39,6 @@ from armtwin.maths.batch import Floats, TwoArrays
 LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm
 CLOSED = 0.02  # of the travel of a cycle by which its ends may differ
 FEWEST = 6  # cycles that identify an exponential
-STILL = 1e-3  # of the largest travel below which a joint does not move
 IDENTIFIED = 0.3  # relative standard deviation up to which a time constant is identified
 HELD = 0.95  # probability that an interval holds the time constant
 USUAL = 1.2  # r of half of the final friction viscous and a fifth of the cooling by thinner oil
@@ -73,7 +73,7 @@ def identify_warm_up(
         raise ArmtwinError(f"period must be above 0 s, got {duration:g}")
     tau = log.channels[source]
     state = warm_up_state(Log(log.time, {"tau": tau}), duration, limit)
-    moving = np.flatnonzero(travel > STILL * travel.max())
+    moving = np.flatnonzero(travel > STILL_SHARE * travel.max())
     moving = moving[moving < tau.shape[1]]
     rows, friction, fitted = [], [], []
     since = state.time - 0.5 * duration - log.time[0]  # friction of a cycle is that of its middle

@@ -25,6 +25,7 @@ from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.worm.result import WormIdentification, WormParameter
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.dynamics.load_friction import beyond_gears, load_of
@@ -32,7 +33,6 @@ from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
-SLOW = 0.02  # of an element's highest speed below which it may not slide
 CUTOFF = 10.0  # [Hz]
 TURNING = 1.5  # periods of the cut-off about a reversal in which the filter smooths friction
 
@@ -174,7 +174,7 @@ def _equations(
 
 def _slides(w: Floats, around: int) -> Flags:
     """Samples at which an element moves in one direction, away from reversals, (m,)."""
-    moving = np.abs(w) > SLOW * np.abs(w).max()
+    moving = np.abs(w) > SLOW_SHARE * np.abs(w).max()
     for k in np.flatnonzero(np.sign(w[1:]) != np.sign(w[:-1])):
         moving[max(k - around, 0) : k + around + 2] = False
     return np.asarray(moving)

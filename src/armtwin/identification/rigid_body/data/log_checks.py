@@ -9,11 +9,11 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
+from armtwin.logs.rest import STILL_RANGE
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import largest, ranges
 from armtwin.robot.robot import Robot
 
-STILL = 1e-6  # range of a joint that does not move [rad]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
 
@@ -56,7 +56,7 @@ def _refuse_unmoving(robot: Robot, logs: Sequence[Log], channel: str) -> None:
     """Refuse logs in which a joint never moves."""
     still = np.ones(robot.n, dtype=bool)
     for log in logs:
-        still &= ranges(getattr(log, channel)) < STILL
+        still &= ranges(getattr(log, channel)) < STILL_RANGE
     if not still.any():
         return
     which = names_of_joints(robot, still)
