@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import armtwin as at
+from armtwin.sweeps.result import Course, SweepResult
+from armtwin.sweeps.rows import REFUSED, ResultRow
 
 
 def short_job(name="short"):
@@ -37,3 +39,19 @@ def places(count=300):
 def without_cost(rows):
     """Rows without the one number that differs when they are computed again."""
     return [replace(row, cpu_s=0.0) for row in rows]
+
+
+def made(axes, ratio_of, **options):
+    """A sweep whose ratios are made up: a function of its inputs in SI; None cannot be run."""
+    sweep = at.Sweep.over(short_job(), axes, **options)
+    rows = []
+    for number in range(len(sweep)):
+        ratio = ratio_of(*sweep.inputs(number).values())
+        if ratio is None:
+            rows.append(ResultRow(REFUSED, sentence=f"{number} mm out of reach"))
+        else:
+            outcome = "holds" if ratio <= 1 else "does not hold"
+            rows.append(
+                ResultRow(outcome, ratio=ratio, duration_s=1.0, probability=None, cpu_s=0.01)
+            )
+    return SweepResult(sweep, tuple(rows), Course(len(rows), 0, 1.0, "one thread"))

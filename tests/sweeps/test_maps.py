@@ -11,31 +11,15 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.scales import Axis
 from armtwin.report.page import to_html
 from armtwin.sweeps.maps import map_blocks
-from armtwin.sweeps.pivot import pivot_of
+from armtwin.sweeps.pivot import pivot_of, sort_values
 from armtwin.sweeps.result import Course, SweepResult
 from armtwin.sweeps.rows import REFUSED, ResultRow
 from tests.report.test_charts import by_class, percent
-from tests.sweeps.examples import short_job
+from tests.sweeps.examples import made, short_job
 
 X = ["100 mm", "200 mm", "300 mm"]
 Y = ["0 mm", "50 mm"]
 SPEEDS = ["0.1 m/s", "0.2 m/s", "0.3 m/s"]
-
-
-def made(axes, ratio_of, **options):
-    """A sweep whose ratios are made up: a function of its inputs in SI; None cannot be run."""
-    sweep = at.Sweep.over(short_job(), axes, **options)
-    rows = []
-    for number in range(len(sweep)):
-        ratio = ratio_of(*sweep.inputs(number).values())
-        if ratio is None:
-            rows.append(ResultRow(REFUSED, sentence=f"{number} mm out of reach"))
-        else:
-            outcome = "holds" if ratio <= 1 else "does not hold"
-            rows.append(
-                ResultRow(outcome, ratio=ratio, duration_s=1.0, probability=None, cpu_s=0.01)
-            )
-    return SweepResult(sweep, tuple(rows), Course(len(rows), 0, 1.0, "one thread"))
 
 
 def charts(result):
@@ -160,3 +144,58 @@ def test_with_bands_the_map_is_of_the_probability():
     assert cells.colours[0, 0] == cells.colours[1, 1] == told["95 to 100 %"]
     assert cells.held.sum() == 2
     assert "2 of 4 runs hold with 95 % confidence" in to_html(found.sections())
+
+
+MIXED = {
+    "speed": ["300 mm/s", "100 mm/s", "200 mm/s"],
+    "workpiece.position.1": ["300 mm", "100 mm"],
+    "workpiece.position.2": ["0 mm", "50 mm", "20 mm", "70 mm"],
+}
+
+
+def mixed_ratio(speed, x, y):
+    """Not monotonic, so that a mixed-up axis shows; 50 mm cannot be run at 200 mm/s."""
+    return None if (speed, y) == (0.2, 0.05) else 0.6 + np.sin(37 * speed + 51 * x + 113 * y)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return made(MIXED, mixed_ratio)
+
+
+def test_a_pivot_has_each_run_once_in_the_cell_of_its_values(mixed):
+    pivot = pivot_of(mixed)
+    assert sorted(pivot.runs.ravel()) == list(range(24))
+    x, y = sort_values(pivot.x), sort_values(pivot.y)
+    for (row, column, other), run in np.ndenumerate(pivot.runs):
+        values = (pivot.others[0].values[other], x[column], y[row])
+        assert mixed.sweep.point(int(run)) == values
+
+
+def test_the_region_outlined_on_small_maps_is_exactly_the_runs_that_hold(mixed):
+    (small,) = (block for block in map_blocks(mixed) if isinstance(block, Multiples))
+    outlined = set()
+    for chart in small.charts:
+        (cells,) = chart.layers
+        for place in np.argwhere(cells.held):
+            hint = cells.hints[place[0]][place[1]]
+            outlined.add(int(hint.removeprefix("run ").split(":")[0]) - 1)
+    assert outlined == {k for k, row in enumerate(mixed.rows) if row.holds}
+    assert 0 < len(outlined) < 24
+
+
+def test_a_value_lies_in_the_range_that_the_legend_gives_its_colour(mixed):
+    chart = next(iter(map_blocks(mixed)))
+    (cells,) = chart.layers
+    ranges = {colour: words.split(" %")[0].split(" to ") for colour, words in cells.keys}
+    values = 100 * mixed.numbers["ratio"][pivot_of(mixed).best()]
+    for colour, value in zip(cells.colours.ravel(), values.ravel(), strict=True):
+        low, high = map(float, ranges[colour])
+        assert low <= value <= high
+
+
+def test_the_limit_does_not_depend_on_the_order_in_which_values_are_written(mixed):
+    rising = made({**MIXED, "speed": sorted(MIXED["speed"])}, mixed_ratio)
+    limits = [pivot_of(one).limit(one.sweep.axes[0]) for one in (mixed, rising)]
+    assert np.array_equal(*limits, equal_nan=True)
+    assert np.isfinite(limits[0]).any()

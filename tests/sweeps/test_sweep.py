@@ -5,6 +5,8 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.sweeps.axes import axis_of
+from armtwin.sweeps.description import AxisGroup
 from armtwin.sweeps.settings import change_job
 from tests.sweeps.examples import short_job
 
@@ -41,6 +43,35 @@ def test_sampled_designs_fill_each_span_evenly(design):
     for values, (low, high) in zip(points.T, [(100, 300), (400, 500)], strict=True):
         part = np.floor(16 * (values - low) / (high - low))
         assert sorted(part) == list(range(16))
+
+
+def test_sixteen_sobol_points_lie_one_in_each_of_sixteen_boxes_of_any_shape():
+    """A net: also in 4 x 4 and 2 x 8 boxes, which a latin hypercube does not promise."""
+    axes = {"speed": ["100 mm/s", "300 mm/s"], "workpiece.position.1": ["500 mm", "400 mm"]}
+    sweep = over(axes, design="sobol", runs=16, seed=5)
+    shares = (np.array([sweep.point(k) for k in range(16)]) - [100, 500]) / [200, -100]
+    for counts in ((2, 8), (4, 4), (8, 2)):
+        assert len({tuple(box) for box in np.floor(shares * counts)}) == 16
+
+
+@pytest.mark.parametrize("design", ["latin hypercube", "sobol"])
+def test_a_sampled_design_takes_each_word_equally_often(design):
+    sweep = over({"model.friction": ["off", "file"]}, design=design, runs=8)
+    assert sorted(sweep.point(k)[0] for k in range(8)) == ["file"] * 4 + ["off"] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "si"), [("400 mm", 0.4), ("90 deg", np.pi / 2), ("20 degC", 293.15)]
+)
+def test_a_value_is_si_in_the_table_and_keeps_its_unit_in_words(text, si):
+    axis = axis_of(AxisGroup("any", (text,)))
+    assert axis.si(axis.values[0]) == pytest.approx(si, rel=1e-15)
+    assert axis.words(axis.values[0]) == text
+
+
+def test_values_of_a_span_are_the_decimals_that_a_person_would_write():
+    axis = axis_of(AxisGroup("speed", span=("0 m/s", "1 m/s"), count=11))
+    assert axis.values == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def test_more_sobol_points_begin_with_fewer_ones():
@@ -140,6 +171,16 @@ REFUSED = {
     "robots": ('[[axis]]\nkey = "robot"\nvalues = ["tx40"]\n', "named by `robots`"),
     "unknown key of the file": ("axes = 3\n", "axes is not a key of a sweep file"),
     "runs of a grid": ("runs = 4\n", "runs belong to sampled designs"),
+    "words and numbers": (
+        '[[axis]]\nkey = "speed"\nvalues = ["off", 3]\n',
+        "all numbers or all words, got 3 among them",
+    ),
+    "values and span": (
+        '[[axis]]\nkey = "speed"\nvalues = [1]\nspan = [1, 2]\n',
+        "either values or span, got both",
+    ),
+    "one key twice": (2 * '[[axis]]\nkey = "speed"\nvalues = [1]\n', "got 'speed' twice"),
+    "no such limit": ('limit = "sped"\n', "must name keys of axes, got 'sped'"),
     "sampled without runs": ('design = "sobol"\n', "runs must be at least 1"),
 }
 

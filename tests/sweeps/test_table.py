@@ -72,3 +72,24 @@ def test_versions_are_kept_with_the_rows(file):
         '{"armtwin": "0.1.0", "numpy": "2"}',
         '{"armtwin": "0.1.0", "numpy": "3"}',
     ]
+
+
+def test_numbers_of_more_rows_than_one_query_takes_keep_all_their_bits(tmp_path):
+    rows = {k.to_bytes(16): ResultRow("holds", k / 3, None, 1e-300 * k) for k in range(1201)}
+    with open_table(tmp_path / "many.sqlite", "mine", VERSIONS) as table:
+        table.put([(key, "job", "robot", {}, row) for key, row in rows.items()])
+    with open_table(tmp_path / "many.sqlite", "mine", VERSIONS, read_only=True) as table:
+        assert table.rows(list(rows)) == rows
+
+
+def test_rows_are_written_all_or_none(file):
+    with open_table(file, "mine", VERSIONS) as table:
+        with pytest.raises(ArmtwinError, match="cannot be written"):
+            table.put([(b"l" * 16, *RECORD[1:]), (b"m" * 16, *RECORD[1:-1], ResultRow(None))])
+        assert table.count() == 1
+
+
+def test_reading_a_table_that_is_not_there_is_refused_and_makes_none(tmp_path):
+    with pytest.raises(ArmtwinError, match="cannot be opened"):
+        open_table(tmp_path / "none.sqlite", "mine", VERSIONS, read_only=True).__enter__()
+    assert not list(tmp_path.iterdir())
