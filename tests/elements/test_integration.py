@@ -113,22 +113,36 @@ def test_undamped_pendulum_keeps_its_energy():
     assert np.abs(energy[5:-5]).max() < 1e-4 * 9.81
 
 
+def oscillator(m, c, k):
+    """A mass on a damped spring along x."""
+    ends = (Point("wall", (0, 0, 0), FIXED), Point("mass", (1, 0, 0), ("calculated", *FIXED[1:])))
+    spring = Truss("spring", "wall", "mass", "free", ElementSpring(0.0, k, c))
+    bodies = (point_mass("mass", "ground", m),)
+    return Structure(Parts(ends, (Triad("ground", held=True),), (spring,), bodies))
+
+
 @pytest.mark.parametrize("damping", [1.0, 0.9, 0.5])
 def test_damped_oscillator_follows_its_closed_form_to_second_order(damping):
     """x = x0 e^(-dt) (cos wt + d/w sin wt); numerical damping does not take the order."""
     m, c, k, x0 = 2.0, 1.2, 80.0, 0.1
-    wall, slide = Point("wall", (0, 0, 0), FIXED), ("calculated", "held", "held")
-    spring = Truss("spring", "wall", "mass", "free", ElementSpring(0.0, k, c))
-    parts = (wall, Point("mass", (1, 0, 0), slide)), (Triad("ground", held=True),), (spring,)
-    system = Structure(Parts(*parts, (point_mass("mass", "ground", m),)))
+    d, w = c / (2 * m), np.sqrt(k / m - (c / (2 * m)) ** 2)
 
     def miss(count):
         t = np.linspace(0, 2, count + 1)
-        d, w = c / (2 * m), np.sqrt(k / m - (c / (2 * m)) ** 2)
         exact = x0 * np.exp(-d * t) * (np.cos(w * t) + d / w * np.sin(w * t))
-        return np.abs(integrate(system, t, np.array([x0]), damping=damping).q[:, 0] - exact).max()
+        motion = integrate(oscillator(m, c, k), t, np.array([x0]), damping=damping)
+        return np.abs(motion.q[:, 0] - exact).max()
 
     assert 1.9 < np.log2(miss(200) / miss(400)) < 2.1
+
+
+@pytest.mark.parametrize("damping", [0.9, 0.5, 0.2])
+def test_what_is_far_too_fast_for_the_step_decays_with_the_spectral_radius(damping):
+    """A triple root -ρ: x₃ + 3ρ x₂ + 3ρ² x₁ + ρ³ x₀ = 0, to (ωh)⁻² = 1e-4."""
+    t = np.arange(12.0)
+    x = integrate(oscillator(1.0, 0.0, 1e4), t, np.array([1e-5]), damping=damping).q[:, 0]
+    weights = np.array([damping**3, 3 * damping**2, 3 * damping, 1.0])
+    assert np.abs(np.convolve(x, weights[::-1], "valid")).max() < 1e-3 * np.abs(x).max()
 
 
 def test_driven_rotor_turns_its_free_carrier_back_by_its_share_of_the_inertia():
