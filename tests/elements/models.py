@@ -206,3 +206,37 @@ def double_pendulum(count, EI=10.0, gravity=9.81):
     tip = point_mass(f"p{2 * count}", f"t{2 * count}", 0.5)
     weight = (0.0, -gravity, 0.0)
     return Structure(Parts(tuple(points), tuple(triads), (*hinges, *beams), (tip,), (), weight))
+
+
+IN_PLANE = ("free", "held", "held", "held", "free", "free")
+ON_A_ROLLER = ("calculated", "held", "calculated")
+ENDS = {  # is the left end clamped; modes of the right point; is its triad held; last beam
+    "clamped-free": (True, ("calculated",) * 3, False, IN_PLANE),
+    "clamped-pinned": (True, ON_A_ROLLER, False, (*IN_PLANE[:4], "calculated", "free")),
+    "pinned-pinned": (False, ON_A_ROLLER, False, IN_PLANE),
+    "clamped-clamped": (True, ("calculated", "held", "held"), True, ("free", *("calculated",) * 5)),
+}
+
+
+def supported_beam(ends, count, section, loads=(), gravity=(0.0, 0.0, 0.0)):
+    """A straight beam of 1 m in the plane of x and y, whose right end may slide along x."""
+    clamped, at_end, turned, last = ENDS[ends]
+    points = [Point(f"p{i}", (i / count, 0.0, 0.0)) for i in range(1, count)]
+    points = [Point("p0", (0.0, 0.0, 0.0), FIXED), *points, Point(f"p{count}", (1, 0, 0), at_end)]
+    triads = [Triad("t0", held=clamped), *(Triad(f"t{i}") for i in range(1, count))]
+    triads.append(Triad(f"t{count}", held=turned))
+    elements = []
+    if not clamped:
+        triads.append(Triad("ground", held=True))
+        elements.append(Hinge("pin", "ground", "t0", (0, 0, 1), ("calculated", "held", "held")))
+    for i in range(count):
+        names = (f"p{i}", f"p{i + 1}"), (f"t{i}", f"t{i + 1}")
+        kinds = IN_PLANE if i < count - 1 else last
+        elements.append(Beam(f"b{i}", *names, section, kinds, (0.0, 1.0, 0.0), "better"))
+    return Structure(Parts(tuple(points), tuple(triads), tuple(elements), (), loads, gravity))
+
+
+def turned_about_z(rest, triad):
+    """Rotation of a triad about z since the reference state [rad]."""
+    at = rest.placed.structure.places[triad]
+    return 2 * np.arctan2(rest.placed.x[at + 3], rest.placed.x[at])

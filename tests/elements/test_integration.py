@@ -1,8 +1,21 @@
 import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+from scipy.special import ellipk
 
 from armtwin.elements.integration import integrate
-from armtwin.elements.parts import Beam, Hinge, Parts, Point, Triad
+from armtwin.elements.parts import (
+    Beam,
+    ElementSpring,
+    Hinge,
+    Parts,
+    Point,
+    RigidBody,
+    Triad,
+    Truss,
+)
 from armtwin.elements.structure import Structure
+from armtwin.errors import ArmtwinError
 from tests.elements.models import (
     FIXED,
     UNSTRETCHED,
@@ -82,3 +95,73 @@ def test_flexible_double_pendulum_falls_as_by_sixteen_cable_elements():
     t = np.linspace(0, 0.5, 101)
     tip = integrate(row, t, np.zeros(row.n)).position("p4")[-1, :2]
     assert np.linalg.norm(tip - [1.40887, -1.29592]) < 5e-4
+
+
+def test_pendulum_from_level_is_level_again_after_half_its_elliptic_period():
+    """T = 4 √(l/g) K(sin² 45°), and a quarter of it to the lowest point; h² of a step is 1e-5."""
+    quarter = np.sqrt(1 / 9.81) * ellipk(0.5)
+    angle = integrate(pendulum(), np.linspace(0, 2 * quarter, 401), np.zeros(1), damping=1.0).q
+    assert abs(angle[200, 0] + np.pi / 2) < 1e-4
+    assert abs(angle[400, 0] + np.pi) < 1e-7
+
+
+def test_undamped_pendulum_keeps_its_energy():
+    """½ v² + g sin q = 0 over four swings, to h² of the step and no trend."""
+    t = np.linspace(0, 5, 1001)
+    q = CubicSpline(t, integrate(pendulum(), t, np.zeros(1), damping=1.0).q[:, 0])
+    energy = 0.5 * q(t, 1) ** 2 + 9.81 * np.sin(q(t))
+    assert np.abs(energy[5:-5]).max() < 1e-4 * 9.81
+
+
+def oscillator(m, c, k):
+    """A mass on a damped spring along x."""
+    ends = (Point("wall", (0, 0, 0), FIXED), Point("mass", (1, 0, 0), ("calculated", *FIXED[1:])))
+    spring = Truss("spring", "wall", "mass", "free", ElementSpring(0.0, k, c))
+    bodies = (point_mass("mass", "ground", m),)
+    return Structure(Parts(ends, (Triad("ground", held=True),), (spring,), bodies))
+
+
+@pytest.mark.parametrize("damping", [1.0, 0.9, 0.5])
+def test_damped_oscillator_follows_its_closed_form_to_second_order(damping):
+    """x = x0 e^(-dt) (cos wt + d/w sin wt); numerical damping does not take the order."""
+    m, c, k, x0 = 2.0, 1.2, 80.0, 0.1
+    d, w = c / (2 * m), np.sqrt(k / m - (c / (2 * m)) ** 2)
+
+    def miss(count):
+        t = np.linspace(0, 2, count + 1)
+        exact = x0 * np.exp(-d * t) * (np.cos(w * t) + d / w * np.sin(w * t))
+        motion = integrate(oscillator(m, c, k), t, np.array([x0]), damping=damping)
+        return np.abs(motion.q[:, 0] - exact).max()
+
+    assert 1.9 < np.log2(miss(200) / miss(400)) < 2.1
+
+
+@pytest.mark.parametrize("damping", [0.9, 0.5, 0.2])
+def test_what_is_far_too_fast_for_the_step_decays_with_the_spectral_radius(damping):
+    """A triple root -ρ: x₃ + 3ρ x₂ + 3ρ² x₁ + ρ³ x₀ = 0, to (ωh)⁻² = 1e-4."""
+    t = np.arange(12.0)
+    x = integrate(oscillator(1.0, 0.0, 1e4), t, np.array([1e-5]), damping=damping).q[:, 0]
+    weights = np.array([damping**3, 3 * damping**2, 3 * damping, 1.0])
+    assert np.abs(np.convolve(x, weights[::-1], "valid")).max() < 1e-3 * np.abs(x).max()
+
+
+def test_driven_rotor_turns_its_free_carrier_back_by_its_share_of_the_inertia():
+    """From rest without outer torque, at all times: -I/(I + J), to h² of steps of 2.5 ms."""
+    triads = (Triad("ground", held=True), Triad("carrier"), Triad("rotor"))
+    z, rotor, carrier = (0.0, 0.0, 1.0), 0.3, 0.5
+    hinges = (Hinge("free", "ground", "carrier", z), Hinge("drive", "carrier", "rotor", z))
+    bodies = tuple(
+        RigidBody("o", name, (0, 0, 0, 0, 1, 1, value, 0, 0, 0))
+        for name, value in (("rotor", rotor), ("carrier", carrier))
+    )
+    pair = Structure(Parts((Point("o", (0, 0, 0), FIXED),), triads, hinges, bodies))
+    t = np.linspace(0, 1, 401)
+    drive = np.stack([1 - np.cos(3 * t), 3 * np.sin(3 * t), 9 * np.cos(3 * t)], axis=1)
+    turned = integrate(pair, t, np.zeros(2), drives={"drive.twist": drive}).q
+    assert np.abs(turned[:, 0] + rotor / (rotor + carrier) * drive[:, 0]).max() < 1e-5
+
+
+def test_motion_with_too_long_steps_is_refused_with_its_time_and_step():
+    sentence = r"could not be followed beyond t = 0 s with steps of 2 s; take shorter ones"
+    with pytest.raises(ArmtwinError, match=sentence):
+        integrate(pendulum(), np.arange(0.0, 10.0, 2.0), np.zeros(1))

@@ -1,5 +1,7 @@
 """Closed loops against their closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,11 +18,13 @@ from armtwin.elements.loads import add_stress
 from armtwin.elements.parts import (
     Beam,
     ElementSpring,
+    Gas,
     Hinge,
     Moment,
     Parts,
     Point,
     PointForce,
+    RigidBody,
     Triad,
     Truss,
 )
@@ -30,6 +34,7 @@ from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
 from armtwin.maths.tracing import python_of
 from tests.elements.models import (
+    BENT,
     FIXED,
     PLANE,
     beam_row,
@@ -250,3 +255,119 @@ def test_unknown_node_is_named_with_a_suggestion():
     points = (Point("elbow", (0.0, 0.0, 0.0), FIXED), Point("wrist", (1.0, 0.0, 0.0)))
     with pytest.raises(ArmtwinError, match=r"point 'wirst' is not known\. Did you mean 'wrist'\?"):
         Structure(Parts(points, (), (Truss("rod", "elbow", "wirst"),)))
+
+
+def test_tripod_carries_its_load_as_the_equilibrium_of_its_joint(rng):
+    """Σ N u + F = 0 with the directions u of three rods, tension positive; one is driven."""
+    feet = np.array([[1.0, 0.0, 0.0], [-0.6, 0.8, 0.1], [-0.5, -0.9, -0.2]])
+    top, force = np.array([0.1, -0.05, 1.2]), rng.normal(size=3) * 100
+    points = [Point(f"f{i}", tuple(foot), FIXED) for i, foot in enumerate(feet)]
+    rods = [Truss(f"r{i}", f"f{i}", "top", "held" if i else "free") for i in range(3)]
+    load = (PointForce("top", tuple(force)),)
+    tripod = Structure(
+        Parts((*points, Point("top", tuple(top))), (Triad("g", held=True),), tuple(rods), (), load)
+    )
+    away = (feet - top) / np.linalg.norm(feet - top, axis=1, keepdims=True)
+    found = inverse_dynamics(tripod, [[0.0]], [[0.0]], [[0.0]])
+    assert np.abs(found.stress[0] - np.linalg.solve(away.T, -force)).max() < 1e-11
+
+
+def arm_of_beams(turn, shift, v):
+    """Forces of a moving elastic arm, the whole of which is turned and shifted in space."""
+    loads = (PointForce("p2", tuple(turn @ [1.0, 2.0, 3.0])), Moment("t2", tuple(turn @ [0, 1, 2])))
+    section = tube(EI=20.0, EIy=30.0, EA=1e4, mass=1.0, polar=0.01)
+    row = beam_row(2, section, loads=loads, drive=tuple(turn @ [0.0, 0.0, 1.0]))
+    points = tuple(replace(p, at=tuple(turn @ p.at + shift)) for p in row.parts.points)
+    beams = (replace(b, side=tuple(turn @ b.side)) for b in row.beams)
+    gravity = tuple(turn @ [0.0, -9.81, 1.0])
+    row = row.with_parts(points=points, elements=(*row.hinges, *beams), gravity=gravity)
+    q, a = np.linspace(-0.04, 0.05, row.n), np.linspace(2.0, -1.0, row.n)
+    return inverse_dynamics(row, [q], [v * np.linspace(1.0, 0.3, row.n)], [a]).tau[0]
+
+
+def test_arm_turned_and_shifted_with_all_its_loads_needs_the_same_forces(rng):
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    still = arm_of_beams(np.eye(3), np.zeros(3), 1.0)
+    there = arm_of_beams(turn, rng.normal(size=3), 1.0)
+    assert np.abs(there - still).max() < 1e-10 * np.abs(still).max()
+
+
+def test_undamped_arm_needs_the_same_forces_backwards_in_time():
+    forwards, backwards, slow = (arm_of_beams(np.eye(3), np.zeros(3), v) for v in (1.5, -1.5, 0))
+    assert np.abs(forwards - backwards).max() < 1e-12 * np.abs(forwards).max()
+    assert np.abs(forwards - slow).max() > 0.1
+
+
+def test_spinning_disc_that_is_turned_needs_the_gyroscopic_moment():
+    """Ω z × I ω x = I ω Ω y, which the spin hinge gives: its stress is the opposite."""
+    triads = (Triad("ground", held=True), Triad("table"), Triad("disc"))
+    hinges = (
+        Hinge("turn", "ground", "table", (0.0, 0.0, 1.0)),
+        Hinge("spin", "table", "disc", (1.0, 0.0, 0.0), side=(0.0, 1.0, 0.0)),
+    )
+    disc = RigidBody("o", "disc", (0, 0, 0, 0, 0.4, 0.2, 0.2, 0, 0, 0))
+    gyro = Structure(Parts((Point("o", (0, 0, 0), FIXED),), triads, hinges, (disc,)))
+    found = inverse_dynamics(gyro, [[0.7, 0.0]], [[3.0, 50.0]], [[0.0, 0.0]])
+    bends = [found.stress[0, gyro.row(f"spin.bend_{axis}")] for axis in "yz"]
+    assert np.abs(found.tau).max() < 1e-12
+    assert np.abs(np.subtract(bends, [-0.4 * 3.0 * 50.0, 0.0])).max() < 1e-11
+
+
+def gas_strut():
+    wall, slide = Point("wall", (0, 0, 0), FIXED), ("calculated", "held", "held")
+    strut = Truss("strut", "wall", "eye", "free", Gas(50.0, 0.3))
+    ends = (wall, Point("eye", (1, 0, 0), slide))
+    return Structure(Parts(ends, (Triad("ground", held=True),), (strut,)))
+
+
+def test_gas_strut_takes_the_isothermal_work():
+    """∫ σ de = strength ln(stroke/(stroke - e)), by Gauss quadrature of twelve nodes."""
+    at, weight = np.polynomial.legendre.leggauss(12)
+    tau = inverse_dynamics(gas_strut(), 0.1 + 0.1 * at[:, None], *np.zeros((2, 12, 1))).tau[:, 0]
+    assert abs(0.1 * weight @ tau - 50.0 * np.log(3.0)) < 1e-6
+
+
+def test_gas_strut_stiffens_with_the_square_of_the_room_it_loses():
+    stiffness = [linearise(gas_strut(), [e]).stiffness[0, 0] for e in (0.0, 0.15, 0.2)]
+    assert np.allclose(stiffness, 50.0 / np.array([0.3, 0.15, 0.1]) ** 2, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("diagonals", "sentence"),
+    [(0, "held once too little"), (2, "held once too often"), (1, "")],
+)
+def test_square_of_rods_follows_maxwells_count(diagonals, sentence):
+    """2 free pins have 4 coordinates: 3 sides and one diagonal hold them."""
+    corners = {"a": (0.0, 0.0), "b": (1.0, 0.0), "c": (1.0, 1.0), "d": (0.0, 1.0)}
+    points = [Point(k, (*v, 0.0), FIXED if k in "ab" else PLANE) for k, v in corners.items()]
+    rods = [Truss(ends, *ends) for ends in ("bc", "cd", "da", "ac", "bd")[: 3 + diagonals]]
+    square = Structure(Parts(tuple(points), (), tuple(rods)))
+    found = rank_problem(square, square.reference)
+    assert sentence in found
+    assert bool(found) == bool(sentence)
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        (Hinge("h", "g", "g", (0.0, 0.0, 0.0)), "hinge 'h': axis must have a length"),
+        (Truss("s", "a", "b", law=Gas(1.0, -0.2)), "stroke of its gas must be above 0 m, got -0.2"),
+        (Beam("b", ("a", "b"), ("g", "g"), modes=BENT), "beam 'b': a section with stiffness"),
+        (RigidBody("a", "g", (1.0, 0.0)), "body 1: ten finite parameters are needed"),
+        (PointForce("c", (0.0, 0.0, 1.0)), "load 1: point 'c' is not known"),
+        (Triad("a"), "node 'a': a name must be used once, got 2 times"),
+    ],
+)
+def test_part_that_cannot_be_used_is_refused_with_its_reason(part, sentence):
+    kinds = {Triad: "triads", RigidBody: "bodies", PointForce: "loads"}
+    ends = (Point("a", (0.0, 0.0, 0.0), FIXED), Point("b", (1.0, 0.0, 0.0)))
+    parts = Parts(ends, (Triad("g", held=True),), ())
+    where = kinds.get(type(part), "elements")
+    with pytest.raises(ArmtwinError, match=sentence):
+        Structure(replace(parts, **{where: (*getattr(parts, where), part)}))
+
+
+def test_degrees_of_freedom_that_are_not_finite_are_refused_with_their_place():
+    with pytest.raises(ArmtwinError, match=r"q must be finite .*got nan at index \(1,\)"):
+        place(polar_arm((), (0.0, 0.0, 0.0)), [0.1, np.nan])
