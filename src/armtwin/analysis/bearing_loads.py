@@ -178,11 +178,7 @@ def _rods(loads: BearingLoads) -> Table:
     for name, pull in zip(loads.rods, loads.pull.T, strict=True):
         peak, when = _peak(pull, loads.time)
         records.append({"rod": name, "pull_n": peak, "time_s": when})
-    columns = (
-        Column("rod", "strut or rod"),
-        Column("pull_n", "pull", NEWTONS),
-        AT,
-    )
+    columns = (Column("rod", "strut or rod"), Column("pull_n", "pull", NEWTONS), AT)
     return Table(columns, records, "rods")
 
 

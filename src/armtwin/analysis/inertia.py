@@ -139,12 +139,7 @@ def _inertia_blocks(result: EffectiveInertia) -> Blocks:
             Column("ratio_overall", "overall", PLAIN),
         ]
     yield Table(tuple(columns), result.table, "drives.inertia")
-    yield Data(
-        {
-            "postures": len(result.q),
-            "chosen": result.chosen,
-        }
-    )
+    yield Data({"postures": len(result.q), "chosen": result.chosen})
     if result.chosen == BOUNDARY:
         last = 1 + 4 * ALONG_EDGE
         yield Text(
@@ -181,12 +176,7 @@ def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Block
     yield Table(columns, result.table)
     coupled = ", ".join(f"{x:.4g}" for x in swings.coupled)
     yield Text(f"All drives together: {coupled} Hz.")
-    yield Data(
-        {
-            "coupled_hz": swings.coupled,
-            "coupled_damping": swings.coupled_damping,
-        }
-    )
+    yield Data({"coupled_hz": swings.coupled, "coupled_damping": swings.coupled_damping})
 
 
 def effective_inertia(

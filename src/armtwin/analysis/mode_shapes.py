@@ -37,11 +37,7 @@ Complex = NDArray[np.complex128]
 PLAYED = 3  # modes that the page plays
 SECONDS, CYCLES, FRAMES = 3.0, 3, 90  # of each
 WIDE = 0.04  # motion of the tool that is played, as a share of the robot's size
-HELD = {
-    "locked": "rotors locked",
-    "servo": "rotors held by the servo",
-    "free": "rotors free",
-}
+HELD = {"locked": "rotors locked", "servo": "rotors held by the servo", "free": "rotors free"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +136,7 @@ def _mode_blocks(result: Modes) -> Blocks:
         records = [record for record in result.table if record["rotors"] == rotors]
         yield Text(f"{HELD[rotors].capitalize()}; the tool's motion relative to its largest:")
         yield Table(columns, records, f"modes.{rotors}")
-    yield Data(
-        {
-            "load": result.load,
-        }
-    )
+    yield Data({"load": result.load})
 
 
 def _lowest_chart(result: Modes) -> Chart | Bars:

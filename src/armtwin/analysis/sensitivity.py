@@ -23,16 +23,7 @@ from armtwin.maths.runner import run_all, threads
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]
@@ -145,12 +136,7 @@ class Sensitivity(Result):
 
 
 def _data(result: Sensitivity) -> Blocks:
-    yield Data(
-        {
-            "by": result.by,
-            "effects": result.table,
-        }
-    )
+    yield Data({"by": result.by, "effects": result.table})
 
 
 def _stops(result: Sensitivity) -> Blocks:

@@ -72,9 +72,7 @@ def excite(
     clearance: Annotated[
         float | None,
         quantity(
-            "--clearance",
-            Unit("m", plausible=20, hint="mm"),
-            'Distance to the cell, as "100 mm".',
+            "--clearance", Unit("m", plausible=20, hint="mm"), 'Distance to the cell, as "100 mm".'
         ),
     ] = None,
     noise: Annotated[

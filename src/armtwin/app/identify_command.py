@@ -113,10 +113,7 @@ def identify(
 
 
 def _run_identification(
-    prior: at.Robot,
-    logs: list[at.Log],
-    chosen: RecipeFile,
-    progress: OnProgress | None,
+    prior: at.Robot, logs: list[at.Log], chosen: RecipeFile, progress: OnProgress | None
 ) -> at.Estimate:
     """The estimate, by the motion that the recipe says."""
     options: Record = {"torque": chosen.torque, "cutoff": chosen.cutoff}

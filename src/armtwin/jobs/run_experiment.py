@@ -13,12 +13,7 @@ from armtwin.exchange.external_fmu import ForeignUnit
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
 from armtwin.jobs.experiment import Experiment
-from armtwin.jobs.experiment_description import (
-    BenchSetup,
-    ForeignLoad,
-    HydraulicSetup,
-    RobotSetup,
-)
+from armtwin.jobs.experiment_description import BenchSetup, ForeignLoad, HydraulicSetup, RobotSetup
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
@@ -126,10 +121,7 @@ RATE = 250.0  # of a bench's log where none is given [Hz]
 
 
 def run_experiment(
-    experiment: Experiment,
-    *,
-    foreign: bool = False,
-    progress: OnProgress | None = None,
+    experiment: Experiment, *, foreign: bool = False, progress: OnProgress | None = None
 ) -> ExperimentRun:
     """Run an experiment.
 

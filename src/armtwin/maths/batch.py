@@ -163,9 +163,7 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
         job.result()
 
 
-def rows_of_each(
-    which: NDArray[np.int64],
-) -> Iterator[tuple[int, NDArray[np.int64] | slice]]:
+def rows_of_each(which: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64] | slice]]:
     """Each number that occurs in `which` with the rows where it does, in one sort.
 
     Where the numbers only rise, as along a path, rows are a slice and nothing is copied.

@@ -122,18 +122,10 @@ class Advice(Result):
                 "Simulated variants decided: share in [advice] of the job counts only with "
                 "--nominal."
             )
-        yield Data(
-            {
-                "advice.needed": self.needed,
-            }
-        )
+        yield Data({"advice.needed": self.needed})
         for key in ("best", "nearest", "slower"):
             option = getattr(self, key)
-            yield Data(
-                {
-                    f"advice.{key}": None if option is None else option_record(option),
-                }
-            )
+            yield Data({f"advice.{key}": None if option is None else option_record(option)})
         yield Data(
             {
                 "advice.limit": self.limit,
@@ -170,11 +162,7 @@ def _measuring(advice: Advice) -> Blocks:
             yield Text(f"{x.way}: {then}.")
         else:
             yield Text(f"{x.way}: even then nothing that was tried holds with 95 % confidence.")
-    yield Data(
-        {
-            "advice.measuring": records,
-        }
-    )
+    yield Data({"advice.measuring": records})
 
 
 def option_record(option: Option) -> Record:
@@ -224,11 +212,7 @@ def _report_speeds(advice: Advice) -> Blocks:
     records = []
     for speed, ratio in advice.tried:
         records.append({"speed_m_s": speed, "ratio": ratio, "holds": ratio <= 1})
-    yield Data(
-        {
-            "advice.speeds_tried": records,
-        }
-    )
+    yield Data({"advice.speeds_tried": records})
 
 
 def _effort(advice: Advice) -> str:

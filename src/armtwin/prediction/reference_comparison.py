@@ -205,12 +205,7 @@ def _data(c: ReferenceComparison) -> Blocks:
     )
     files = {"robot file": c.robot.origin, "log": c.log.origin}
     digests = {name: digest_of(path) for name, path in files.items()}
-    yield Data(
-        {
-            "provenance.inputs_sha256": digests,
-            "provenance.versions": versions(),
-        }
-    )
+    yield Data({"provenance.inputs_sha256": digests, "provenance.versions": versions()})
 
 
 def _by_joint(c: ReferenceComparison) -> Record:

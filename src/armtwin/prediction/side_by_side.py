@@ -288,8 +288,4 @@ def _results(runs: SideBySide) -> Iterator[Data]:
             single = to_result(answer.sections())
             result |= {key: value for key, value in single.items() if key not in OWN_KEYS}
         results.append(result)
-    yield Data(
-        {
-            "runs": results,
-        }
-    )
+    yield Data({"runs": results})

@@ -163,12 +163,7 @@ def _draw_bars(axis: Axes, bars: Bars) -> None:
     centre = np.broadcast_to(bars.centre, np.shape(bars.low))
     if not np.array_equal(bars.low, centre):
         axis.barh(
-            place,
-            bars.low - centre,
-            left=centre,
-            color="none",
-            edgecolor=BLUE,
-            label=bars.cases[0],
+            place, bars.low - centre, left=centre, color="none", edgecolor=BLUE, label=bars.cases[0]
         )
     axis.barh(place, bars.high - centre, left=centre, color=BLUE, label=bars.cases[1])
     if bars.limit is not None:

@@ -125,11 +125,7 @@ class Bench:
         if self.stiffness is None:
             return None
         return Spring(
-            self.stiffness,
-            self.damping,
-            self.backlash,
-            self.low_stiffness,
-            self.low_torque or 0.0,
+            self.stiffness, self.damping, self.backlash, self.low_stiffness, self.low_torque or 0.0
         )
 
     def problem(self) -> str:

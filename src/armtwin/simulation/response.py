@@ -191,11 +191,7 @@ def _features(result: Response) -> Blocks:
     )
     yield Table(columns, result.table, "steps")
     yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
-    yield Data(
-        {
-            "unit": result.unit,
-        }
-    )
+    yield Data({"unit": result.unit})
     for event in result.run.log.events:
         yield Text(event.text, "bad")
 

@@ -203,12 +203,7 @@ def _overview(result: SweepResult) -> Blocks:
     for axis in asked.axes:
         values = [axis.si(value) for value in axis.values]
         axes.append({"key": axis.key, "relative": axis.relative, "values": values})
-    yield Data(
-        {
-            "axes": axes,
-            "computed": result.course.computed,
-        }
-    )
+    yield Data({"axes": axes, "computed": result.course.computed})
 
 
 def _best(result: SweepResult) -> Blocks:

@@ -280,11 +280,7 @@ def _limits(result: Excitation) -> Blocks:
     yield Table(tuple(columns), records)
     yield Facts(tuple(_near(result)))
     used: Record = {kind: share.tolist() for kind, share in shares.items()}
-    yield Data(
-        {
-            "limits_used": {**used, "distance_m": result.use.distance},
-        }
-    )
+    yield Data({"limits_used": {**used, "distance_m": result.use.distance}})
 
 
 def _share(robot: Robot, kind: str, shares: Floats, j: int) -> float | None:
@@ -318,11 +314,7 @@ def _deviations(result: Excitation) -> Blocks:
         f"{result.rows} samples with independent torque errors."
     )
     yield Table(columns, records, most=12)
-    yield Data(
-        {
-            "std": {row.name: row.std for row in result.table},
-        }
-    )
+    yield Data({"std": {row.name: row.std for row in result.table}})
 
 
 def _singular(result: Excitation) -> Iterator[Chart]:

@@ -40,10 +40,7 @@ Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
 CHART_SAMPLES = 1500
 WELL_IDENTIFIED = 0.01  # relative deviation of a torque constant that is well identified
-METHODS = {
-    "difference": "the difference of two runs",
-    "held": "one run, the arm as in its file",
-}
+METHODS = {"difference": "the difference of two runs", "held": "one run, the arm as in its file"}
 ROWS = (
     ("mass", "kg"),
     ("centre x", "m"),
@@ -217,20 +214,12 @@ def _numbers(result: PayloadIdentification) -> Blocks:
         }
     )
     if result.gain is None:
-        yield Data(
-            {
-                "refused": result.refused or None,
-            }
-        )
+        yield Data({"refused": result.refused or None})
     deviations: Record = {"mass_kg": std[0], "centre_m": std[1:4]}
     deviations["inertia_kg_m2"] = _six(std[4:])
     if result.gain is not None:
         deviations["torque_constant_nm_a"] = result.gain.std.tolist()
-    yield Data(
-        {
-            "std": deviations,
-        }
-    )
+    yield Data({"std": deviations})
 
 
 def _six(values: list[float]) -> NamedNumbers:
@@ -275,18 +264,9 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
             "loads. Mount it further out, or move faster."
         )
         yield Text(sentence)
-    yield Data(
-        {
-            "torque_constant_nm_a": [record["value"] for record in records],
-        }
-    )
+    yield Data({"torque_constant_nm_a": [record["value"] for record in records]})
     ends = np.column_stack([gain.low, gain.high])
-    yield Data(
-        {
-            "torque_constant_interval_nm_a": ends.tolist(),
-            "refused": sentence or None,
-        }
-    )
+    yield Data({"torque_constant_interval_nm_a": ends.tolist(), "refused": sentence or None})
 
 
 def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
@@ -329,11 +309,7 @@ def _basis(result: PayloadIdentification) -> Blocks:
         }
     )
     if result.road is not None:
-        yield Data(
-            {
-                "truncated": {**vars(result.road), "sentence": result.road.sentence},
-            }
-        )
+        yield Data({"truncated": {**vars(result.road), "sentence": result.road.sentence}})
 
 
 def _share(part: Floats, whole: Floats) -> float:

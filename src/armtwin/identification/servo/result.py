@@ -269,11 +269,7 @@ def _path(found: ServoIdentification) -> Blocks:
     )
     yield Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
-    yield Data(
-        {
-            "path": residuals,
-        }
-    )
+    yield Data({"path": residuals})
 
 
 def _servo(found: ServoIdentification) -> Blocks:
@@ -285,11 +281,7 @@ def _servo(found: ServoIdentification) -> Blocks:
         "speed per motor torque, negative where load makes the drive lag.",
         "soft",
     )
-    yield Data(
-        {
-            "joints": [_json(row) for row in found.table],
-        }
-    )
+    yield Data({"joints": [_json(row) for row in found.table]})
 
 
 def _columns(found: ServoIdentification) -> tuple[Column, ...]:
@@ -343,11 +335,7 @@ def _diagnostics(found: ServoIdentification) -> Blocks:
         yield Text(sentence)
     if not found.diagnostics:
         yield Text("No anomaly found.")
-    yield Data(
-        {
-            "findings": list(found.diagnostics),
-        }
-    )
+    yield Data({"findings": list(found.diagnostics)})
 
 
 def _times(judgement: ServoEvaluation) -> Floats:

@@ -13,16 +13,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
@@ -144,12 +135,7 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         "soft",
     )
     yield Data(
-        {
-            "period_s": result.period,
-            "limit": result.limit,
-            "warm": result.warm,
-            "unit": result.unit,
-        }
+        {"period_s": result.period, "limit": result.limit, "warm": result.warm, "unit": result.unit}
     )
 
 

@@ -79,10 +79,7 @@ class WormIdentification(Result):
         return Report(
             title=f"{self.prior.name}: load-dependent friction",
             subtitle="runs of different loads; bodies as the robot file has them",
-            sections=(
-                Section("", _numbers(self)),
-                Section("Torque error", _torque_error(self)),
-            ),
+            sections=(Section("", _numbers(self)), Section("Torque error", _torque_error(self))),
             verdict=(_verdict(self),),
         )
 

@@ -138,12 +138,7 @@ def _scale_level(element: FrictionElement, factor: float) -> FrictionElement:
     bristle = element.presliding
     if bristle is not None and bristle.radius is not None:
         stiffer = element  # the level over the pre-sliding distance grows by itself
-    return replace(
-        stiffer,
-        law=at_level(element.law, factor),
-        negative=negative,
-        offset=offset,
-    )
+    return replace(stiffer, law=at_level(element.law, factor), negative=negative, offset=offset)
 
 
 def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:

@@ -88,21 +88,14 @@ def limit_blocks(p: Prediction) -> Blocks:
     yield Table(columns, records, "feasibility.violations", most=SHOWN)
     yield Text(_describe_limits(p))
     yield Table(
-        (
-            Column("name", "largest use of limits"),
-            *(Column(key, key, PERCENT) for key in LIMITS),
-        ),
+        (Column("name", "largest use of limits"), *(Column(key, key, PERCENT) for key in LIMITS)),
         list(_uses(p)),
         folded="Use of limits by the commanded motion",
     )
     yield Text(_singularity(p))
     yield from _cell(p)
     nearest = {"distance": found.distance, "at_m": found.distance_at_m}
-    yield Data(
-        {
-            "feasibility.singularity": nearest,
-        }
-    )
+    yield Data({"feasibility.singularity": nearest})
 
 
 def _cell(p: Prediction) -> Blocks:
@@ -211,11 +204,7 @@ def _describe_assumed(p: Prediction) -> str:
 
 def _overrides(p: Prediction) -> Blocks:
     overrides = dict(p.job.description.override)
-    yield Data(
-        {
-            "provenance.overrides": overrides,
-        }
-    )
+    yield Data({"provenance.overrides": overrides})
     if overrides:
         columns = (Column("key", "overridden by the job"), Column("value", "value"))
         yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])

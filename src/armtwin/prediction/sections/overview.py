@@ -244,11 +244,7 @@ def _parts(p: Prediction) -> Blocks:
 def _changes(answer: Answer) -> Blocks:
     """Advice, where it was asked for."""
     if answer.advice is None:
-        yield Data(
-            {
-                "advice": None,
-            }
-        )
+        yield Data({"advice": None})
     else:
         yield answer.advice.verdict_text
         yield from answer.advice.blocks()
@@ -271,11 +267,7 @@ def _segments(p: Prediction) -> Blocks:
     records = [asdict(segment) for segment in p.verdict.segments]
     bad = frozenset(k for k, x in enumerate(records) if x["out_of_tolerance_m"] > 0)
     yield Table(columns, records, "segments", bad=bad)
-    yield Data(
-        {
-            "splines": [asdict(spline) for spline in p.job.splines],
-        }
-    )
+    yield Data({"splines": [asdict(spline) for spline in p.job.splines]})
     for spline in p.job.splines:
         largest = FINE_MILLIMETRES.with_unit(spline.deviation)
         place = MILLIMETRES.with_unit(spline.at_m)

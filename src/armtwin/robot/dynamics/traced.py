@@ -52,11 +52,7 @@ def tree(arm: Arm, rotors: Rotors) -> tuple[list[int], ...]:
 
 
 def _rotor_patterns(rotors: Rotors) -> NamedArrays:
-    return {
-        "rotor_inertia": rotors.inertia,
-        "rotor_axis": rotors.axis,
-        "rotor_row": rotors.row,
-    }
+    return {"rotor_inertia": rotors.inertia, "rotor_axis": rotors.axis, "rotor_row": rotors.row}
 
 
 def inverse_dynamics(arm: Arm, rotors: Rotors) -> Formula:

@@ -12,16 +12,7 @@ import numpy as np
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats, Sentences
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Facts,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Facts, Record, Report, Section, Table, Text
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description
