@@ -11,10 +11,10 @@ import numpy as np
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, Record
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 

@@ -11,23 +11,13 @@ from numpy.typing import NDArray
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.flexible import Flexible
 from armtwin.analysis.states import States
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, NamedArrays, Names, Record
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import HERTZ, PERCENT, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Scene, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of

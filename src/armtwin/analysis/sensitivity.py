@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Names, OnProgress
+from armtwin.maths.batch import Names, OnProgress, Record
 from armtwin.maths.runner import run_all, threads
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]

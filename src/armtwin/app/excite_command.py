@@ -23,9 +23,8 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv
-from armtwin.maths.batch import Values
+from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 
 if TYPE_CHECKING:
     from armtwin.identification.excitation.plan import ExcitationPlan

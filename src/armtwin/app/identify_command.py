@@ -28,9 +28,8 @@ from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import on_base
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import OnProgress
+from armtwin.maths.batch import OnProgress, Record
 from armtwin.maths.units import whole_number
-from armtwin.notebook.sections import Record
 
 if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe_file import RecipeFile

@@ -17,9 +17,8 @@ from armtwin.jobs.experiment_description import BenchSetup, ForeignLoad, Hydraul
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
-from armtwin.maths.batch import Floats, Names, OnProgress
+from armtwin.maths.batch import Floats, Names, OnProgress, Record
 from armtwin.motion.trajectory import Trajectory
-from armtwin.notebook.sections import Record
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot

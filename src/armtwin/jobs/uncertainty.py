@@ -15,9 +15,8 @@ from typing import Annotated, Any
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import Read, read_width
 from armtwin.files.shape import FLAT
-from armtwin.maths.batch import NamedNumbers
+from armtwin.maths.batch import NamedNumbers, Record
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 
 RATIOS = (
     "servo.bandwidth",

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 NamedArrays = dict[str, Floats]
 NamedNumbers = dict[str, float]
+Record = dict[str, Any]  # plain values by their keys, as files and pages write them
 TwoArrays = tuple[Floats, Floats]
 Values = tuple[float, ...]
 Indices = tuple[int, ...]

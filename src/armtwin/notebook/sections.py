@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from armtwin.maths.batch import Floats, Names, Pair, Values
+from armtwin.maths.batch import Floats, Names, Pair, Record, Values
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
-Record = dict[str, Any]
 Tone = Literal["", "soft", "good", "bad"]
 
 

@@ -6,19 +6,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Pair
+from armtwin.maths.batch import Pair, Record
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIMETRES_PER_SECOND, PERCENT, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.sections.headline import likelihood
 from armtwin.prediction.trials import Option

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, printable
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Plot, Record, Report
+from armtwin.notebook.sections import Plot, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

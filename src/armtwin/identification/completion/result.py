@@ -21,9 +21,9 @@ from armtwin.identification.completion.rules import (
 )
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Names, Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot

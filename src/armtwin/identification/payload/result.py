@@ -14,23 +14,13 @@ from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.payload.truncated_mass import TruncatedMass
-from armtwin.maths.batch import Floats, NamedNumbers
+from armtwin.maths.batch import Floats, NamedNumbers, Record
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import DEVIATION, PLAIN
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Facts,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Facts, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot

@@ -18,21 +18,10 @@ from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Names, Sentences
+from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Names, Record, Sentences
 from armtwin.notebook.numbers import FINE_PERCENT, Number
 from armtwin.notebook.sampling import at_times, extremes
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Line,
-    Plot,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Line, Plot, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Servo

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from armtwin.drives.friction.load import LOCKS, Load
-from armtwin.maths.batch import Floats, NamedNumbers, Names
+from armtwin.maths.batch import Floats, NamedNumbers, Names, Record
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement

@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from armtwin.maths.batch import Values
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record, Values
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH, Kind

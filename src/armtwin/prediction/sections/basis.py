@@ -13,10 +13,10 @@ from armtwin.files.digests import digest, digest_of
 from armtwin.files.versions import versions
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.causes import SHOWN
 from armtwin.prediction.sections.plots import joint_plots, reversals

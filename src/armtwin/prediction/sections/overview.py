@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.analysis.bearing_loads import load_blocks
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook.numbers import (
     MICROMETRES,
     MILLIMETRES,
@@ -24,7 +24,6 @@ from armtwin.notebook.sections import (
     Column,
     Data,
     Facts,
-    Record,
     Report,
     Scene,
     Section,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Column, Record, Section, Table
+from armtwin.notebook.sections import Column, Section, Table
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, On
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.maths.batch import Floats, Sentences
+from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Facts, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table, Text
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description

@@ -13,11 +13,12 @@ from armtwin.identification.rigid_body.evaluation.diagnostics import describe_gr
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
+from armtwin.maths.batch import Record
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
 from armtwin.robot.schema.mounting import format_gravity
 
 WEIGHT = Number(digits=2)

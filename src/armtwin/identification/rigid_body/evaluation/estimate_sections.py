@@ -13,13 +13,13 @@ from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.diagnostics import list_unidentified
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.drawings import matrix
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Picture, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Picture, Table, Text
 from armtwin.robot.robot import Robot
 
 SHOWN_CHANGES = 12  # parameters shown unfolded

@@ -37,20 +37,9 @@ from armtwin.identification.rigid_body.evaluation.validation import (
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, TwoArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record, TwoArrays
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Line,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Line, Report, Section, Table, Text, Tone
 from armtwin.report.result import Result
 from armtwin.robot.showing.drive_tables import row_words
 
