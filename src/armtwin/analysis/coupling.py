@@ -78,9 +78,7 @@ def _blocks(what: str, found: Coupled, states: States) -> Blocks:
     if not states.alone:
         columns = (
             Column("axis", what),
-            Column("smallest", "smallest", PERCENT),
-            Column("factor", "mean", PERCENT),
-            Column("largest", "largest", PERCENT),
+            *Column.alike(PERCENT, smallest="smallest", factor="mean", largest="largest"),
         )
     records = []
     for name, factor in zip(found.axes.names, found.factor.T, strict=True):

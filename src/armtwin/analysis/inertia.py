@@ -127,17 +127,16 @@ def _inertia_blocks(result: EffectiveInertia) -> Blocks:
     columns = [
         Column("axis", "drive"),
         Column("unit", ""),
-        Column("smallest", "least", PLAIN),
-        Column("largest", "most", PLAIN),
-        Column("ratio", "ratio", PLAIN),
+        *Column.alike(PLAIN, smallest="least", largest="most", ratio="ratio"),
     ]
     if result.load is not None:
-        columns += [
-            Column("smallest_loaded", "least, load", PLAIN),
-            Column("largest_loaded", "most, load", PLAIN),
-            Column("ratio_loaded", "ratio", PLAIN),
-            Column("ratio_overall", "overall", PLAIN),
-        ]
+        columns += Column.alike(
+            PLAIN,
+            smallest_loaded="least, load",
+            largest_loaded="most, load",
+            ratio_loaded="ratio",
+            ratio_overall="overall",
+        )
     yield Table(tuple(columns), result.table, "drives.inertia")
     yield Data({"postures": len(result.q), "chosen": result.chosen})
     if result.chosen == BOUNDARY:

@@ -118,9 +118,7 @@ def _mode_blocks(result: Modes) -> Blocks:
         Column("damping", "damping", Number(digits=3)),
         Column("spring", "most in"),
         Column("share", "share", PERCENT),
-        Column("tool_x", "tool x", Number(digits=2)),
-        Column("tool_y", "y", Number(digits=2)),
-        Column("tool_z", "z", Number(digits=2)),
+        *Column.alike(Number(digits=2), tool_x="tool x", tool_y="y", tool_z="z"),
     )
     for rotors in result.motors:
         records = [record for record in result.table if record["rotors"] == rotors]

@@ -158,9 +158,7 @@ def _blocks(result: Sensitivity, feature: str) -> Blocks:
     per_percent = Number(number.scale, f"{number.unit} per %".strip(), digits=3)
     columns = (
         Column("key", "key"),
-        Column("less", "less", number),
-        Column("base", "now", number),
-        Column("more", "more", number),
+        *Column.alike(number, less="less", base="now", more="more"),
         Column("per_percent", "sensitivity", per_percent),
     )
     records = [record for record in result.table if record["feature"] == feature]

@@ -68,6 +68,11 @@ class Column:
     page_only: bool = False
     link: Callable[[Record], str] | None = None
 
+    @staticmethod
+    def alike(number: Number, **heads: str) -> tuple[Column, ...]:
+        """Columns whose numbers are written alike: what stands above each, by its key."""
+        return tuple(Column(key, head, number) for key, head in heads.items())
+
     @property
     def title(self) -> str:
         """Head and unit."""

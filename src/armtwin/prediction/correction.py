@@ -158,9 +158,9 @@ def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
 def _blocks(result: Correction) -> Blocks:
     columns = (
         Column("command", "command"),
-        Column("rms_m", "rms", MICROMETRES),
-        Column("lateral_peak_m", "lateral peak", MICROMETRES),
-        Column("vertical_peak_m", "vertical peak", MICROMETRES),
+        *Column.alike(
+            MICROMETRES, rms_m="rms", lateral_peak_m="lateral peak", vertical_peak_m="vertical peak"
+        ),
     )
     yield Text("Predicted error with the process on:")
     yield Table(columns, result.table, "commands")

@@ -97,10 +97,13 @@ class ErrorParts(Result):
         """The table and the charts."""
         columns = (
             Column("part", "part", words=lambda record: WORDS[record["part"]]),
-            Column("lateral_peak_m", "lateral peak", MICROMETRES),
-            Column("lateral_rms_m", "rms", MICROMETRES),
-            Column("vertical_peak_m", "vertical peak", MICROMETRES),
-            Column("vertical_rms_m", "rms", MICROMETRES),
+            *Column.alike(
+                MICROMETRES,
+                lateral_peak_m="lateral peak",
+                lateral_rms_m="rms",
+                vertical_peak_m="vertical peak",
+                vertical_rms_m="rms",
+            ),
         )
         yield Text("Parts of the error with the process on; they add up to the total.")
         yield Table(columns, self.table, "parts")

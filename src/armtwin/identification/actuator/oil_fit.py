@@ -245,9 +245,7 @@ def _numbers(result: OilFit) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
-        Column("document", "document", PLAIN),
-        Column("value", "exact", PLAIN),
-        Column("half_width", "± 90 %", PLAIN),
+        *Column.alike(PLAIN, document="document", value="exact", half_width="± 90 %"),
     )
     yield Table(columns, result.table, "oil")
     dropped = 1 + result.exact.viscous * result.exact.leakage

@@ -207,9 +207,7 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
-        Column("prior", "file", PLAIN),
-        Column("value", "identified", PLAIN),
-        Column("half_width", "± 90 %", PLAIN),
+        *Column.alike(PLAIN, prior="file", value="identified", half_width="± 90 %"),
     )
     records = []
     for row in table:

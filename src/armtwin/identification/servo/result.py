@@ -252,9 +252,12 @@ def _path(found: ServoIdentification) -> Blocks:
         )
     columns = (
         Column("direction", "at the flange"),
-        Column("error_m", "error rms", FINE_MILLIMETRES),
-        Column("left_m", "residual rms", FINE_MILLIMETRES),
-        Column("left_twin_m", "residual, model's torque", FINE_MILLIMETRES),
+        *Column.alike(
+            FINE_MILLIMETRES,
+            error_m="error rms",
+            left_m="residual rms",
+            left_twin_m="residual, model's torque",
+        ),
     )
     yield Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}

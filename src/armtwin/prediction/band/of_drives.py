@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -47,39 +47,27 @@ def friction_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Ite
         )
     guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
     if guessed:
-        yield _of_all(guessed, asked)
+        words = "viscosity of all friction"
+        yield _of_all("friction.viscosity", words, "viscous", _with_viscosity, guessed, asked)
     bristles = [element for element in elements if element.presliding is not None]
     if model.friction == "lugre" and bristles:
-        yield _of_bristles(bristles, asked)
+        words = "pre-sliding stiffness"
+        yield _of_all("friction.bristles", words, "presliding", _with_bristles, bristles, asked)
 
 
-def _of_all(elements: list[FrictionElement], asked: WidthSettings) -> Quantity:
-    """The viscosity of all elements, as the oil's temperature moves it."""
-    kind: Kind = "friction.viscosity"
-    source = _least_trusted([source_kind(element, "viscous") for element in elements])
-    return Quantity(
-        name=kind,
-        words="viscosity of all friction",
-        kind=kind,
-        basis=source,
-        width=_widest(asked, kind, source, elements, "viscosity"),
-        change=_with_viscosity,
-        measured_by=LOGGED,
-    )
-
-
-def _of_bristles(elements: list[FrictionElement], asked: WidthSettings) -> Quantity:
-    kind: Kind = "friction.bristles"
-    source = _least_trusted([source_kind(element, "presliding") for element in elements])
-    return Quantity(
-        name=kind,
-        words="pre-sliding stiffness",
-        kind=kind,
-        basis=source,
-        width=_widest(asked, kind, source, elements, "bristles"),
-        change=_with_bristles,
-        measured_by=LOGGED,
-    )
+def _of_all(
+    kind: Kind,
+    words: str,
+    key: str,
+    change: Callable[[Variant, float], Variant],
+    elements: list[FrictionElement],
+    asked: WidthSettings,
+) -> Quantity:
+    """What moves in all elements together, as viscosity does with the oil's temperature."""
+    source = _least_trusted([source_kind(element, key) for element in elements])
+    own = kind.removeprefix("friction.")
+    width = _widest(asked, kind, source, elements, own)
+    return Quantity(kind, words, kind, source, width, change, LOGGED)
 
 
 def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:

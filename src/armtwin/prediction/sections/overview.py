@@ -255,9 +255,9 @@ def _segments(p: Prediction) -> Blocks:
         Column("name", "segment"),
         Column("from_m", "from", MILLIMETRES),
         Column("to_m", "to", MILLIMETRES),
-        Column("lateral_peak_m", "lateral", MICROMETRES),
-        Column("vertical_peak_m", "vertical", MICROMETRES),
-        Column("lag_m", "lag", MICROMETRES),
+        *Column.alike(
+            MICROMETRES, lateral_peak_m="lateral", vertical_peak_m="vertical", lag_m="lag"
+        ),
         Column("speed_m_s", "speed", SPEED, words=_speeds, page_only=True),
         Column("lateral_off_m", "lateral off", MICROMETRES, page_only=True),
         Column("vertical_off_m", "vertical off", MICROMETRES, page_only=True),

@@ -77,9 +77,7 @@ def _joints(assembly: Assembly) -> Blocks:
         _limit("lower", "from"),
         _limit("upper", "to"),
         _limit("velocity", "speed"),
-        Column("torque", "torque", PLAIN),
-        Column("gear", "gear", PLAIN),
-        Column("rotor", "rotor", PLAIN),
+        *Column.alike(PLAIN, torque="torque", gear="gear", rotor="rotor"),
     )
     joints = assembly.tree.joints
     records = [_joint(assembly, i, joint) for i, joint in enumerate(joints)]
