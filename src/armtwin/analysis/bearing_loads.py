@@ -123,22 +123,14 @@ def _rms(values: Floats) -> float | None:
 
 
 def _drives(loads: BearingLoads) -> Table:
-    columns = (
-        Column("joint", "drive"),
-        Column("torque_nm", "peak torque", NEWTON_METRES),
-        Column("rms_nm", "rms", NEWTON_METRES),
-        AT,
-    )
+    shown = Column.alike(NEWTON_METRES, torque_nm="peak torque", rms_nm="rms")
+    columns = (Column("joint", "drive"), *shown, AT)
     return Table(columns, _joint_records(loads, loads.drives, loads.torque, "torque_nm"), "drives")
 
 
 def _bearings(loads: BearingLoads) -> Table:
-    columns = (
-        Column("joint", "bearing"),
-        Column("moment_nm", "peak moment", NEWTON_METRES),
-        Column("rms_nm", "rms", NEWTON_METRES),
-        AT,
-    )
+    shown = Column.alike(NEWTON_METRES, moment_nm="peak moment", rms_nm="rms")
+    columns = (Column("joint", "bearing"), *shown, AT)
     records = _joint_records(loads, loads.joints, loads.moments, "moment_nm")
     return Table(columns, records, "bearings")
 

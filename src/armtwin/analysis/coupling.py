@@ -20,7 +20,7 @@ from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -58,12 +58,7 @@ class Coupling(Result):
 
     def sections(self) -> Report:
         """Coupling factors of joints and drives, and their inertia at one posture."""
-        sections = []
-        groups = {"joint": self.joints, "drive": self.drives}
-        for what, found in groups.items():
-            if found is not None:
-                blocks = _blocks(what, found, self.states)
-                sections.append(Section(f"{what.capitalize()}s", blocks))
+        sections = self.states.show_axes(_blocks, self.joints, self.drives)
         largest = f"{100 * self.joints.factor.max():.0f} % at most between the joints"
         if self.drives is not None:
             largest += f", {100 * self.drives.factor.max():.0f} % between the drives"

@@ -122,8 +122,7 @@ def _numbers(result: WormIdentification) -> Blocks:
     columns = (
         Column("element", "element"),
         Column("name", "parameter"),
-        Column("prior", "file", PLAIN),
-        Column("value", "identified", PLAIN),
+        *Column.alike(PLAIN, prior="file", value="identified"),
         Column("std", "std", Number(digits=2)),
         Column("plain", "without load", PLAIN),
     )

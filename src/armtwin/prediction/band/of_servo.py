@@ -7,10 +7,11 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from armtwin.jobs.uncertainty import Kind
 from armtwin.maths.batch import Names, Record, Values
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
-from armtwin.prediction.band.widths import EACH, Kind
+from armtwin.prediction.band.widths import EACH
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw
 from armtwin.robot.schema.servo_rule import for_each

@@ -103,8 +103,7 @@ def _cell(p: Prediction) -> Blocks:
     columns = (
         Column("obstacle", "in the cell"),
         Column("part", "nearest"),
-        Column("distance", "distance", MILLIMETRES),
-        Column("at_m", "at", MILLIMETRES),
+        *Column.alike(MILLIMETRES, distance="distance", at_m="at"),
     )
     found = p.feasibility.clearances
     yield Text(_describe_clearances(found))
