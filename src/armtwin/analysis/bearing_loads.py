@@ -11,10 +11,10 @@ import numpy as np
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, Record
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -123,22 +123,14 @@ def _rms(values: Floats) -> float | None:
 
 
 def _drives(loads: BearingLoads) -> Table:
-    columns = (
-        Column("joint", "drive"),
-        Column("torque_nm", "peak torque", NEWTON_METRES),
-        Column("rms_nm", "rms", NEWTON_METRES),
-        AT,
-    )
+    shown = Column.alike(NEWTON_METRES, torque_nm="peak torque", rms_nm="rms")
+    columns = (Column("joint", "drive"), *shown, AT)
     return Table(columns, _joint_records(loads, loads.drives, loads.torque, "torque_nm"), "drives")
 
 
 def _bearings(loads: BearingLoads) -> Table:
-    columns = (
-        Column("joint", "bearing"),
-        Column("moment_nm", "peak moment", NEWTON_METRES),
-        Column("rms_nm", "rms", NEWTON_METRES),
-        AT,
-    )
+    shown = Column.alike(NEWTON_METRES, moment_nm="peak moment", rms_nm="rms")
+    columns = (Column("joint", "bearing"), *shown, AT)
     records = _joint_records(loads, loads.joints, loads.moments, "moment_nm")
     return Table(columns, records, "bearings")
 
@@ -178,11 +170,7 @@ def _rods(loads: BearingLoads) -> Table:
     for name, pull in zip(loads.rods, loads.pull.T, strict=True):
         peak, when = _peak(pull, loads.time)
         records.append({"rod": name, "pull_n": peak, "time_s": when})
-    columns = (
-        Column("rod", "strut or rod"),
-        Column("pull_n", "pull", NEWTONS),
-        AT,
-    )
+    columns = (Column("rod", "strut or rod"), Column("pull_n", "pull", NEWTONS), AT)
     return Table(columns, records, "rods")
 
 

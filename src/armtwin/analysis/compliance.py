@@ -18,10 +18,10 @@ from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, NamedArrays, Names, TwoArrays
+from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.coordinates import Coordinates

@@ -17,10 +17,10 @@ import numpy as np
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
 from armtwin.analysis.states import States
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -58,12 +58,7 @@ class Coupling(Result):
 
     def sections(self) -> Report:
         """Coupling factors of joints and drives, and their inertia at one posture."""
-        sections = []
-        groups = {"joint": self.joints, "drive": self.drives}
-        for what, found in groups.items():
-            if found is not None:
-                blocks = _blocks(what, found, self.states)
-                sections.append(Section(f"{what.capitalize()}s", blocks))
+        sections = self.states.show_axes(_blocks, self.joints, self.drives)
         largest = f"{100 * self.joints.factor.max():.0f} % at most between the joints"
         if self.drives is not None:
             largest += f", {100 * self.drives.factor.max():.0f} % between the drives"
@@ -78,9 +73,7 @@ def _blocks(what: str, found: Coupled, states: States) -> Blocks:
     if not states.alone:
         columns = (
             Column("axis", what),
-            Column("smallest", "smallest", PERCENT),
-            Column("factor", "mean", PERCENT),
-            Column("largest", "largest", PERCENT),
+            *Column.alike(PERCENT, smallest="smallest", factor="mean", largest="largest"),
         )
     records = []
     for name, factor in zip(found.axes.names, found.factor.T, strict=True):

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from armtwin.elements import statics
 from armtwin.elements.statics import Equilibrium, equilibrium
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, NamedNumbers, Names, check_array
+from armtwin.maths.batch import Floats, NamedNumbers, Names, Record, check_array
 from armtwin.notebook.numbers import DEGREES, HERTZ, Number
-from armtwin.notebook.sections import Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.structure import RobotStructure, structure_of, with_joint_springs
 from armtwin.robot.robot import Robot

@@ -23,11 +23,11 @@ from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_ax
 from armtwin.analysis.workspace import ALONG_EDGE, BOUNDARY
 from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
@@ -127,24 +127,18 @@ def _inertia_blocks(result: EffectiveInertia) -> Blocks:
     columns = [
         Column("axis", "drive"),
         Column("unit", ""),
-        Column("smallest", "least", PLAIN),
-        Column("largest", "most", PLAIN),
-        Column("ratio", "ratio", PLAIN),
+        *Column.alike(PLAIN, smallest="least", largest="most", ratio="ratio"),
     ]
     if result.load is not None:
-        columns += [
-            Column("smallest_loaded", "least, load", PLAIN),
-            Column("largest_loaded", "most, load", PLAIN),
-            Column("ratio_loaded", "ratio", PLAIN),
-            Column("ratio_overall", "overall", PLAIN),
-        ]
+        columns += Column.alike(
+            PLAIN,
+            smallest_loaded="least, load",
+            largest_loaded="most, load",
+            ratio_loaded="ratio",
+            ratio_overall="overall",
+        )
     yield Table(tuple(columns), result.table, "drives.inertia")
-    yield Data(
-        {
-            "postures": len(result.q),
-            "chosen": result.chosen,
-        }
-    )
+    yield Data({"postures": len(result.q), "chosen": result.chosen})
     if result.chosen == BOUNDARY:
         last = 1 + 4 * ALONG_EDGE
         yield Text(
@@ -181,12 +175,7 @@ def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Block
     yield Table(columns, result.table)
     coupled = ", ".join(f"{x:.4g}" for x in swings.coupled)
     yield Text(f"All drives together: {coupled} Hz.")
-    yield Data(
-        {
-            "coupled_hz": swings.coupled,
-            "coupled_damping": swings.coupled_damping,
-        }
-    )
+    yield Data({"coupled_hz": swings.coupled, "coupled_damping": swings.coupled_damping})
 
 
 def effective_inertia(

@@ -11,23 +11,13 @@ from numpy.typing import NDArray
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.flexible import Flexible
 from armtwin.analysis.states import States
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, NamedArrays, Names, Record
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import HERTZ, PERCENT, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Scene, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
@@ -37,11 +27,7 @@ Complex = NDArray[np.complex128]
 PLAYED = 3  # modes that the page plays
 SECONDS, CYCLES, FRAMES = 3.0, 3, 90  # of each
 WIDE = 0.04  # motion of the tool that is played, as a share of the robot's size
-HELD = {
-    "locked": "rotors locked",
-    "servo": "rotors held by the servo",
-    "free": "rotors free",
-}
+HELD = {"locked": "rotors locked", "servo": "rotors held by the servo", "free": "rotors free"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,19 +118,13 @@ def _mode_blocks(result: Modes) -> Blocks:
         Column("damping", "damping", Number(digits=3)),
         Column("spring", "most in"),
         Column("share", "share", PERCENT),
-        Column("tool_x", "tool x", Number(digits=2)),
-        Column("tool_y", "y", Number(digits=2)),
-        Column("tool_z", "z", Number(digits=2)),
+        *Column.alike(Number(digits=2), tool_x="tool x", tool_y="y", tool_z="z"),
     )
     for rotors in result.motors:
         records = [record for record in result.table if record["rotors"] == rotors]
         yield Text(f"{HELD[rotors].capitalize()}; the tool's motion relative to its largest:")
         yield Table(columns, records, f"modes.{rotors}")
-    yield Data(
-        {
-            "load": result.load,
-        }
-    )
+    yield Data({"load": result.load})
 
 
 def _lowest_chart(result: Modes) -> Chart | Bars:

@@ -11,7 +11,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.shape import NAME_KEYS, Tables
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 
 GEOMETRY = ("origin", "tcp", "axis", "orientation", "position", "com", "about")
 WORDS = ("source", "on", "kind", "law")

@@ -18,21 +18,12 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Names, OnProgress
+from armtwin.maths.batch import Names, OnProgress, Record
 from armtwin.maths.runner import run_all, threads
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]
@@ -145,12 +136,7 @@ class Sensitivity(Result):
 
 
 def _data(result: Sensitivity) -> Blocks:
-    yield Data(
-        {
-            "by": result.by,
-            "effects": result.table,
-        }
-    )
+    yield Data({"by": result.by, "effects": result.table})
 
 
 def _stops(result: Sensitivity) -> Blocks:
@@ -172,9 +158,7 @@ def _blocks(result: Sensitivity, feature: str) -> Blocks:
     per_percent = Number(number.scale, f"{number.unit} per %".strip(), digits=3)
     columns = (
         Column("key", "key"),
-        Column("less", "less", number),
-        Column("base", "now", number),
-        Column("more", "more", number),
+        *Column.alike(number, less="less", base="now", more="more"),
         Column("per_percent", "sensitivity", per_percent),
     )
     records = [record for record in result.table if record["feature"] == feature]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +13,10 @@ from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, check_array
 from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook.sections import Blocks, Section
 from armtwin.robot.robot import Robot
 
+T = TypeVar("T")
 MOST_STATES = 2000  # of a motion; more are thinned evenly
 LEAST_SAMPLES = 4  # of a log whose speeds are found by splines
 
@@ -49,6 +53,15 @@ class States:
             return f"at {self.chosen}{carrying}"
         length = self.time[-1] - self.time[0]
         return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
+
+    def show_axes(
+        self, blocks: Callable[[str, T, States], Blocks], joints: T, drives: T | None
+    ) -> list[Section]:
+        """A section of the joints, and one of the drives where they determine the joints."""
+        sections = [Section("Joints", blocks("joint", joints, self))]
+        if drives is not None:
+            sections.append(Section("Drives", blocks("drive", drives, self)))
+        return sections
 
     def thin(self, most: int) -> States:
         """At most `most` of the states, evenly."""

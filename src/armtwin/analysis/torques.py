@@ -101,12 +101,7 @@ class TorqueShares(Result):
 
     def sections(self) -> Report:
         """Shares of joints and drives, and the shares along the motion."""
-        sections = []
-        groups = {"joint": self.joints, "drive": self.drives}
-        for what, shares in groups.items():
-            if shares is not None:
-                blocks = _share_blocks(what, shares, self.states)
-                sections.append(Section(f"{what.capitalize()}s", blocks))
+        sections = self.states.show_axes(_share_blocks, self.joints, self.drives)
         if self.drives is None:
             why = Text("Its drives do not determine its joints: torques are those of the joints.")
             sections.append(Section("", (why,)))

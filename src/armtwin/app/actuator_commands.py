@@ -29,17 +29,12 @@ from armtwin.maths.units import Unit
 if TYPE_CHECKING:
     from armtwin.identification.actuator.result import FlowIdentification, ValveIdentification
 
-actuator = typer.Typer(
-    no_args_is_help=True,
-    help="Identify a hydraulic actuator from its tests.",
-)
+actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
 
 
 @command_of(actuator)
 def resonances(
-    table: Annotated[Path, argument("CSV", "A table: mass, frequency, damping.")],
-    *,
-    output: Output,
+    table: Annotated[Path, argument("CSV", "A table: mass, frequency, damping.")], *, output: Output
 ) -> None:
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
     source = Source("actuator resonances", table.name.partition(".")[0], str(table))

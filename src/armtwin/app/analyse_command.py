@@ -25,9 +25,8 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
 from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers

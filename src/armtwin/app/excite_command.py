@@ -23,9 +23,8 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv
-from armtwin.maths.batch import Values
+from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 
 if TYPE_CHECKING:
     from armtwin.identification.excitation.plan import ExcitationPlan
@@ -72,9 +71,7 @@ def excite(
     clearance: Annotated[
         float | None,
         quantity(
-            "--clearance",
-            Unit("m", plausible=20, hint="mm"),
-            'Distance to the cell, as "100 mm".',
+            "--clearance", Unit("m", plausible=20, hint="mm"), 'Distance to the cell, as "100 mm".'
         ),
     ] = None,
     noise: Annotated[

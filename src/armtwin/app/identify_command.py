@@ -28,9 +28,8 @@ from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import on_base
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import OnProgress
+from armtwin.maths.batch import OnProgress, Record
 from armtwin.maths.units import whole_number
-from armtwin.notebook.sections import Record
 
 if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe_file import RecipeFile
@@ -113,10 +112,7 @@ def identify(
 
 
 def _run_identification(
-    prior: at.Robot,
-    logs: list[at.Log],
-    chosen: RecipeFile,
-    progress: OnProgress | None,
+    prior: at.Robot, logs: list[at.Log], chosen: RecipeFile, progress: OnProgress | None
 ) -> at.Estimate:
     """The estimate, by the motion that the recipe says."""
     options: Record = {"torque": chosen.torque, "cutoff": chosen.cutoff}

@@ -25,14 +25,7 @@ from armtwin.app.options import (
     flag,
     words_of_list,
 )
-from armtwin.app.places import (
-    files_of_job,
-    files_of_log,
-    is_job,
-    of_job,
-    of_jobs,
-    of_log,
-)
+from armtwin.app.places import files_of_job, files_of_log, is_job, of_job, of_jobs, of_log
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
 from armtwin.app.showing import describe, say
@@ -242,13 +235,7 @@ def _with_robot(job: Job, robot: str | None, tool: str | None) -> Job:
     return changed
 
 
-def _answer(
-    job: Job,
-    method: HowSimulated,
-    *,
-    banded: bool,
-    advise: bool = False,
-) -> at.Answer:
+def _answer(job: Job, method: HowSimulated, *, banded: bool, advise: bool = False) -> at.Answer:
     with progress_bar("path") as progress:
         prediction = at.predict(job, method=method, progress=progress)
         band = None

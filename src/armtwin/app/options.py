@@ -14,8 +14,8 @@ import typer
 import armtwin as at
 from armtwin.app.robots import on_base
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Record
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 
 BARE = "+-.0123456789eE"  # characters of a number without a unit
 

@@ -13,8 +13,7 @@ from armtwin.files.reading import read_tables
 from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
-from armtwin.maths.batch import Names
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Names, Record
 from armtwin.report.folder import ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot

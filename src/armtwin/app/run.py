@@ -17,7 +17,7 @@ from armtwin.app.showing import Place, Shown, print_json, report_of, say, show
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import check_file, try_folder, write_files
 from armtwin.files.disk import Content
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 from armtwin.report.folder import RESULT, refuse_inputs
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result

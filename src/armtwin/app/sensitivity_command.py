@@ -12,7 +12,7 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 
 CHANGE = 0.1
 

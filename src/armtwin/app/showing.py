@@ -12,7 +12,8 @@ from rich.console import Console
 
 from armtwin.app.streams import spell
 from armtwin.files.disk import Content
-from armtwin.notebook.sections import Record, Report
+from armtwin.maths.batch import Record
+from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
 from armtwin.report.result_file import to_description
 from armtwin.report.terminal import to_terminal

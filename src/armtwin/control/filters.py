@@ -98,13 +98,7 @@ def steady_gain(c: Floats, m: int, which: int) -> float:
 @inlined
 def five(c: Any, m: int, which: int) -> tuple[float, float, float, float, float]:
     """b0, b1, b2, a1, a2 of a filter of motor m."""
-    return (
-        c[m, which, 0],
-        c[m, which, 1],
-        c[m, which, 2],
-        c[m, which, 3],
-        c[m, which, 4],
-    )
+    return (c[m, which, 0], c[m, which, 1], c[m, which, 2], c[m, which, 3], c[m, which, 4])
 
 
 @inlined

@@ -77,11 +77,7 @@ def _why_not(structure: Structure, q: Floats, x: Floats, start: Floats | None, t
 
 
 def inverse_dynamics(
-    structure: Structure,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    start: Floats | None = None,
+    structure: Structure, q: ArrayLike, v: ArrayLike, a: ArrayLike, start: Floats | None = None
 ) -> Reactions:
     """Forces on the degrees of freedom and stresses of all rows for motions (m, n)."""
     what = f"one value for each of the {structure.n} degrees of freedom"

@@ -7,14 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.elements.blocks import Blocks, Integers
-from armtwin.elements.deformation import (
-    BETTER_BEAM,
-    HINGE,
-    LAMBDA,
-    PRINTED_BEAM,
-    TRUSS,
-    Elements,
-)
+from armtwin.elements.deformation import BETTER_BEAM, HINGE, LAMBDA, PRINTED_BEAM, TRUSS, Elements
 from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, LoadTables
 from armtwin.elements.masses import Masses
 from armtwin.elements.parts import Beam, ElementSpring, Gas, PointForce, Triple, stiffness
@@ -203,12 +196,7 @@ class _ElementTable:
         self.length: list[float] = []
 
     def add(
-        self,
-        kind: int,
-        rows: int,
-        nodes: Indices,
-        length: float = 0.0,
-        axes: Floats | None = None,
+        self, kind: int, rows: int, nodes: Indices, length: float = 0.0, axes: Floats | None = None
     ) -> None:
         """One element with its rows."""
         self.kind.append(kind)

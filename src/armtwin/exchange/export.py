@@ -116,11 +116,7 @@ def _of_version_3(unit: ExchangeUnit, guid: str) -> str:
             "variableNamingConvention": "structured",
         },
     )
-    can = (
-        "canHandleVariableCommunicationStepSize",
-        "canGetAndSetFMUState",
-        "canSerializeFMUState",
-    )
+    can = ("canHandleVariableCommunicationStepSize", "canGetAndSetFMUState", "canSerializeFMUState")
     kind = {"modelIdentifier": unit.identifier} | dict.fromkeys(can, "true")
     SubElement(root, "CoSimulation", kind)
     _put_units(root, unit)

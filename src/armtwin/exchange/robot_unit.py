@@ -73,10 +73,7 @@ def robot_unit(
         stages=stages,
         memory=memory,
         numbers=numbers,
-        tables={
-            CURVES: run.plant.friction.curves,
-            BALANCER_TABLE: run.plant.balancers.table,
-        },
+        tables={CURVES: run.plant.friction.curves, BALANCER_TABLE: run.plant.balancers.table},
         constants=constants,
         step=float(c.tick * c.setpoint_ticks),
         remarks=[f"Its numbers are those of robot {robot.name}.", *_remarks(run, model)],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS
 from armtwin.maths.batch import NamedNumbers, Names
-from armtwin.maths.units import Unit
+from armtwin.maths.units import Unit, schema_of_reader
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
@@ -37,17 +37,7 @@ class Read:
 
     def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
         """Tell pydantic's core to use the function."""
-        from pydantic_core import PydanticCustomError, core_schema
-
-        def read(value: Any) -> Any:
-            try:
-                return self.read(value)
-            except ArmtwinError as error:
-                raise PydanticCustomError(
-                    "sentence", "{sentence}", {"sentence": str(error)}
-                ) from None
-
-        return core_schema.no_info_plain_validator_function(read)
+        return schema_of_reader(self.read)
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,7 @@ class FileCache(Generic[T]):
         self._known: dict[Hashable, T] = {}
 
     def value(
-        self,
-        path: Path,
-        make: Callable[[], T],
-        *options: Hashable,
-        beside: Sequence[Path] = (),
+        self, path: Path, make: Callable[[], T], *options: Hashable, beside: Sequence[Path] = ()
     ) -> T:
         """The value made of a file as it is now.
 

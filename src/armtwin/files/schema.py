@@ -168,7 +168,7 @@ def _put_kind(table: Tables, group: Any, f: Field[Any]) -> None:
 ABSENT = ("missing", "missing_argument")
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 NO_TABLE = ("dataclass_type", "dict_type", "model_attributes_type")
-OWN_SENTENCE = ("quantity", "sentence")  # of a field that is read by a function of ours
+OWN_SENTENCE = "sentence"  # of a field that is read by a function of ours
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
     if kind in UNKNOWN:
         known = keys_at(schema.kind, tables, place.steps)
         return f"{place} is not a key of a {schema.what}. {did_you_mean(place.key, known)}"
-    if kind in OWN_SENTENCE:
+    if kind == OWN_SENTENCE:
         where = place if place.is_in_file else place.group
         return f"{where} {message}"
     if kind == "union_tag_not_found":

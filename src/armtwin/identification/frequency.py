@@ -10,13 +10,14 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_RANGE
+from armtwin.maths.batch import Record
 from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts

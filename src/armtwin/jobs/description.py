@@ -18,10 +18,10 @@ from armtwin.jobs.groups import (
     ToolSpeed,
 )
 from armtwin.jobs.uncertainty import Uncertainty
+from armtwin.maths.batch import Record
 from armtwin.motion.cell import Cell
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw
-from armtwin.notebook.sections import Record
 from armtwin.robot.schema.groups import Orientation, Pose, TurnCoordinate
 from armtwin.simulation.model import Model
 

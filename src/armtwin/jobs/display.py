@@ -10,11 +10,12 @@ import numpy as np
 
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Tolerance
+from armtwin.maths.batch import Record
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
 from armtwin.motion.seam import Seam
 from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
-from armtwin.notebook.sections import Blocks, Column, Facts, Record, Report, Section, Table
+from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table
 from armtwin.report.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
 
 Ends = tuple[float, float]  # of a stretch, from and to [m]

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from armtwin.files.fields import OneOf
 from armtwin.jobs.setpoints import Duration, Level, Setpoint
+from armtwin.maths.batch import Record
 from armtwin.maths.quantities import Frequency, Number
-from armtwin.notebook.sections import Record
 from armtwin.robot.schema.groups import TurnCoordinate
 from armtwin.simulation.clamped_tool import ToolClamp
 from armtwin.simulation.model import Model

@@ -22,17 +22,7 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PLAIN
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Line,
-    Plot,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Line, Plot, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.simulation.outcome import Energy
 from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
@@ -208,11 +198,7 @@ def _head(run: ExperimentRun) -> Blocks:
     if records:
         yield Table(columns, records, "features")
     else:
-        yield Data(
-            {
-                "features": [],
-            }
-        )
+        yield Data({"features": []})
     yield Data(
         {
             "experiment": run.experiment.description.name,
@@ -220,11 +206,7 @@ def _head(run: ExperimentRun) -> Blocks:
         }
     )
     origin = run.experiment.origin
-    yield Data(
-        {
-            "provenance.inputs_sha256": {"experiment file": digest_of(origin)},
-        }
-    )
+    yield Data({"provenance.inputs_sha256": {"experiment file": digest_of(origin)}})
 
 
 def _times(run: ExperimentRun) -> Floats:

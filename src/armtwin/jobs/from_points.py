@@ -172,9 +172,7 @@ def read_quantity(what: str, kind: Any, value: object) -> float:
         raise ArmtwinError(f"{what} {error}") from None
 
 
-def _read_poses(
-    poses: ArrayLike | Sequence[ArrayLike],
-) -> tuple[list[Any], list[Orientation]]:
+def _read_poses(poses: ArrayLike | Sequence[ArrayLike]) -> tuple[list[Any], list[Orientation]]:
     """Positions, three numbers each, and the orientation at each of them."""
     try:
         X = np.asarray(poses, dtype=np.float64)

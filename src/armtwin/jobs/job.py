@@ -28,14 +28,14 @@ from armtwin.jobs.from_points import (
     read_quantity,
 )
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.maths.batch import Floats, Pair, Sentences
+from armtwin.maths.batch import Floats, Pair, Record, Sentences
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
-from armtwin.notebook.sections import Record, Report
+from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides

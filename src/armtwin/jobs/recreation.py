@@ -80,12 +80,7 @@ def _show_recreation(result: Recreation) -> Blocks:
             ("in the turning regions", _of_turn(turning, result.turn)),
         )
     )
-    yield Data(
-        {
-            "recreated.between_rms_rad": between,
-            "recreated.turning_rms_rad": turning,
-        }
-    )
+    yield Data({"recreated.between_rms_rad": between, "recreated.turning_rms_rad": turning})
     record, compared = result.clamping.record, result.compared
     simulated = thin_curve("simulated", result.q[compared], record.tau[compared], 1)
     layers = (build_measured_curve(record), simulated)

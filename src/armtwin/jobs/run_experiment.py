@@ -13,18 +13,12 @@ from armtwin.exchange.external_fmu import ForeignUnit
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
 from armtwin.jobs.experiment import Experiment
-from armtwin.jobs.experiment_description import (
-    BenchSetup,
-    ForeignLoad,
-    HydraulicSetup,
-    RobotSetup,
-)
+from armtwin.jobs.experiment_description import BenchSetup, ForeignLoad, HydraulicSetup, RobotSetup
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
-from armtwin.maths.batch import Floats, Names, OnProgress
+from armtwin.maths.batch import Floats, Names, OnProgress, Record
 from armtwin.motion.trajectory import Trajectory
-from armtwin.notebook.sections import Record
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot
@@ -126,10 +120,7 @@ RATE = 250.0  # of a bench's log where none is given [Hz]
 
 
 def run_experiment(
-    experiment: Experiment,
-    *,
-    foreign: bool = False,
-    progress: OnProgress | None = None,
+    experiment: Experiment, *, foreign: bool = False, progress: OnProgress | None = None
 ) -> ExperimentRun:
     """Run an experiment.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, Number
-from armtwin.notebook.sections import Column, Record, Table
+from armtwin.notebook.sections import Column, Table
 from armtwin.report.catalog import Catalog
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot

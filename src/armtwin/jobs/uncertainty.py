@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import Read, read_width
 from armtwin.files.shape import FLAT
-from armtwin.maths.batch import NamedNumbers
+from armtwin.maths.batch import NamedNumbers, Record
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 
-RATIOS = (
+Kind = Literal[
     "servo.bandwidth",
     "servo.damping",
     "servo.integrator",
@@ -29,15 +28,13 @@ RATIOS = (
     "friction.level",
     "friction.viscosity",
     "friction.bristles",
-    "gears",
     "links",
-    "links.mass",
-    "links.size",
     "rotors",
-    "tool",
     "tool.mass",
     "tool.size",
-)
+    "gears",
+]
+RATIOS = (*get_args(Kind), "links.mass", "links.size", "tool")
 LENGTHS = ("placement", "placement.x", "placement.y", "placement.z")
 ANGLES = ("placement.yaw",)
 NAMES = (*RATIOS, *LENGTHS, *ANGLES)

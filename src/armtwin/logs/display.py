@@ -11,11 +11,11 @@ import numpy as np
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.channels import channel_label
 from armtwin.logs.recording import Recording
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 NamedArrays = dict[str, Floats]
 NamedNumbers = dict[str, float]
+Record = dict[str, Any]  # plain values by their keys, as files and pages write them
 TwoArrays = tuple[Floats, Floats]
 Values = tuple[float, ...]
 Indices = tuple[int, ...]
@@ -163,9 +164,7 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
         job.result()
 
 
-def rows_of_each(
-    which: NDArray[np.int64],
-) -> Iterator[tuple[int, NDArray[np.int64] | slice]]:
+def rows_of_each(which: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64] | slice]]:
     """Each number that occurs in `which` with the rows where it does, in one sort.
 
     Where the numbers only rise, as along a path, rows are a slice and nothing is copied.

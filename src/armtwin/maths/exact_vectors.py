@@ -44,8 +44,4 @@ def dot(x: Vector, y: Vector) -> Any:
 @exactly
 def cross(x: Vector, y: Vector) -> Vector:
     """x × y."""
-    return (
-        x[1] * y[2] - x[2] * y[1],
-        x[2] * y[0] - x[0] * y[2],
-        x[0] * y[1] - x[1] * y[0],
-    )
+    return (x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])

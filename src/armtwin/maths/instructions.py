@@ -28,15 +28,8 @@ from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Side, TapeStretch, blocks, find_fused_products
 
 TRUTH = ir.IntType(1)
-FUNCTIONS = {
-    "root": "llvm.sqrt",
-    "floor": "llvm.floor",
-}
-OUTSIDE = {
-    "arctangent": "atan",
-    "growth": "expm1",
-    "hyperbolic_tangent": "tanh",
-}
+FUNCTIONS = {"root": "llvm.sqrt", "floor": "llvm.floor"}
+OUTSIDE = {"arctangent": "atan", "growth": "expm1", "hyperbolic_tangent": "tanh"}
 IN_LANES = ("sine", "cosine", "exponential", "power")
 COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
 

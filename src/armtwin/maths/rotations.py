@@ -20,13 +20,7 @@ def about(axis: ArrayLike, angle: ArrayLike) -> Floats:
 def skew(a: Floats) -> Floats:
     """Matrix [a]× of the cross product, [a]× x = a × x, (3, 3)."""
     x, y, z = a
-    return np.array(
-        [
-            [0, -z, y],
-            [z, 0, -x],
-            [-y, x, 0],
-        ]
-    )
+    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
 
 
 def from_rpy(roll: ArrayLike, pitch: ArrayLike, yaw: ArrayLike) -> Floats:

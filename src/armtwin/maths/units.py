@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -292,17 +293,20 @@ class Unit:
 
     def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
         """Tell pydantic's core to read with `read`, so that files and calls share one contract."""
-        from pydantic_core import PydanticCustomError, core_schema
+        return schema_of_reader(self.read)
 
-        def read(value: object) -> float:
-            try:
-                return self.read(value)
-            except ArmtwinError as error:
-                raise PydanticCustomError(
-                    "quantity", "{sentence}", {"sentence": str(error)}
-                ) from None
 
-        return core_schema.no_info_plain_validator_function(read)
+def schema_of_reader(read: Callable[[Any], Any]) -> CoreSchema:
+    """What tells pydantic's core to use a function; its ArmtwinError becomes the sentence."""
+    from pydantic_core import PydanticCustomError, core_schema
+
+    def read_or_refuse(value: Any) -> Any:
+        try:
+            return read(value)
+        except ArmtwinError as error:
+            raise PydanticCustomError("sentence", "{sentence}", {"sentence": str(error)}) from None
+
+    return core_schema.no_info_plain_validator_function(read_or_refuse)
 
 
 @cache

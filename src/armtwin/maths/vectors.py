@@ -44,11 +44,7 @@ def dot(x: Vector, y: Vector) -> Any:
 @inlined
 def cross(x: Vector, y: Vector) -> Vector:
     """x × y."""
-    return (
-        x[1] * y[2] - x[2] * y[1],
-        x[2] * y[0] - x[0] * y[2],
-        x[0] * y[1] - x[1] * y[0],
-    )
+    return (x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])
 
 
 @inlined
@@ -75,8 +71,4 @@ def rotate_back(R: Any, i: int, x: Vector) -> Vector:
 def inertia_times(J: tuple[Any, ...], x: Vector) -> Vector:
     """J x for a symmetric matrix given as (xx, yy, zz, xy, xz, yz)."""
     xx, yy, zz, xy, xz, yz = J
-    return (
-        dot((xx, xy, xz), x),
-        dot((xy, yy, yz), x),
-        dot((xz, yz, zz), x),
-    )
+    return (dot((xx, xy, xz), x), dot((xy, yy, yz), x), dot((xz, yz, zz), x))

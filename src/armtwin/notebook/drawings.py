@@ -128,12 +128,7 @@ def segment(start: Place, end: Place, style: str) -> str:
     x1, y1 = start
     x2, y2 = end
     return element(
-        "line",
-        style,
-        x1=percent(x1),
-        y1=percent(1 - y1),
-        x2=percent(x2),
-        y2=percent(1 - y2),
+        "line", style, x1=percent(x1), y1=percent(1 - y1), x2=percent(x2), y2=percent(1 - y2)
     )
 
 

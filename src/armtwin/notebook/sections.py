@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from armtwin.maths.batch import Floats, Names, Pair, Values
+from armtwin.maths.batch import Floats, Names, Pair, Record, Values
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
-Record = dict[str, Any]
 Tone = Literal["", "soft", "good", "bad"]
 
 
@@ -68,6 +67,11 @@ class Column:
     words: Callable[[Record], str] | None = None
     page_only: bool = False
     link: Callable[[Record], str] | None = None
+
+    @staticmethod
+    def alike(number: Number, **heads: str) -> tuple[Column, ...]:
+        """Columns whose numbers are written alike: what stands above each, by its key."""
+        return tuple(Column(key, head, number) for key, head in heads.items())
 
     @property
     def title(self) -> str:

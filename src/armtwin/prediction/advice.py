@@ -6,19 +6,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Pair
+from armtwin.maths.batch import Pair, Record
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIMETRES_PER_SECOND, PERCENT, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.sections.headline import likelihood
 from armtwin.prediction.trials import Option
@@ -122,18 +112,10 @@ class Advice(Result):
                 "Simulated variants decided: share in [advice] of the job counts only with "
                 "--nominal."
             )
-        yield Data(
-            {
-                "advice.needed": self.needed,
-            }
-        )
+        yield Data({"advice.needed": self.needed})
         for key in ("best", "nearest", "slower"):
             option = getattr(self, key)
-            yield Data(
-                {
-                    f"advice.{key}": None if option is None else option_record(option),
-                }
-            )
+            yield Data({f"advice.{key}": None if option is None else option_record(option)})
         yield Data(
             {
                 "advice.limit": self.limit,
@@ -170,11 +152,7 @@ def _measuring(advice: Advice) -> Blocks:
             yield Text(f"{x.way}: {then}.")
         else:
             yield Text(f"{x.way}: even then nothing that was tried holds with 95 % confidence.")
-    yield Data(
-        {
-            "advice.measuring": records,
-        }
-    )
+    yield Data({"advice.measuring": records})
 
 
 def option_record(option: Option) -> Record:
@@ -224,11 +202,7 @@ def _report_speeds(advice: Advice) -> Blocks:
     records = []
     for speed, ratio in advice.tried:
         records.append({"speed_m_s": speed, "ratio": ratio, "holds": ratio <= 1})
-    yield Data(
-        {
-            "advice.speeds_tried": records,
-        }
-    )
+    yield Data({"advice.speeds_tried": records})
 
 
 def _effort(advice: Advice) -> str:

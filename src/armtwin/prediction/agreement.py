@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import MICROMETRES, MILLIDEGREES, NEWTON_METRES, PERCENT, Number
-from armtwin.notebook.sections import Column, Record, Table
+from armtwin.notebook.sections import Column, Table
 
 NUMBERS = {
     "rad": MILLIDEGREES,

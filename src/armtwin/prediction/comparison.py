@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook.numbers import PERCENT, Number
-from armtwin.notebook.sections import Blocks, Data, Record, Text, Tone
+from armtwin.notebook.sections import Blocks, Data, Text, Tone
 from armtwin.prediction.agreement import Agreement, agreement_table
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction

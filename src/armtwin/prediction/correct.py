@@ -190,10 +190,7 @@ def _shift_setpoints(p: Prediction, shift: Floats) -> Trajectory:
     more = CubicSpline(nominal.time, p.robot.follow(X, nominal.q[0]) - nominal.q)
     time = nominal.time
     trajectory = Trajectory(
-        nominal.rate,
-        nominal.q + more(time),
-        nominal.v + more(time, 1),
-        nominal.a + more(time, 2),
+        nominal.rate, nominal.q + more(time), nominal.v + more(time, 1), nominal.a + more(time, 2)
     )
     check_limits(p.robot, p.job, replace(p.motion, trajectory=trajectory))
     return trajectory

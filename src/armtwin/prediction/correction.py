@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Verdict
@@ -158,9 +158,9 @@ def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
 def _blocks(result: Correction) -> Blocks:
     columns = (
         Column("command", "command"),
-        Column("rms_m", "rms", MICROMETRES),
-        Column("lateral_peak_m", "lateral peak", MICROMETRES),
-        Column("vertical_peak_m", "vertical peak", MICROMETRES),
+        *Column.alike(
+            MICROMETRES, rms_m="rms", lateral_peak_m="lateral peak", vertical_peak_m="vertical peak"
+        ),
     )
     yield Text("Predicted error with the process on:")
     yield Table(columns, result.table, "commands")

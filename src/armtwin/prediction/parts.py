@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from armtwin.jobs.forces import Acting
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
@@ -97,10 +97,13 @@ class ErrorParts(Result):
         """The table and the charts."""
         columns = (
             Column("part", "part", words=lambda record: WORDS[record["part"]]),
-            Column("lateral_peak_m", "lateral peak", MICROMETRES),
-            Column("lateral_rms_m", "rms", MICROMETRES),
-            Column("vertical_peak_m", "vertical peak", MICROMETRES),
-            Column("vertical_rms_m", "rms", MICROMETRES),
+            *Column.alike(
+                MICROMETRES,
+                lateral_peak_m="lateral peak",
+                lateral_rms_m="rms",
+                vertical_peak_m="vertical peak",
+                vertical_rms_m="rms",
+            ),
         )
         yield Text("Parts of the error with the process on; they add up to the total.")
         yield Table(columns, self.table, "parts")

@@ -26,12 +26,7 @@ from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema import provenance
 from armtwin.robot.schema.provenance import Origin
-from armtwin.simulation.closed_loop import (
-    prepare_run,
-    setpoint_rate,
-    simulate,
-    simulate_all,
-)
+from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate, simulate_all
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun

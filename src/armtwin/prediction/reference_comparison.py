@@ -11,12 +11,12 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLIDEGREES, PERCENT, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Record, Report, Section, Text, Tone
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Text, Tone
 from armtwin.prediction.agreement import NUMBERS, Agreement, agreement_table
 from armtwin.prediction.logged_reference import LoggedReference
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
@@ -205,12 +205,7 @@ def _data(c: ReferenceComparison) -> Blocks:
     )
     files = {"robot file": c.robot.origin, "log": c.log.origin}
     digests = {name: digest_of(path) for name, path in files.items()}
-    yield Data(
-        {
-            "provenance.inputs_sha256": digests,
-            "provenance.versions": versions(),
-        }
-    )
+    yield Data({"provenance.inputs_sha256": digests, "provenance.versions": versions()})
 
 
 def _by_joint(c: ReferenceComparison) -> Record:

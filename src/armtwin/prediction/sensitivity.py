@@ -16,8 +16,7 @@ from armtwin.files.writing import to_tables
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.jobs.run_experiment import run_experiment
-from armtwin.maths.batch import OnProgress
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import OnProgress, Record
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.predict import predict

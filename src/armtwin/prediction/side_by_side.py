@@ -9,22 +9,12 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Names, OnProgress
+from armtwin.maths.batch import Names, OnProgress, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess
 from armtwin.prediction.predict import Prediction, predict
@@ -288,8 +278,4 @@ def _results(runs: SideBySide) -> Iterator[Data]:
             single = to_result(answer.sections())
             result |= {key: value for key, value in single.items() if key not in OWN_KEYS}
         results.append(result)
-    yield Data(
-        {
-            "runs": results,
-        }
-    )
+    yield Data({"runs": results})

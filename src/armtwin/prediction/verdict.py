@@ -11,9 +11,8 @@ import numpy as np
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
 from armtwin.logs.recording import Event
-from armtwin.maths.batch import Flags, Floats, Pair
+from armtwin.maths.batch import Flags, Floats, Pair, Record
 from armtwin.notebook import cards
-from armtwin.notebook.sections import Record
 from armtwin.prediction.path_error import PathError
 
 Direction = Literal["lateral", "vertical", "orientation"]

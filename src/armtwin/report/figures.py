@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, printable
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Plot, Record, Report
+from armtwin.notebook.sections import Plot, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,12 +163,7 @@ def _draw_bars(axis: Axes, bars: Bars) -> None:
     centre = np.broadcast_to(bars.centre, np.shape(bars.low))
     if not np.array_equal(bars.low, centre):
         axis.barh(
-            place,
-            bars.low - centre,
-            left=centre,
-            color="none",
-            edgecolor=BLUE,
-            label=bars.cases[0],
+            place, bars.low - centre, left=centre, color="none", edgecolor=BLUE, label=bars.cases[0]
         )
     axis.barh(place, bars.high - centre, left=centre, color=BLUE, label=bars.cases[1])
     if bars.limit is not None:

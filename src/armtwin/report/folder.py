@@ -13,7 +13,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import try_folder, write_folder
 from armtwin.files.disk import Content, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 
 RESULT = "result.json"
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import write_file
+from armtwin.maths.batch import Record
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe_of
-from armtwin.notebook.sections import Record, Report
+from armtwin.notebook.sections import Report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.notebook.sections import Block, Data, Facts, Record, Report, Table, Text
+from armtwin.maths.batch import Record
+from armtwin.notebook.sections import Block, Data, Facts, Report, Table, Text
 
 RESULT_FORMAT = 2
 

@@ -25,7 +25,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, Sentences, check_array
+from armtwin.maths.batch import Floats, NamedArrays, Record, Sentences, check_array
 from armtwin.maths.quantities import (
     Friction,
     Number,
@@ -38,7 +38,7 @@ from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Record, Report, Section, Text
+from armtwin.notebook.sections import Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
@@ -125,11 +125,7 @@ class Bench:
         if self.stiffness is None:
             return None
         return Spring(
-            self.stiffness,
-            self.damping,
-            self.backlash,
-            self.low_stiffness,
-            self.low_torque or 0.0,
+            self.stiffness, self.damping, self.backlash, self.low_stiffness, self.low_torque or 0.0
         )
 
     def problem(self) -> str:

@@ -37,10 +37,7 @@ MANY = 32
 
 
 def run_together(
-    runs: Sequence[PreparedRun],
-    progress: Callable[[int], None] | None = None,
-    *,
-    many: int = MANY,
+    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None, *, many: int = MANY
 ) -> list[Ended]:
     """Run prepared runs: how, when and where each ended; each ends as it would alone.
 
@@ -286,11 +283,7 @@ def _acting(
 
 
 def _resample_feedforward(
-    robot: Robot,
-    given: Trajectory,
-    motion: Trajectory,
-    start: float,
-    feedforward: ArrayLike | None,
+    robot: Robot, given: Trajectory, motion: Trajectory, start: float, feedforward: ArrayLike | None
 ) -> Floats | None:
     """Torques fed forward at the set-points, (k, motors); at rest those of the ends."""
     torques = _samples("feedforward", feedforward, given, len(robot.assembly.drives))

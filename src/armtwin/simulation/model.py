@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,12 @@ ValveModel = Literal["spool", "delay"]
 FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
 JOINT_KINDS = ("rigid", "elastic")
 VALVE_KINDS = ("spool", "delay")
+KINDS: dict[str, Collection[str]] = {
+    "friction": FRICTION_KINDS,
+    "joints": JOINT_KINDS,
+    "links": JOINT_KINDS,
+    "valves": VALVE_KINDS,
+}
 COLDEST, HOTTEST = 150.0, 600.0  # of a joint [K]
 
 
@@ -100,22 +107,12 @@ class Model:
         return ", ".join([f"{self.joints} joints", *also])
 
     def __post_init__(self) -> None:
-        if self.friction not in FRICTION_KINDS:
-            raise ArmtwinError(
-                f"model friction must be one of {', '.join(FRICTION_KINDS)}, got '{self.friction}'"
-            )
-        if self.joints not in JOINT_KINDS:
-            raise ArmtwinError(
-                f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'"
-            )
-        if self.links not in JOINT_KINDS:
-            raise ArmtwinError(
-                f"model links must be one of {', '.join(JOINT_KINDS)}, got '{self.links}'"
-            )
-        if self.valves not in VALVE_KINDS:
-            raise ArmtwinError(
-                f"model valves must be one of {', '.join(VALVE_KINDS)}, got '{self.valves}'"
-            )
+        for name, kinds in KINDS.items():
+            chosen = getattr(self, name)
+            if chosen not in kinds:
+                raise ArmtwinError(
+                    f"model {name} must be one of {', '.join(kinds)}, got '{chosen}'"
+                )
         if isinstance(self.temperature, list):
             object.__setattr__(self, "temperature", tuple(self.temperature))
         self._check_temperature()

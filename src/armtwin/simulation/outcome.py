@@ -62,11 +62,7 @@ class Energy:
         """What a report shows of it."""
         values = asdict(self)
         yield Facts([(name, JOULES.with_unit(value)) for name, value in values.items()])
-        yield Data(
-            {
-                "energy": {f"{name}_j": value for name, value in values.items()},
-            }
-        )
+        yield Data({"energy": {f"{name}_j": value for name, value in values.items()}})
 
 
 @dataclass(frozen=True, eq=False, repr=False)

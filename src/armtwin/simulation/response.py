@@ -9,24 +9,14 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Floats, NamedArrays, Names, Record
 from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Scene, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES
@@ -191,11 +181,7 @@ def _features(result: Response) -> Blocks:
     )
     yield Table(columns, result.table, "steps")
     yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
-    yield Data(
-        {
-            "unit": result.unit,
-        }
-    )
+    yield Data({"unit": result.unit})
     for event in result.run.log.events:
         yield Text(event.text, "bad")
 

@@ -15,13 +15,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from armtwin.drives.friction.presliding import advance_bristle
-from armtwin.maths.batch import Indices, NamedNumbers
+from armtwin.maths.batch import Indices, NamedNumbers, Record
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, TapeTable
 from armtwin.maths.tracing import python_of
-from armtwin.notebook.sections import Record
 from armtwin.simulation import bench_loop, loop, solve, step
 from armtwin.simulation.bench import (
     Bench,

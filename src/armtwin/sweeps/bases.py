@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from armtwin.errors import ArmtwinError, shorten
 from armtwin.files.covariance import beside
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.description import JobDescription
+from armtwin.jobs.groups import Force, Segment
 from armtwin.jobs.job import Job
+from armtwin.maths.batch import Record
 from armtwin.robot.robot import Robot
 from armtwin.sweeps.settings import content
 
 LONGEST = 500  # characters of a sentence that are kept
+Group = TypeVar("Group", Segment, Force)  # what of a job names a file
 LONG_AGO = 1e9  # time that unpacked files carry, so that what is made of them is cached
 
 
@@ -46,20 +50,9 @@ def base_of(job: Job) -> Base:
     files: dict[str, bytes] = {}
     d = job.description
     robot = job.bare_robot()
-    segments, forces = [], []
-    for k, segment in enumerate(d.segment):
-        if segment.points is not None:
-            name = f"points_{k + 1}{Path(segment.points).suffix}"
-            files[name] = _content(job.beside(segment.points))
-            segment = replace(segment, points=name)
-        segments.append(segment)
-    for k, force in enumerate(d.force):
-        if force.file is not None:
-            name = f"force_{k + 1}{Path(force.file).suffix}"
-            files[name] = _content(job.beside(force.file))
-            force = replace(force, file=name)
-        forces.append(force)
-    digest = _digest_of(robot, replace(d, segment=tuple(segments), force=tuple(forces)), files)
+    segments = _take_files(job, d.segment, "points", "points", files)
+    forces = _take_files(job, d.force, "file", "force", files)
+    digest = _digest_of(robot, replace(d, segment=segments, force=forces), files)
     sent = d.robot
     if not _is_shipped(job):
         sent = f"robot{Path(robot.origin).suffix}"
@@ -67,8 +60,24 @@ def base_of(job: Job) -> Base:
         known = beside(Path(robot.origin))
         if known.is_file():
             files[beside(Path(sent)).name] = _content(known)
-    description = replace(d, robot=sent, segment=tuple(segments), force=tuple(forces))
+    description = replace(d, robot=sent, segment=segments, force=forces)
     return Base(job, robot.name, description, files, digest)
+
+
+def _take_files(
+    job: Job, groups: tuple[Group, ...], key: str, plain: str, files: dict[str, bytes]
+) -> tuple[Group, ...]:
+    """Groups of a job with plain names of the files under a key; their contents go to `files`."""
+    taken = []
+    for k, group in enumerate(groups):
+        path = getattr(group, key)
+        if path is not None:
+            name = f"{plain}_{k + 1}{Path(path).suffix}"
+            files[name] = _content(job.beside(path))
+            change: Record = {key: name}
+            group = replace(group, **change)
+        taken.append(group)
+    return tuple(taken)
 
 
 def _is_shipped(job: Job) -> bool:

@@ -79,11 +79,7 @@ def _blocks(found: SweepEstimate) -> Blocks:
             ("size", f"about {size_in_words(found.bytes)}, {found.row_bytes:.0f} bytes a run"),
         )
     )
-    yield Data(
-        {
-            "estimate": {name: getattr(found, name) for name in KEYS},
-        }
-    )
+    yield Data({"estimate": {name: getattr(found, name) for name in KEYS}})
 
 
 def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> SweepEstimate:

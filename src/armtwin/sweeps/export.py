@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 
 AT_ONCE = 10_000  # rows of a group of a Parquet file
 Records = Callable[[], Iterator[dict[str, Any]]]

@@ -12,9 +12,8 @@ import numpy as np
 
 from armtwin.files.atomic import write_file
 from armtwin.files.disk import Content
-from armtwin.maths.batch import NamedArrays
+from armtwin.maths.batch import NamedArrays, Record
 from armtwin.notebook.dataframes import dataframe_of
-from armtwin.notebook.sections import Record
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.report.result import Result
 from armtwin.sweeps.export import csv_content, parquet_content

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 

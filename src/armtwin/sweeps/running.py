@@ -11,8 +11,8 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.versions import version_of, versions
+from armtwin.maths.batch import Record
 from armtwin.maths.runner import as_done
-from armtwin.notebook.sections import Record
 from armtwin.sweeps.bases import Parcel, parcel_of
 from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of

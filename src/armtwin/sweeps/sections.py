@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.files.digests import file_name
-from armtwin.maths.batch import Floats, NamedArrays, Values
+from armtwin.maths.batch import Floats, NamedArrays, Record, Values
 from armtwin.notebook.numbers import FINE_PERCENT, PERCENT, SECONDS
 from armtwin.notebook.sampling import Deferred, encode_series
 from armtwin.notebook.sections import (
@@ -19,7 +19,6 @@ from armtwin.notebook.sections import (
     Column,
     Data,
     Facts,
-    Record,
     Report,
     Scene,
     Section,
@@ -203,12 +202,7 @@ def _overview(result: SweepResult) -> Blocks:
     for axis in asked.axes:
         values = [axis.si(value) for value in axis.values]
         axes.append({"key": axis.key, "relative": axis.relative, "values": values})
-    yield Data(
-        {
-            "axes": axes,
-            "computed": result.course.computed,
-        }
-    )
+    yield Data({"axes": axes, "computed": result.course.computed})
 
 
 def _best(result: SweepResult) -> Blocks:

@@ -17,9 +17,9 @@ from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
 from armtwin.jobs.files import list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Sentences
+from armtwin.maths.batch import Record, Sentences
 from armtwin.notebook import cards
-from armtwin.notebook.sections import Facts, Record, Report, Section
+from armtwin.notebook.sections import Facts, Report, Section
 from armtwin.report.result import Result
 from armtwin.robot.files import list_shipped as shipped_robots
 from armtwin.sweeps.axes import MOST_RUNS, Design, SweepAxis, axis_of, check_counts, design_of

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Record
 from armtwin.sweeps.rows import COLUMNS, ResultRow
 
 FORMAT = 1

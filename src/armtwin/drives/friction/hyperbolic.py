@@ -18,10 +18,7 @@ Steepness = Annotated[float, Unit("s/rad", above=0, also="s/m")]
 class Hyperbolic(
     LinearLaw,
     units={"first": "N m", "second": "N m", "viscous": "N m s/rad"},
-    dry=(
-        "first",
-        "second",
-    ),
+    dry=("first", "second"),
     thermal=("viscous",),
 ):
     """τ = first tanh(first_slope w) + second tanh(second_slope w) + viscous w.

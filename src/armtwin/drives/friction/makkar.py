@@ -16,10 +16,7 @@ from armtwin.maths.quantities import Friction, Viscous
 class Makkar(
     LinearLaw,
     units={"bump": "N m", "level": "N m", "viscous": "N m s/rad"},
-    dry=(
-        "bump",
-        "level",
-    ),
+    dry=("bump", "level"),
     thermal=("viscous",),
 ):
     """τ = bump (tanh(rise_slope w) - tanh(fall_slope w)) + level tanh(level_slope w) + viscous w.

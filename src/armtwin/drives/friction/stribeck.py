@@ -15,10 +15,7 @@ from armtwin.maths.quantities import Friction, Positive, Speed, Viscous
 class Stribeck(
     LinearLaw,
     units={"level": "N m", "static": "N m", "viscous": "N m s/rad"},
-    dry=(
-        "level",
-        "static",
-    ),
+    dry=("level", "static"),
     thermal=("viscous",),
 ):
     """τ = sign(w) (level + (static - level) e) + viscous w,   e = exp(-|w / speed|^exponent).

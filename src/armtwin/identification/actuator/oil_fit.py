@@ -14,13 +14,13 @@ from armtwin.files.comma_table import comma_table
 from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
-from armtwin.maths.batch import Floats, TwoArrays, check_array
+from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 HELD = 0.9  # probability that an interval holds the number
@@ -245,9 +245,7 @@ def _numbers(result: OilFit) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
-        Column("document", "document", PLAIN),
-        Column("value", "exact", PLAIN),
-        Column("half_width", "± 90 %", PLAIN),
+        *Column.alike(PLAIN, document="document", value="exact", half_width="± 90 %"),
     )
     yield Table(columns, result.table, "oil")
     dropped = 1 + result.exact.viscous * result.exact.leakage

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Record
 from armtwin.maths.frequency_response import (
     ALIKE,
     LEAST_COHERENCE,
@@ -28,7 +28,6 @@ from armtwin.maths.frequency_response import (
     cut_into_windows,
     frequency_response,
 )
-from armtwin.notebook.sections import Record
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
 UNIDENTIFIABLE_CONDITION = (

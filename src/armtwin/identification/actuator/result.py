@@ -207,9 +207,7 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
-        Column("prior", "file", PLAIN),
-        Column("value", "identified", PLAIN),
-        Column("half_width", "± 90 %", PLAIN),
+        *Column.alike(PLAIN, prior="file", value="identified", half_width="± 90 %"),
     )
     records = []
     for row in table:
@@ -220,11 +218,7 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
         "widened by that factor where it is above 1.",
         "soft",
     )
-    yield Data(
-        {
-            "misfit": misfit,
-        }
-    )
+    yield Data({"misfit": misfit})
 
 
 def _response_with(result: ActuatorIdentification, k: int) -> Blocks:
@@ -241,7 +235,7 @@ def _valve_numbers(result: ValveIdentification) -> Blocks:
         f"By the peak alone, {fit.peak_db:.2f} dB at {fit.peak_hz:.4g} Hz: damping {damping:.3f}, "
         f"{natural:.4g} Hz, and by the phase there a delay of {1e3 * delay:.3f} ms. Without the "
         f"square root of 1 - 2 β² it would be {fit.without_root:.4g} Hz, the slip by which "
-        "document 003 has 240 Hz for 201.",
+        "document 003 has 240 Hz for 201."
     )
     peak = {
         "frequency_hz": fit.peak_hz,
@@ -251,11 +245,7 @@ def _valve_numbers(result: ValveIdentification) -> Blocks:
         "delay_s": delay,
         "without_square_root_hz": fit.without_root,
     }
-    yield Data(
-        {
-            "peak": peak,
-        }
-    )
+    yield Data({"peak": peak})
 
 
 def _valve_response(result: ValveIdentification) -> Blocks:

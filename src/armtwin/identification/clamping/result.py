@@ -19,8 +19,9 @@ from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
+from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")

@@ -8,22 +8,13 @@ import numpy as np
 
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -73,10 +64,7 @@ class ShapeFit(Result):
         return Report(
             title=f"Friction shapes of {self.prior.name} from dynamic logs",
             subtitle="separable least squares: everything linear is fitted anew for each shape",
-            sections=(
-                Section("", _shapes(self)),
-                Section("Torque residual", _residuals(self)),
-            ),
+            sections=(Section("", _shapes(self)), Section("Torque residual", _residuals(self))),
             verdict=(_verdict(self),),
         )
 
@@ -100,11 +88,7 @@ def _shapes(result: ShapeFit) -> Blocks:
     )
     yield Table(columns, [vars(row) for row in result.table], key="shapes")
     yield Text("A parameter that is not identified keeps the value of the file.")
-    yield Data(
-        {
-            "robot": result.prior.name,
-        }
-    )
+    yield Data({"robot": result.prior.name})
 
 
 def _yes_or_no(record: Record) -> str:

@@ -21,18 +21,9 @@ from armtwin.identification.completion.rules import (
 )
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Names, Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot
@@ -158,12 +149,7 @@ def _list_assumed(result: Completion) -> Blocks:
     yield Table((Column("number", "assumed"), Column("rule", "by rule")), records)
     for phrase in result.still:
         yield Text(f"No rule gives {phrase}.", "bad")
-    yield Data(
-        {
-            "lacking": list(result.lacking),
-            "still_lacking": list(result.still),
-        }
-    )
+    yield Data({"lacking": list(result.lacking), "still_lacking": list(result.still)})
     columns = (
         Column("key", "number"),
         Column("value", "value", PLAIN),
@@ -207,13 +193,7 @@ def _replacements(result: Completion) -> Blocks:
 def _data(result: Completion) -> Blocks:
     """What only result.json shows."""
     mounted = result.given.description.mounted
-    yield Data(
-        {
-            "robot": result.given.name,
-            "tool": mounted.tool,
-            "payload": mounted.payload,
-        }
-    )
+    yield Data({"robot": result.given.name, "tool": mounted.tool, "payload": mounted.payload})
     logs = []
     for log in result.logs:
         digest = digest_of(log.origin)

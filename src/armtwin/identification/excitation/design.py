@@ -18,12 +18,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds, Use
 from armtwin.identification.excitation.columns import RegressorColumns, columns_of
-from armtwin.identification.excitation.information import (
-    Scales,
-    Value,
-    criterion_of,
-    log_det_of,
-)
+from armtwin.identification.excitation.information import Scales, Value, criterion_of, log_det_of
 from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions

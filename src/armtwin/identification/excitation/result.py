@@ -19,24 +19,14 @@ from armtwin.identification.excitation.information import (
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
-from armtwin.maths.batch import Floats, NamedNumbers
+from armtwin.maths.batch import Floats, NamedNumbers, Record
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import DEVIATION, PERCENT, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Facts,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Facts, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -280,11 +270,7 @@ def _limits(result: Excitation) -> Blocks:
     yield Table(tuple(columns), records)
     yield Facts(tuple(_near(result)))
     used: Record = {kind: share.tolist() for kind, share in shares.items()}
-    yield Data(
-        {
-            "limits_used": {**used, "distance_m": result.use.distance},
-        }
-    )
+    yield Data({"limits_used": {**used, "distance_m": result.use.distance}})
 
 
 def _share(robot: Robot, kind: str, shares: Floats, j: int) -> float | None:
@@ -318,11 +304,7 @@ def _deviations(result: Excitation) -> Blocks:
         f"{result.rows} samples with independent torque errors."
     )
     yield Table(columns, records, most=12)
-    yield Data(
-        {
-            "std": {row.name: row.std for row in result.table},
-        }
-    )
+    yield Data({"std": {row.name: row.std for row in result.table}})
 
 
 def _singular(result: Excitation) -> Iterator[Chart]:

@@ -76,10 +76,7 @@ class FreeDirections:
 
 
 def free_directions(
-    prior: Floats,
-    sizes: Floats,
-    held: Collection[int] = (),
-    equal: Iterable[tuple[int, int]] = (),
+    prior: Floats, sizes: Floats, held: Collection[int] = (), equal: Iterable[tuple[int, int]] = ()
 ) -> FreeDirections:
     """The directions that stay free.
 

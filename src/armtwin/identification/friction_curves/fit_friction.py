@@ -26,11 +26,7 @@ WORTH = 2.0  # of Akaike's criterion that a law with more parameters must gain
 
 
 def fit_friction(
-    robot: Robot,
-    curves: FrictionCurves,
-    *,
-    gravity: Gravity = "directions",
-    law: str | None = None,
+    robot: Robot, curves: FrictionCurves, *, gravity: Gravity = "directions", law: str | None = None
 ) -> FrictionFit:
     """Friction laws of the joints that curves are of.
 

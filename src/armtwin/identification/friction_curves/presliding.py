@@ -21,12 +21,12 @@ from armtwin.identification.clamping.half_cycles import find_half_cycles
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, Record
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Record, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 

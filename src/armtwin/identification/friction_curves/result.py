@@ -18,17 +18,9 @@ from armtwin.identification.friction_curves.friction_group import (
 )
 from armtwin.identification.friction_curves.gravity import Gravity
 from armtwin.identification.friction_curves.shapes import coefficient_names, shape_names
+from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
@@ -167,11 +159,7 @@ def _numbers(result: FrictionFit) -> Blocks:
             "bad",
         )
     yield Data(
-        {
-            "unit": result.curves.unit,
-            "gravity": result.gravity,
-            "joints": list(_records(result)),
-        }
+        {"unit": result.curves.unit, "gravity": result.gravity, "joints": list(_records(result))}
     )
 
 

@@ -20,8 +20,7 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
-from armtwin.maths.batch import Floats, Names, TwoArrays
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Floats, Names, Record, TwoArrays
 
 # laws that are compared, by the name that a robot file has for them
 LAWS: Mapping[str, type[Law]] = {

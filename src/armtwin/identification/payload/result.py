@@ -14,23 +14,13 @@ from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.payload.truncated_mass import TruncatedMass
-from armtwin.maths.batch import Floats, NamedNumbers
+from armtwin.maths.batch import Floats, NamedNumbers, Record
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import DEVIATION, PLAIN
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Facts,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Facts, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
@@ -40,10 +30,7 @@ Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
 CHART_SAMPLES = 1500
 WELL_IDENTIFIED = 0.01  # relative deviation of a torque constant that is well identified
-METHODS = {
-    "difference": "the difference of two runs",
-    "held": "one run, the arm as in its file",
-}
+METHODS = {"difference": "the difference of two runs", "held": "one run, the arm as in its file"}
 ROWS = (
     ("mass", "kg"),
     ("centre x", "m"),
@@ -217,20 +204,12 @@ def _numbers(result: PayloadIdentification) -> Blocks:
         }
     )
     if result.gain is None:
-        yield Data(
-            {
-                "refused": result.refused or None,
-            }
-        )
+        yield Data({"refused": result.refused or None})
     deviations: Record = {"mass_kg": std[0], "centre_m": std[1:4]}
     deviations["inertia_kg_m2"] = _six(std[4:])
     if result.gain is not None:
         deviations["torque_constant_nm_a"] = result.gain.std.tolist()
-    yield Data(
-        {
-            "std": deviations,
-        }
-    )
+    yield Data({"std": deviations})
 
 
 def _six(values: list[float]) -> NamedNumbers:
@@ -275,18 +254,9 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
             "loads. Mount it further out, or move faster."
         )
         yield Text(sentence)
-    yield Data(
-        {
-            "torque_constant_nm_a": [record["value"] for record in records],
-        }
-    )
+    yield Data({"torque_constant_nm_a": [record["value"] for record in records]})
     ends = np.column_stack([gain.low, gain.high])
-    yield Data(
-        {
-            "torque_constant_interval_nm_a": ends.tolist(),
-            "refused": sentence or None,
-        }
-    )
+    yield Data({"torque_constant_interval_nm_a": ends.tolist(), "refused": sentence or None})
 
 
 def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
@@ -329,11 +299,7 @@ def _basis(result: PayloadIdentification) -> Blocks:
         }
     )
     if result.road is not None:
-        yield Data(
-            {
-                "truncated": {**vars(result.road), "sentence": result.road.sentence},
-            }
-        )
+        yield Data({"truncated": {**vars(result.road), "sentence": result.road.sentence}})
 
 
 def _share(part: Floats, whole: Floats) -> float:

@@ -14,9 +14,8 @@ from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.writing import to_toml
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.maths.batch import Values
+from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Record
 
 FORMAT = 1
 NUMBERS = {

@@ -11,18 +11,10 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
-from armtwin.identification.servo.estimator import (
-    TIME_CONSTANTS,
-    is_torque_loop,
-)
+from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
 from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
 from armtwin.identification.servo.gains import build_servo, reference_delay, velocity_gain
-from armtwin.identification.servo.result import (
-    NAME,
-    Feedforward,
-    ServoIdentification,
-    ServoRow,
-)
+from armtwin.identification.servo.result import NAME, Feedforward, ServoIdentification, ServoRow
 from armtwin.identification.servo.servo_fit import ServoFit, fit_servo
 from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS

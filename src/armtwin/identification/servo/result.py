@@ -18,21 +18,10 @@ from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Names, Sentences
+from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Names, Record, Sentences
 from armtwin.notebook.numbers import FINE_PERCENT, Number
 from armtwin.notebook.sampling import at_times, extremes
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Line,
-    Plot,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Line, Plot, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Servo
@@ -263,17 +252,16 @@ def _path(found: ServoIdentification) -> Blocks:
         )
     columns = (
         Column("direction", "at the flange"),
-        Column("error_m", "error rms", FINE_MILLIMETRES),
-        Column("left_m", "residual rms", FINE_MILLIMETRES),
-        Column("left_twin_m", "residual, model's torque", FINE_MILLIMETRES),
+        *Column.alike(
+            FINE_MILLIMETRES,
+            error_m="error rms",
+            left_m="residual rms",
+            left_twin_m="residual, model's torque",
+        ),
     )
     yield Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
-    yield Data(
-        {
-            "path": residuals,
-        }
-    )
+    yield Data({"path": residuals})
 
 
 def _servo(found: ServoIdentification) -> Blocks:
@@ -285,11 +273,7 @@ def _servo(found: ServoIdentification) -> Blocks:
         "speed per motor torque, negative where load makes the drive lag.",
         "soft",
     )
-    yield Data(
-        {
-            "joints": [_json(row) for row in found.table],
-        }
-    )
+    yield Data({"joints": [_json(row) for row in found.table]})
 
 
 def _columns(found: ServoIdentification) -> tuple[Column, ...]:
@@ -343,11 +327,7 @@ def _diagnostics(found: ServoIdentification) -> Blocks:
         yield Text(sentence)
     if not found.diagnostics:
         yield Text("No anomaly found.")
-    yield Data(
-        {
-            "findings": list(found.diagnostics),
-        }
-    )
+    yield Data({"findings": list(found.diagnostics)})
 
 
 def _times(judgement: ServoEvaluation) -> Floats:

@@ -16,10 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.identification.transmission.result import (
-    JointTransmission,
-    TransmissionIdentification,
-)
+from armtwin.identification.transmission.result import JointTransmission, TransmissionIdentification
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
     TwistRows,

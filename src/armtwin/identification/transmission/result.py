@@ -9,21 +9,12 @@ import numpy as np
 from armtwin.files.digests import file_name
 from armtwin.identification.transmission.twist_fit import TwistFit
 from armtwin.identification.transmission.twist_rows import TwistRows
-from armtwin.maths.batch import Names, Pair
+from armtwin.maths.batch import Names, Pair, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 

@@ -8,21 +8,12 @@ import numpy as np
 
 from armtwin.files.digests import file_name
 from armtwin.logs.warm_up import WarmUpState
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
@@ -144,12 +135,7 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         "soft",
     )
     yield Data(
-        {
-            "period_s": result.period,
-            "limit": result.limit,
-            "warm": result.warm,
-            "unit": result.unit,
-        }
+        {"period_s": result.period, "limit": result.limit, "warm": result.warm, "unit": result.unit}
     )
 
 

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from armtwin.drives.friction.load import LOCKS, Load
-from armtwin.maths.batch import Floats, NamedNumbers, Names
+from armtwin.maths.batch import Floats, NamedNumbers, Names, Record
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -79,10 +79,7 @@ class WormIdentification(Result):
         return Report(
             title=f"{self.prior.name}: load-dependent friction",
             subtitle="runs of different loads; bodies as the robot file has them",
-            sections=(
-                Section("", _numbers(self)),
-                Section("Torque error", _torque_error(self)),
-            ),
+            sections=(Section("", _numbers(self)), Section("Torque error", _torque_error(self))),
             verdict=(_verdict(self),),
         )
 
@@ -125,8 +122,7 @@ def _numbers(result: WormIdentification) -> Blocks:
     columns = (
         Column("element", "element"),
         Column("name", "parameter"),
-        Column("prior", "file", PLAIN),
-        Column("value", "identified", PLAIN),
+        *Column.alike(PLAIN, prior="file", value="identified"),
         Column("std", "std", Number(digits=2)),
         Column("plain", "without load", PLAIN),
     )

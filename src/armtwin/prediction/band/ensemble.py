@@ -84,9 +84,7 @@ class _PreparedVariant:
 
 
 def run_variants(
-    p: Prediction,
-    variants: Sequence[Variant],
-    progress: OnProgress | None = None,
+    p: Prediction, variants: Sequence[Variant], progress: OnProgress | None = None
 ) -> Ensemble:
     """Run the job of a prediction with sampled robots and placements.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,10 +12,10 @@ import numpy as np
 from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway, split
 from armtwin.drives.friction.laws import Law
 from armtwin.files.fields import SOURCE_KINDS
+from armtwin.jobs.uncertainty import Kind
 from armtwin.prediction.band.identified import is_identified
 from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
-from armtwin.prediction.band.widths import Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 from armtwin.simulation.model import Model
@@ -47,39 +47,27 @@ def friction_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Ite
         )
     guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
     if guessed:
-        yield _of_all(guessed, asked)
+        words = "viscosity of all friction"
+        yield _of_all("friction.viscosity", words, "viscous", _with_viscosity, guessed, asked)
     bristles = [element for element in elements if element.presliding is not None]
     if model.friction == "lugre" and bristles:
-        yield _of_bristles(bristles, asked)
+        words = "pre-sliding stiffness"
+        yield _of_all("friction.bristles", words, "presliding", _with_bristles, bristles, asked)
 
 
-def _of_all(elements: list[FrictionElement], asked: WidthSettings) -> Quantity:
-    """The viscosity of all elements, as the oil's temperature moves it."""
-    kind: Kind = "friction.viscosity"
-    source = _least_trusted([source_kind(element, "viscous") for element in elements])
-    return Quantity(
-        name=kind,
-        words="viscosity of all friction",
-        kind=kind,
-        basis=source,
-        width=_widest(asked, kind, source, elements, "viscosity"),
-        change=_with_viscosity,
-        measured_by=LOGGED,
-    )
-
-
-def _of_bristles(elements: list[FrictionElement], asked: WidthSettings) -> Quantity:
-    kind: Kind = "friction.bristles"
-    source = _least_trusted([source_kind(element, "presliding") for element in elements])
-    return Quantity(
-        name=kind,
-        words="pre-sliding stiffness",
-        kind=kind,
-        basis=source,
-        width=_widest(asked, kind, source, elements, "bristles"),
-        change=_with_bristles,
-        measured_by=LOGGED,
-    )
+def _of_all(
+    kind: Kind,
+    words: str,
+    key: str,
+    change: Callable[[Variant, float], Variant],
+    groups: Sequence[Any],
+    asked: WidthSettings,
+) -> Quantity:
+    """What moves in all groups together, as viscosity does with the oil's temperature."""
+    source = _least_trusted([source_kind(group, key) for group in groups])
+    own = kind.partition(".")[2]
+    width = max(asked.width(kind, kind, source, group, key=own) for group in groups)
+    return Quantity(kind, words, kind, source, width, change, LOGGED)
 
 
 def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
@@ -87,16 +75,8 @@ def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     motors = robot.description.motor
     if not motors or is_identified(robot.uncertainty, "Jm"):
         return
-    source = _least_trusted([source_kind(motor, "rotor_inertia") for motor in motors])
-    yield Quantity(
-        name="rotors",
-        words="inertia of the rotors",
-        kind="rotors",
-        basis=source,
-        width=_widest(asked, "rotors", source, motors),
-        change=_with_rotors,
-        measured_by=LOGGED,
-    )
+    words = "inertia of the rotors"
+    yield _of_all("rotors", words, "rotor_inertia", _with_rotors, motors, asked)
 
 
 def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iterator[Quantity]:
@@ -104,23 +84,9 @@ def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iter
     gears = [gear for gear in robot.description.transmission if gear.stiffness is not None]
     if model.joints != "elastic" or not gears:
         return
-    source = _least_trusted([source_kind(gear, "stiffness") for gear in gears])
-    yield Quantity(
-        name="gears",
-        words="stiffness of the gears",
-        kind="gears",
-        basis=source,
-        width=_widest(asked, "gears", source, gears),
-        change=_with_stiffness,
-        measured_by="transmission",
-    )
-
-
-def _widest(
-    asked: WidthSettings, kind: Kind, source: str, groups: Sequence[Any], key: str = ""
-) -> float:
-    """The width of what several groups share: the largest of theirs."""
-    return max(asked.width(kind, kind, source, group, key=key) for group in groups)
+    words = "stiffness of the gears"
+    found = _of_all("gears", words, "stiffness", _with_stiffness, gears, asked)
+    yield replace(found, measured_by="transmission")
 
 
 def _with_level(name: str, variant: Variant, factor: float) -> Variant:
@@ -138,12 +104,7 @@ def _scale_level(element: FrictionElement, factor: float) -> FrictionElement:
     bristle = element.presliding
     if bristle is not None and bristle.radius is not None:
         stiffer = element  # the level over the pre-sliding distance grows by itself
-    return replace(
-        stiffer,
-        law=at_level(element.law, factor),
-        negative=negative,
-        offset=offset,
-    )
+    return replace(stiffer, law=at_level(element.law, factor), negative=negative, offset=offset)
 
 
 def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:

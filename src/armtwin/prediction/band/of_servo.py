@@ -7,11 +7,11 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from armtwin.maths.batch import Values
-from armtwin.notebook.sections import Record
+from armtwin.jobs.uncertainty import Kind
+from armtwin.maths.batch import Names, Record, Values
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
-from armtwin.prediction.band.widths import EACH, Kind
+from armtwin.prediction.band.widths import EACH
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw
 from armtwin.robot.schema.servo_rule import for_each
@@ -35,26 +35,13 @@ def with_bandwidth(servo: Servo, factors: Values) -> Servo:
 
 def with_damping(servo: Servo, factor: float) -> Servo:
     """The servo with its damping scaled."""
-    if isinstance(servo, Proportional):
-        return servo
-    rule = getattr(servo, "rule", None)
-    if rule is not None:
-        changed = replace(rule, damping=tuple(factor * x for x in rule.damping))
-        return replace(servo, rule=changed)
-    names = ("kv",) if isinstance(servo, VelocityLaw) else DAMPING
-    return _with_powers(servo, dict.fromkeys(names, 1), (factor,))
+    gains = ("kv",) if isinstance(servo, VelocityLaw) else DAMPING
+    return _with_rule(servo, "damping", gains, factor)
 
 
 def with_integrator(servo: Servo, factor: float) -> Servo:
     """The servo with its integrator scaled."""
-    if isinstance(servo, Proportional):
-        return servo
-    rule = getattr(servo, "rule", None)
-    if rule is not None:
-        changed = replace(rule, integrator=tuple(factor * x for x in rule.integrator))
-        return replace(servo, rule=changed)
-    names = ("ki", "kiv") if isinstance(servo, VelocityLaw) else ("ki",)
-    return _with_powers(servo, dict.fromkeys(names, 1), (factor,))
+    return _with_rule(servo, "integrator", ("ki", "kiv"), factor)
 
 
 def with_filters(servo: Servo, factor: float) -> Servo:
@@ -76,11 +63,7 @@ def has_filters(servo: Servo) -> bool:
 
 def with_acceleration_feedforward(servo: Servo, factor: float) -> Servo:
     """The servo with its feed-forward of the acceleration scaled."""
-    rule = getattr(servo, "rule", None)
-    if rule is not None:
-        own = tuple(factor * x for x in rule.acceleration_feedforward)
-        return replace(servo, rule=replace(rule, acceleration_feedforward=own))
-    return _with_powers(servo, dict.fromkeys(("kafv", "kafc", "kaf"), 1), (factor,))
+    return _with_rule(servo, "acceleration_feedforward", ("kafv", "kafc", "kaf"), factor)
 
 
 def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
@@ -90,6 +73,15 @@ def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
         own = tuple(factor * x for x in rule.friction_feedforward)
         return replace(servo, rule=replace(rule, friction_feedforward=own))
     return _with_powers(servo, dict.fromkeys(("coulomb", "viscous"), 1), (factor,))
+
+
+def _with_rule(servo: Servo, key: str, gains: Names, factor: float) -> Any:
+    """A servo with a key of its rule scaled; without a rule, with the gains that it has."""
+    rule = getattr(servo, "rule", None)
+    if rule is None:
+        return _with_powers(servo, dict.fromkeys(gains, 1), (factor,))
+    own = tuple(factor * x for x in getattr(rule, key))
+    return replace(servo, rule=replace(rule, **{key: own}))
 
 
 def _with_powers(servo: Any, powers: dict[str, int], factors: Values) -> Any:

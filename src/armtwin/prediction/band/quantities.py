@@ -33,24 +33,12 @@ def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
         return
     trust = list(SOURCE_KINDS)
     source = max((source_kind(link, "mass") for link in links), key=trust.index)
-    yield Quantity(
-        name="links.mass",
-        words="masses of the links",
-        kind="links",
-        basis=source,
-        width=max(asked.width("links", "links.mass", source, link) for link in links),
-        change=partial(_with_links, heavier),
-        measured_by="identify",
-    )
-    yield Quantity(
-        name="links.size",
-        words="where the links' masses are",
-        kind="links",
-        basis=source,
-        width=max(asked.width("links", "links.size", source, link) for link in links),
-        change=partial(_with_links, larger),
-        measured_by="identify",
-    )
+    mass = ("links.mass", "masses of the links", heavier)
+    size = ("links.size", "where the links' masses are", larger)
+    for name, words, change in (mass, size):
+        width = max(asked.width("links", name, source, link) for link in links)
+        changed = partial(_with_links, change)
+        yield Quantity(name, words, "links", source, width, changed, "identify")
 
 
 def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:

@@ -8,15 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from armtwin.files.fields import SOURCE_KINDS
+from armtwin.jobs.uncertainty import Kind
 from armtwin.maths.batch import Floats, Names
-from armtwin.prediction.band.widths import (
-    MEASURED,
-    WIDTHS,
-    Z_90,
-    Kind,
-    in_words,
-    spread_of,
-)
+from armtwin.prediction.band.widths import MEASURED, WIDTHS, Z_90, in_words, spread_of
 from armtwin.robot.schema.description import Description
 
 GROUPS = ("links", "tool", "placement")  # names of several kinds together

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.jobs.uncertainty import Uncertainty
+from armtwin.jobs.uncertainty import Kind, Uncertainty
 from armtwin.prediction.band.quantity import Quantity
-from armtwin.prediction.band.widths import POSITION, YAW, Kind, width_of
+from armtwin.prediction.band.widths import POSITION, YAW, width_of
 
 PLACEMENT = "placement"
 

@@ -11,26 +11,10 @@ The widths are engineering estimates, not measured; robot file and job may give 
 from __future__ import annotations
 
 import math
-from typing import Literal
 
+from armtwin.jobs.uncertainty import Kind
 from armtwin.maths.batch import NamedNumbers
 
-Kind = Literal[
-    "servo.bandwidth",
-    "servo.damping",
-    "servo.integrator",
-    "servo.filters",
-    "servo.acceleration_feedforward",
-    "servo.friction_feedforward",
-    "friction.level",
-    "friction.viscosity",
-    "friction.bristles",
-    "links",
-    "rotors",
-    "tool.mass",
-    "tool.size",
-    "gears",
-]
 Z_90 = 1.6448536269514722  # standard deviations to either side
 
 # by kind of number: from a document, public, derived, assumed

@@ -13,10 +13,10 @@ from armtwin.files.digests import digest, digest_of
 from armtwin.files.versions import versions
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.causes import SHOWN
 from armtwin.prediction.sections.plots import joint_plots, reversals
@@ -88,21 +88,14 @@ def limit_blocks(p: Prediction) -> Blocks:
     yield Table(columns, records, "feasibility.violations", most=SHOWN)
     yield Text(_describe_limits(p))
     yield Table(
-        (
-            Column("name", "largest use of limits"),
-            *(Column(key, key, PERCENT) for key in LIMITS),
-        ),
+        (Column("name", "largest use of limits"), *(Column(key, key, PERCENT) for key in LIMITS)),
         list(_uses(p)),
         folded="Use of limits by the commanded motion",
     )
     yield Text(_singularity(p))
     yield from _cell(p)
     nearest = {"distance": found.distance, "at_m": found.distance_at_m}
-    yield Data(
-        {
-            "feasibility.singularity": nearest,
-        }
-    )
+    yield Data({"feasibility.singularity": nearest})
 
 
 def _cell(p: Prediction) -> Blocks:
@@ -110,8 +103,7 @@ def _cell(p: Prediction) -> Blocks:
     columns = (
         Column("obstacle", "in the cell"),
         Column("part", "nearest"),
-        Column("distance", "distance", MILLIMETRES),
-        Column("at_m", "at", MILLIMETRES),
+        *Column.alike(MILLIMETRES, distance="distance", at_m="at"),
     )
     found = p.feasibility.clearances
     yield Text(_describe_clearances(found))
@@ -211,11 +203,7 @@ def _describe_assumed(p: Prediction) -> str:
 
 def _overrides(p: Prediction) -> Blocks:
     overrides = dict(p.job.description.override)
-    yield Data(
-        {
-            "provenance.overrides": overrides,
-        }
-    )
+    yield Data({"provenance.overrides": overrides})
     if overrides:
         columns = (Column("key", "overridden by the job"), Column("value", "value"))
         yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import MILLIMETRES, PERCENT
 from armtwin.notebook.sampling import sample_at
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.sections.headline import peak_size
 from armtwin.prediction.verdict import Span

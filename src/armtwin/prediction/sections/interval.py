@@ -7,21 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from armtwin.maths.batch import Record
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import NONE, PERCENT
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
 from armtwin.prediction.band.measuring import Saving, narrow_interval
 from armtwin.prediction.band.widths import in_words
@@ -237,17 +228,9 @@ def _data(band: Band) -> Iterator[Data]:
         }
     )
     reasons = sorted({reason for reason in band.ensemble.reasons if reason})
-    yield Data(
-        {
-            "band.reasons": reasons,
-        }
-    )
+    yield Data({"band.reasons": reasons})
     place = band.ensemble.place
-    yield Data(
-        {
-            "band.along": {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()},
-        }
-    )
+    yield Data({"band.along": {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()}})
 
 
 def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
@@ -260,27 +243,13 @@ def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
         }
     )
     capped = band is not None and band.is_guessed
-    yield Data(
-        {
-            "verdict.capped_by": CAPPED if capped else None,
-        }
-    )
+    yield Data({"verdict.capped_by": CAPPED if capped else None})
     nominal = dict(p.verdict.peaks)
     angle = nominal.pop("orientation", None)
-    yield Data(
-        {
-            "verdict.nominal_m": nominal,
-            "verdict.nominal_orientation_rad": angle,
-        }
-    )
+    yield Data({"verdict.nominal_m": nominal, "verdict.nominal_orientation_rad": angle})
     bounds = {} if band is None else _bounds(band)
     angles = bounds.pop("orientation", None)
-    yield Data(
-        {
-            "verdict.band_m": bounds or None,
-            "verdict.band_orientation_rad": angles,
-        }
-    )
+    yield Data({"verdict.band_m": bounds or None, "verdict.band_orientation_rad": angles})
 
 
 def _bounds(band: Band) -> dict[str, list[float]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.analysis.bearing_loads import load_blocks
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook.numbers import (
     MICROMETRES,
     MILLIMETRES,
@@ -24,7 +24,6 @@ from armtwin.notebook.sections import (
     Column,
     Data,
     Facts,
-    Record,
     Report,
     Scene,
     Section,
@@ -244,11 +243,7 @@ def _parts(p: Prediction) -> Blocks:
 def _changes(answer: Answer) -> Blocks:
     """Advice, where it was asked for."""
     if answer.advice is None:
-        yield Data(
-            {
-                "advice": None,
-            }
-        )
+        yield Data({"advice": None})
     else:
         yield answer.advice.verdict_text
         yield from answer.advice.blocks()
@@ -260,9 +255,9 @@ def _segments(p: Prediction) -> Blocks:
         Column("name", "segment"),
         Column("from_m", "from", MILLIMETRES),
         Column("to_m", "to", MILLIMETRES),
-        Column("lateral_peak_m", "lateral", MICROMETRES),
-        Column("vertical_peak_m", "vertical", MICROMETRES),
-        Column("lag_m", "lag", MICROMETRES),
+        *Column.alike(
+            MICROMETRES, lateral_peak_m="lateral", vertical_peak_m="vertical", lag_m="lag"
+        ),
         Column("speed_m_s", "speed", SPEED, words=_speeds, page_only=True),
         Column("lateral_off_m", "lateral off", MICROMETRES, page_only=True),
         Column("vertical_off_m", "vertical off", MICROMETRES, page_only=True),
@@ -271,11 +266,7 @@ def _segments(p: Prediction) -> Blocks:
     records = [asdict(segment) for segment in p.verdict.segments]
     bad = frozenset(k for k, x in enumerate(records) if x["out_of_tolerance_m"] > 0)
     yield Table(columns, records, "segments", bad=bad)
-    yield Data(
-        {
-            "splines": [asdict(spline) for spline in p.job.splines],
-        }
-    )
+    yield Data({"splines": [asdict(spline) for spline in p.job.splines]})
     for spline in p.job.splines:
         largest = FINE_MILLIMETRES.with_unit(spline.deviation)
         place = MILLIMETRES.with_unit(spline.at_m)

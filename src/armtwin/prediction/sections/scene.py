@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Record
 from armtwin.notebook.sampling import encode_series
-from armtwin.notebook.sections import Record
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on

@@ -123,10 +123,7 @@ def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
 
 
 def full_regressor(
-    robot: Assembly,
-    state: tuple[Floats, Floats, Floats],
-    Y: Floats,
-    contacts: ContactStates = SURE,
+    robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats, contacts: ContactStates = SURE
 ) -> None:
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state

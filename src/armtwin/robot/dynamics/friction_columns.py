@@ -101,10 +101,7 @@ def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -
     else:
         columns = [presliding_columns(element.law, w, bend)]
     if element.negative is not None:  # a law of two sides has no memory
-        columns = [
-            columns[0] * (w > 0)[:, None],
-            element.negative.columns(w) * (w < 0)[:, None],
-        ]
+        columns = [columns[0] * (w > 0)[:, None], element.negative.columns(w) * (w < 0)[:, None]]
     if element.offset is not None:
         columns.append(np.ones((len(w), 1)))
     return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
@@ -15,7 +15,6 @@ from armtwin.maths.tracing import python_of
 from armtwin.mechanics import newton_euler, regressor
 from armtwin.mechanics.arm import Arm
 from armtwin.mechanics.rotors import Rotors
-from armtwin.notebook.sections import Record
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.rows import Row
@@ -52,11 +51,7 @@ def tree(arm: Arm, rotors: Rotors) -> tuple[list[int], ...]:
 
 
 def _rotor_patterns(rotors: Rotors) -> NamedArrays:
-    return {
-        "rotor_inertia": rotors.inertia,
-        "rotor_axis": rotors.axis,
-        "rotor_row": rotors.row,
-    }
+    return {"rotor_inertia": rotors.inertia, "rotor_axis": rotors.axis, "rotor_row": rotors.row}
 
 
 def inverse_dynamics(arm: Arm, rotors: Rotors) -> Formula:

@@ -10,8 +10,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.errors import did_you_mean
-from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers
-from armtwin.notebook.sections import Record
+from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Record
 from armtwin.robot.formats.urdf_numbers import Reader
 from armtwin.robot.formats.xml_tree import Node
 from armtwin.robot.schema.drive_groups import FrictionElement, Gear, Motor

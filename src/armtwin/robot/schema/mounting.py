@@ -20,12 +20,7 @@ from armtwin.maths.units import Unit
 STANDARD = 9.81  # gravity where a file does not say [m/s²]
 LEAST, MOST = 9.7, 9.9  # on the ground [m/s²]
 NAMED = {"floor": 0.0, "wall": np.pi / 2, "ceiling": np.pi}  # turn about y [rad]
-AXES = {
-    "x": (1.0, 0.0, 0.0),
-    "-x": (-1.0, 0.0, 0.0),
-    "y": (0.0, 1.0, 0.0),
-    "-y": (0.0, -1.0, 0.0),
-}
+AXES = {"x": (1.0, 0.0, 0.0), "-x": (-1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0)}
 NEARLY = np.radians(2.0)  # within which a direction goes by a name
 STEP = np.radians(5.0)  # of angles at which bases are mounted
 ANGLE = Unit("rad", plausible=2.01 * np.pi, hint="deg")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Column, Record, Section, Table
+from armtwin.notebook.sections import Column, Section, Table
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, On
 
@@ -48,10 +49,9 @@ def hydraulic_section(drives: Sequence[Hydraulic]) -> Section:
     """Oil, no-load speeds and valve of each hydraulic drive."""
     columns = (
         Column("name", "drive"),
-        Column("compliance", "compliance", PLAIN),
-        Column("leakage", "leakage", PLAIN),
-        Column("slowest", "from", PLAIN),
-        Column("fastest", "to", PLAIN),
+        *Column.alike(
+            PLAIN, compliance="compliance", leakage="leakage", slowest="from", fastest="to"
+        ),
         Column("frequency", "valve", Number(1 / (2 * np.pi), "Hz", digits=4)),
         Column("damping", "damping", PLAIN),
         Column("delay", "delay", Number(1e3, "ms", digits=4)),

@@ -10,18 +10,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.maths.batch import Floats, Sentences
+from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Facts,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table, Text
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description
@@ -86,9 +77,7 @@ def _joints(assembly: Assembly) -> Blocks:
         _limit("lower", "from"),
         _limit("upper", "to"),
         _limit("velocity", "speed"),
-        Column("torque", "torque", PLAIN),
-        Column("gear", "gear", PLAIN),
-        Column("rotor", "rotor", PLAIN),
+        *Column.alike(PLAIN, torque="torque", gear="gear", rotor="rotor"),
     )
     joints = assembly.tree.joints
     records = [_joint(assembly, i, joint) for i, joint in enumerate(joints)]

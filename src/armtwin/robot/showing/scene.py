@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.drives.linkage import Triangle
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Pair, Record
 from armtwin.maths.rotations import pose
-from armtwin.notebook.sections import Record
 from armtwin.robot.robot import Robot
 
 BESIDE = 0.03  # distance of cylinders along the axis [m]

@@ -13,11 +13,12 @@ from armtwin.identification.rigid_body.evaluation.diagnostics import describe_gr
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
+from armtwin.maths.batch import Record
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
 from armtwin.robot.schema.mounting import format_gravity
 
 WEIGHT = Number(digits=2)
@@ -41,20 +42,11 @@ def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
         "soft",
     )
     yield Text(f"Recipe: {_recipe(found)}.", "soft")
-    yield Data(
-        {
-            "recipe": vars(found.recipe),
-        }
-    )
+    yield Data({"recipe": vars(found.recipe)})
     columns = (Column("package", "version"), Column("number", ""))
     records = [{"package": name, "number": text} for name, text in versions().items()]
     yield Table(columns, records, folded="Versions")
-    yield Data(
-        {
-            "provenance.inputs_sha256": _inputs(found, log),
-            "provenance.versions": versions(),
-        }
-    )
+    yield Data({"provenance.inputs_sha256": _inputs(found, log), "provenance.versions": versions()})
 
 
 def _recipe(found: Estimate) -> str:
@@ -92,11 +84,7 @@ def _gravity(found: Estimate) -> Blocks:
         yield Text(
             f"Gravity as in the robot file: {format_gravity(gravity)} m/s² in the base.", "soft"
         )
-        yield Data(
-            {
-                "gravity": {"file_m_s2": gravity, "taken": False},
-            }
-        )
+        yield Data({"gravity": {"file_m_s2": gravity, "taken": False}})
         return
     yield Text(describe_gravity(direction), "soft")
     yield Data(
@@ -109,7 +97,7 @@ def _gravity(found: Estimate) -> Blocks:
                 "angle_std_rad": direction.angle_deviation,
                 "from_logs": direction.share,
                 "taken": direction.base_is_tilted,
-            },
+            }
         }
     )
 

@@ -13,13 +13,13 @@ from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.diagnostics import list_unidentified
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.drawings import matrix
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Picture, Record, Table, Text
+from armtwin.notebook.sections import Blocks, Column, Data, Picture, Table, Text
 from armtwin.robot.robot import Robot
 
 SHOWN_CHANGES = 12  # parameters shown unfolded
@@ -39,11 +39,7 @@ def identifiability_blocks(found: Estimate) -> Blocks:
     sentences = list_unidentified(found)
     for sentence in sentences or ["These logs identify every identifiable parameter."]:
         yield Text(sentence)
-    yield Data(
-        {
-            "not_told": sentences,
-        }
-    )
+    yield Data({"not_told": sentences})
     counts = Counter(row.group for row in found.table)
     yield Text(
         f"Of {len(found.table)} parameters {counts['alone']} are identifiable alone, "
@@ -55,11 +51,7 @@ def identifiability_blocks(found: Estimate) -> Blocks:
     columns = (Column("text", "base parameters"),)
     records = [{"text": text} for text in found.base]
     yield Table(columns, records, folded="Base parameters as combinations")
-    yield Data(
-        {
-            "base": found.base,
-        }
-    )
+    yield Data({"base": found.base})
 
 
 def friction_blocks(found: Estimate, log: Log) -> Blocks:
@@ -267,11 +259,7 @@ def _residuals(found: Estimate) -> Table:
 
 def consistency_blocks(found: Estimate) -> Blocks:
     """Physical consistency of the robot, and what plain least squares would violate."""
-    yield Data(
-        {
-            "broken_by_plain": found.broken,
-        }
-    )
+    yield Data({"broken_by_plain": found.broken})
     if found.recipe.estimator == "consistent":
         yield Text(
             "All inertias are physically consistent; rotor inertias and friction are at least 0."
@@ -283,11 +271,7 @@ def consistency_blocks(found: Estimate) -> Blocks:
             f"The physical-consistency constraints {does} the error on left-out parts by "
             f"{100 * abs(share):.2g} %."
         )
-        yield Data(
-            {
-                "contracts": asdict(found.consistency_cost),
-            }
-        )
+        yield Data({"contracts": asdict(found.consistency_cost)})
     if not found.broken:
         yield Text("Plain least squares on the same rows is physically consistent as well.")
         return

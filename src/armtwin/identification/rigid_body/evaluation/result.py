@@ -37,20 +37,9 @@ from armtwin.identification.rigid_body.evaluation.validation import (
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, TwoArrays
+from armtwin.maths.batch import Floats, NamedArrays, Record, TwoArrays
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Line,
-    Record,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Line, Report, Section, Table, Text, Tone
 from armtwin.report.result import Result
 from armtwin.robot.showing.drive_tables import row_words
 
@@ -243,11 +232,7 @@ def _errors(result: Identification) -> Blocks:
         Column("residual_n_m", "residual", NEWTON_METRES),
     ]
     joints = list(_joints(result))
-    yield Data(
-        {
-            "joints": joints,
-        }
-    )
+    yield Data({"joints": joints})
     yield Table(tuple(columns), [*joints, _mean(joints)])
     if result.left_out is not None and result.left_out.share < 1:
         yield Text(
@@ -262,21 +247,13 @@ def _errors(result: Identification) -> Blocks:
     )
     if found.distrusted:
         yield Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
-    yield Data(
-        {
-            "distrusted": found.distrusted,
-        }
-    )
+    yield Data({"distrusted": found.distrusted})
     if found.fall is not None and found.fall.base_is_tilted:
         yield Text(describe_gravity(found.fall))
     why = explain_errors(found, result.shown, result.fit)
     for sentence in why:
         yield Text(sentence)
-    yield Data(
-        {
-            "reasons": why,
-        }
-    )
+    yield Data({"reasons": why})
     yield from _data(result)
 
 

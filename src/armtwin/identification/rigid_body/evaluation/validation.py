@@ -12,16 +12,7 @@ from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.sampling import at_times, extremes
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Line,
-    Plot,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from armtwin.notebook.sections import Blocks, Column, Line, Plot, Report, Section, Table, Text
 from armtwin.report.result import Result
 
 GRID, BUCKETS = 1200, 150

@@ -77,17 +77,10 @@ def clip_to_zero(
 
 
 def solve_consistent(
-    robot: Robot,
-    found: LeastSquaresFit,
-    free: FreeDirections,
-    mass: Mapping[str, Pair],
+    robot: Robot, found: LeastSquaresFit, free: FreeDirections, mass: Mapping[str, Pair]
 ) -> Floats:
     """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
-    constraints = [
-        *_signs(robot, free),
-        *_mass_bounds(robot, free, mass),
-        *_bodies(robot, free),
-    ]
+    constraints = [*_signs(robot, free), *_mass_bounds(robot, free, mass), *_bodies(robot, free)]
     phi = free.parameters(_least_within(found, constraints))
     return clip_to_zero(robot, phi, free, SLACK)
 
