@@ -65,12 +65,12 @@ def test_the_drawn_error_exceeds_the_ruled_tolerance_on_spans_alone(fast_run):
         place, drawn = line(axes, f"{direction}, predicted")
         judged = (place > 1e3 * on) & (place < 1e3 * off)
         inside = np.zeros(len(place), dtype=bool)
-        for span in fast_run.verdict.spans:
-            if span.direction == direction:
-                inside |= (place > 1e3 * span.from_m) & (place < 1e3 * span.to_m)
+        spans = [span for span in fast_run.verdict.spans if span.direction == direction]
+        for span in spans:
+            inside |= (place > 1e3 * span.from_m) & (place < 1e3 * span.to_m)
         allowed = 1e6 * getattr(fast_run.verdict.tolerance, direction)
         differ = judged & (inside != (np.abs(drawn) > allowed))
-        assert differ.sum() <= 0.01 * judged.sum()
+        assert differ.sum() <= 2 * len(spans)  # a sample beside each end
     assert fast_run.verdict.spans
 
 
@@ -112,12 +112,17 @@ def test_a_run_is_drawn_as_what_each_joint_is_behind(fast_run):
 
 
 def test_a_comparison_is_drawn_as_measured_over_predicted(comparison):
-    """The log is that of the nonlinear run, the prediction that of the linearised arm."""
+    """Exactly, wherever a sample of the log is drawn: most of them lie between drawn times."""
     drawn = {axes.get_ylabel(): axes for axes in comparison.plot()}
     lateral = drawn["lateral error [µm]"]
     _, measured = line(lateral, "lateral, measured")
     assert np.nanmax(measured) <= 1e6 * comparison.measured.lateral.max() * (1 + 1e-12)
-    assert measured == pytest.approx(line(lateral, "lateral, predicted")[1], abs=3.0, nan_ok=True)
+    series = comparison.sections().series
+    assert set(measured[np.isfinite(measured)]) <= set(series["measured lateral"])
+    _, at, own = np.intersect1d(series["time"], comparison.time, return_indices=True)
+    assert len(own) > 30
+    shown = series["measured lateral"][at]
+    assert np.array_equal(shown, 1e6 * comparison.channels["lateral"][0, own], equal_nan=True)
     assert "joint_5, measured" in labels(drawn["joint torque [%]"])
     assert "joint_5, measured" in labels(drawn["joint error [mdeg]"])
 
