@@ -31,6 +31,7 @@ from armtwin.maths.stretches import (
     TapeStretch,
     blocks,
     find_fused_products,
+    functions_of_angles,
     is_computed,
     known_place,
 )
@@ -182,7 +183,7 @@ class Emitter:
 
     def _do_angles(self) -> None:
         """Sines and cosines of angles that come from no others, LANES of them at once."""
-        functions = self._functions_of_angles()
+        functions = functions_of_angles(self.stretch)
         angles = sorted(functions)
         here = set(self.blocks.get(None, []))
         for number in self.tape.needed(angles):
@@ -192,19 +193,6 @@ class Emitter:
                 self.values[number] = self._result(number)
         for first in range(0, len(angles), LANES):
             self._do_together(angles[first : first + LANES], functions)
-
-    def _functions_of_angles(self) -> dict[int, list[int]]:
-        """Sines and cosines that need no other one and no branch, by the number of their angle."""
-        functions: dict[int, list[int]] = {}
-        after: set[int] = set()
-        for number in self.blocks.get(None, []):
-            name, of, _ = self.tape.operations[number]
-            if self._branches(number) or not after.isdisjoint(of):
-                after.add(number)
-            elif name in ("sine", "cosine"):
-                functions.setdefault(of[0], []).append(number)
-                after.add(number)
-        return functions
 
     def _do_together(self, angles: list[int], functions: dict[int, list[int]]) -> None:
         """The sines and cosines of a few angles."""

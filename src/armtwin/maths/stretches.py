@@ -249,6 +249,22 @@ def blocks(stretch: TapeStretch) -> dict[Side | None, list[int]]:
     return found
 
 
+def functions_of_angles(stretch: TapeStretch) -> dict[int, list[int]]:
+    """Sines and cosines that need no other one and no branch, by the number of their angle."""
+    found = blocks(stretch)
+    functions: dict[int, list[int]] = {}
+    after: set[int] = set()
+    for number in found.get(None, []):
+        name, of, _ = stretch.tape.operations[number]
+        is_branch = (number, True) in found or (number, False) in found
+        if is_branch or not after.isdisjoint(of):
+            after.add(number)
+        elif name in ("sine", "cosine"):
+            functions.setdefault(of[0], []).append(number)
+            after.add(number)
+    return functions
+
+
 def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
     """Do a stretch in plain Python, with arrays by name: what tests compare other writers to."""
     from armtwin.maths.tape import COMPUTED

@@ -87,7 +87,8 @@ def _kinds(kind: Any) -> dict[str, str]:
 
 def leaves(value: Any, path: str = "") -> Iterator[Leaf]:
     """All fields of nested NamedTuples that are there."""
-    for name, kind in _kinds(type(value)).items():
+    of: Any = type(value)
+    for name, kind in _kinds(of).items():
         inner = getattr(value, name)
         where = f"{path}.{name}" if path else name
         if inner is None:

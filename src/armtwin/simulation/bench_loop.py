@@ -45,7 +45,7 @@ from armtwin.simulation.loop import (
 )
 from armtwin.simulation.plant import Balancers, Friction, Plant
 from armtwin.simulation.solve import Ties
-from armtwin.simulation.tick import OF_STEP, TAKE_STEP, step, take_step, write_row
+from armtwin.simulation.tick import OF_STEP, TAKE_STEP, NamedStages, step, take_step, write_row
 
 LOG = "log_bench"
 NONE = np.zeros(0, dtype=np.int64)
@@ -118,7 +118,7 @@ def log_bench(x: Loop) -> None:
     write_row(x.record.v, x.clock.log_row, x.state.v)
 
 
-def bench_stages(loop: Loop) -> dict[str, Any]:
+def bench_stages(loop: Loop) -> NamedStages:
     """The stages of a step of a bench."""
     return {**stages_of_step(loop), TAKE_STEP: take_bench_step}
 
@@ -199,7 +199,8 @@ class BenchKernel:
         self.memory = fields.memory()
         self.slots: Clock = slots_of(self.memory)
         self.drive_slot = self.memory.arrays["inputs.drive"][1]
-        of_tick, of_step = {LOG: log_bench}, bench_stages(fields.value)
+        of_tick: NamedStages = {LOG: log_bench}
+        of_step = bench_stages(fields.value)
         trace = lru_cache(maxsize=1)(partial(trace_stages, fields, of_tick, of_step))
         stages = defer_stages(trace, [BEFORE, BEFORE_STEPS, LOG, *OF_STEP])
         self.run = staged(run_bench, stages, name, (step,))

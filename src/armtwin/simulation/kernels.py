@@ -28,14 +28,21 @@ from armtwin.maths.tracing import python_of
 from armtwin.simulation.loop import FOLLOWING_ERROR, UNSTABLE, Clock, Loop
 from armtwin.simulation.plant import SWITCHING
 from armtwin.simulation.step import SWEPT
-from armtwin.simulation.tick import OF_STEP, OF_TICK, TAKE_STEP, step, sweep_friction, tick
+from armtwin.simulation.tick import (
+    OF_STEP,
+    OF_TICK,
+    TAKE_STEP,
+    NamedStages,
+    Stage,
+    step,
+    sweep_friction,
+    tick,
+)
 
 BEFORE, BEFORE_STEPS = "before", "before_steps"
 MOST_KEPT = 8192  # results that are kept from loop to loop
 
 Stages = dict[str, list[TapeStretch]]
-Stage = Callable[[Loop], None]
-NamedStages = dict[str, Stage]
 
 
 @kernel

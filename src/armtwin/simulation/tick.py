@@ -8,6 +8,7 @@ have leaves nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -362,8 +363,11 @@ def _nothing(x: Any) -> None:
     """A stage that a structure does not have."""
 
 
+Stage = Callable[[Loop], None]
+NamedStages = dict[str, Stage]
+
 TAKE_STEP = "take_step"
-OF_TICK = {
+OF_TICK: NamedStages = {
     "read_sensors": read_sensors,
     "run_position_loops": run_position_loops,
     "run_velocity_loops": run_velocity_loops,
@@ -374,7 +378,11 @@ OF_TICK = {
     "carry": carry,
     "log_means": log_means,
 }
-OF_STEP = {TAKE_STEP: take_step, "sweep_friction": sweep_friction, "end_step": end_step}
+OF_STEP: NamedStages = {
+    TAKE_STEP: take_step,
+    "sweep_friction": sweep_friction,
+    "end_step": end_step,
+}
 
 do_read_sensors = do_run_position_loops = do_run_velocity_loops = do_watch_limits = _nothing
 do_push = do_evaluate_plant = do_log_state = do_before_steps = do_carry = do_log_means = _nothing

@@ -30,7 +30,7 @@ def geometry(arm: Arm) -> NamedArrays:
 
 def trace_arm(arm: Arm, of: Arrays) -> Arm:
     """The arm with symbols for its numbers."""
-    symbols = {name: of.get(name) for name in (*geometry(arm), "inertia")}
+    symbols: dict[str, Any] = {name: of.get(name) for name in (*geometry(arm), "inertia")}
     return arm._replace(**symbols)
 
 
