@@ -366,9 +366,8 @@ class Tape:
 def pattern_of(values: Floats) -> bytes:
     """Shape, zeros, ones and what is neither: the pattern of an array."""
     given = np.asarray(values, dtype=np.float64)
-    nearest = np.round(given)
-    known = (np.abs(nearest) <= 1) & (np.abs(given - nearest) < ROUNDING)
-    words = np.where(known, nearest, 2.0).astype(np.int8)
+    nearest = np.clip(np.rint(given), -1.0, 1.0)
+    words = np.where(np.abs(given - nearest) < ROUNDING, nearest, 2.0).astype(np.int8)
     return repr(words.shape).encode() + words.tobytes()
 
 
