@@ -10,6 +10,9 @@ The unit is compiled as it is exported, for any processor of the platform: fused
 used where the processor has them. Beside it stand the same source without them (-DUNFUSED: what an
 older processor runs) and compiled for this processor (-march=native), where the compiler can. The
 bench's time is that of all of `simulate_bench`, energy account and log included.
+
+The KR 300 ends about 1e-7 rad from numba: its backlash rattles, and a set-point that differs by one
+rounding moves the simulation itself by 1e-6 rad.
 """
 
 import ctypes
