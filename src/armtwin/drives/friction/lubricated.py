@@ -8,15 +8,16 @@ shear stress.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, Viscous
 
 
-def asperities(w: Any, speed: float, exponent: float) -> Any:
+def asperities(w: Floats, speed: float, exponent: float) -> Floats:
     """sign(w) exp(-|w / speed|^exponent): the share of asperities in contact."""
     return np.sign(w) * np.exp(-(np.abs(w / speed) ** exponent))
 
@@ -27,6 +28,7 @@ class GearPair(
     units={"asperity": "N m", "viscous": "N m (s/rad)^(1-δ)"},
     dry=("asperity",),
     thermal=("viscous",),
+    has_curve=True,
 ):
     """τ = sign(w) (asperity exp(-|w/speed|^δ) + viscous |w|^(1-δ)), both with one exponent δ.
 
@@ -51,7 +53,7 @@ class GearPair(
             return ""
         return f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Floats:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         film = np.sign(w) * np.abs(w) ** (1 - self.exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
@@ -63,6 +65,7 @@ class GearedJoint(
     units={"asperity": "N m", "viscous": "N m (s/rad)^(1-δ)"},
     dry=("asperity",),
     thermal=("viscous",),
+    has_curve=True,
 ):
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + viscous |w|^(1-viscous_exponent)).
 
@@ -92,14 +95,16 @@ class GearedJoint(
             return ""
         return f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Floats:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         film = np.sign(w) * np.abs(w) ** (1 - self.viscous_exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
 
 
 @dataclass(frozen=True)
-class RollerBearing(LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("asperity",)):
+class RollerBearing(
+    LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("asperity",), has_curve=True
+):
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + limit (1 - exp(-|w|/limit_speed))).
 
     Attributes:
@@ -119,7 +124,7 @@ class RollerBearing(LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("
     limit_speed: Speed
     law: Literal["roller_bearing"] = "roller_bearing"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Floats:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         shear = np.sign(w) * -np.expm1(-np.abs(w) / self.limit_speed)
         return np.stack([asperities(w, self.speed, self.exponent), shear], axis=-1)

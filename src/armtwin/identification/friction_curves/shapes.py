@@ -10,28 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from armtwin.drives.friction.coulomb import CoulombViscous
-from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
+from armtwin.drives.friction.lubricated import GearPair
 from armtwin.drives.friction.makkar import Makkar
-from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.maths.batch import Floats, Names, Record, TwoArrays
 
 # laws that are compared, by the name that a robot file has for them
-LAWS: Mapping[str, type[Law]] = {
-    "coulomb_viscous": CoulombViscous,
-    "stribeck": Stribeck,
-    "gear_pair": GearPair,
-    "geared_joint": GearedJoint,
-    "roller_bearing": RollerBearing,
-    "hyperbolic": Hyperbolic,
-    "makkar": Makkar,
-}
+LAWS: Mapping[str, type[Law]] = {kind.law: kind for kind in get_args(Law) if kind.has_curve}
 BEYOND = 20.0  # how far beyond the slowest and the fastest point a shape's speed may lie
 EXPONENTS = (0.1, 2.0)
 FILM_EXPONENTS = (0.01, 0.99)  # of a film whose shear grows with the speed
