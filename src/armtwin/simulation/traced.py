@@ -81,19 +81,19 @@ IN_A_RUN = {
 IN_A_TICK = {"dt", "M", "force", "tau", "outside", "current", "loaded_level"}
 
 STAGES = (
-    "before",
-    "speeds",
-    "positions",
-    "position_loops",
-    "velocity_loops",
-    "torques",
-    "outside",
-    "equations",
-    "steps",
-    "before_steps",
-    "one_step",
-    "carry",
-    "means",
+    "before",  # once a run: what does not change in it
+    "speeds",  # read the speed sensors
+    "positions",  # read the encoders, in turns of the position loop
+    "position_loops",  # set-point and position loop, in its own turns
+    "velocity_loops",  # velocity loop, filters, limits: a current for each drive
+    "torques",  # outputs: currents to torques of the drives
+    "outside",  # forces of the process and of other units
+    "equations",  # mass matrix and bias of the arm, net force
+    "steps",  # in how many steps the tick is integrated
+    "before_steps",  # once a tick: what does not change from step to step
+    "one_step",  # friction, springs and accelerations solved together; state moved on
+    "carry",  # load of the gears, for friction that depends on it
+    "means",  # means of accelerations and friction, where the tick is logged
 )
 # memories beside that of the numbers, which is 0
 CURVES, BALANCER_TABLE, REF, EXTERNAL, WRENCH, KEPT = 1, 2, 3, 4, 5, 6
