@@ -18,7 +18,7 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "constants.md"
 SOURCES = DOCS.parent / "src" / "armtwin"
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
-UNIT = re.compile(r"\[([^\]]+)\]")
+UNIT = re.compile(r"\[((?![^\]]*\d{4})[^\]]+)\]")  # no reference, which has a year
 LONGEST_VALUE = 40  # characters; what is longer is cut
 HEAD = """# Numeric constants
 

@@ -75,14 +75,17 @@ def read_layers() -> list[list[str]]:
 
 
 def count_imports() -> collections.Counter[tuple[str, str]]:
-    """Import statements from a package to another, also those inside of functions."""
+    """Import statements from a package to another, also those inside of functions.
+
+    The list of public names in the top package is no import: it is read by editors only.
+    """
     counts: collections.Counter[tuple[str, str]] = collections.Counter()
     for path in SOURCES.rglob("*.py"):
         package = package_of(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("armtwin."):
                 other = (node.module or "").split(".")[1]
-                if other != package:
+                if package not in (other, "__init__"):
                     counts[package, other] += 1
     return counts
 
@@ -191,7 +194,7 @@ def draw_tick() -> str:
     around = rectangle(x - frame, first - frame / 2, width + 2 * frame - 6, end - first, "frame", 8)
     back = f"M {x} {end - frame - row / 2} H {x - 40} V {first + row / 2} H {x - 6}"
     loop = [f'<path d="{back}" class="line"/>', tip(x, first + row / 2, "right")]
-    loop.append(turned(x - 50, (first + end) / 2, "next tick of the velocity loop"))
+    loop.append(upward_text(x - 50, (first + end) / 2, "next tick of the velocity loop"))
     return picture(end + 12, [around, *shapes, *loop])
 
 
@@ -213,7 +216,7 @@ def draw_fit() -> str:
     side = x + width
     back = f"M {side} {end - row / 2} H {side + 34} V {14 + row / 2} H {side + 6}"
     shapes += [f'<path d="{back}" class="line"/>', tip(side, 14 + row / 2, "left")]
-    shapes.append(turned(side + 54, end / 2, "simulated, fitted again: the same robot"))
+    shapes.append(upward_text(side + 54, end / 2, "simulated, fitted again: the same robot"))
     return picture(end + 14, shapes)
 
 
@@ -238,7 +241,7 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "") -> st
     return f'<text x="{x:.1f}" y="{y:.1f}"{styled}{placed}>{escape(words)}</text>'
 
 
-def turned(x: float, y: float, words: str) -> str:
+def upward_text(x: float, y: float, words: str) -> str:
     """A line of small text that is read upwards."""
     place = f'transform="translate({x:.1f} {y:.1f}) rotate(-90)"'
     return f'<text {place} text-anchor="middle" class="small">{escape(words)}</text>'
