@@ -77,7 +77,7 @@ for place in COMMANDS:
     else:
         command_of(app)(command)
 
-BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
+BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130  # exit codes; 130 is that of a shell after Ctrl-C
 WrongUse: Any = typer.BadParameter.__base__  # every error of arguments and options
 
 

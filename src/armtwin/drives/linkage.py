@@ -14,7 +14,7 @@ from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 from armtwin.maths.quantities import Angle, Area
 
-TURN_INTERVALS = 2048
+TURN_INTERVALS = 2048  # cubics over one turn
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from armtwin.maths.choice import choose, whole
 from armtwin.maths.compiled import exactly, inlined
 
-POSITION, SPEED = 0, 1
+POSITION, SPEED = 0, 1  # rows of late readings
 
 
 class Sensors(NamedTuple):
