@@ -22,6 +22,11 @@ def asperities(w: Floats, speed: float, exponent: float) -> Floats:
     return np.sign(w) * np.exp(-(np.abs(w / speed) ** exponent))
 
 
+def sheared_film(w: Floats, exponent: float) -> Floats:
+    """sign(w) |w|^(1-exponent): the shear of a film whose height grows with speed."""
+    return np.sign(w) * np.abs(w) ** (1 - exponent)
+
+
 @dataclass(frozen=True)
 class GearPair(
     LinearLaw,
@@ -55,7 +60,7 @@ class GearPair(
 
     def columns(self, w: Floats) -> Floats:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
-        film = np.sign(w) * np.abs(w) ** (1 - self.exponent)
+        film = sheared_film(w, self.exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
 
 
@@ -97,7 +102,7 @@ class GearedJoint(
 
     def columns(self, w: Floats) -> Floats:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
-        film = np.sign(w) * np.abs(w) ** (1 - self.viscous_exponent)
+        film = sheared_film(w, self.viscous_exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.drives.friction.lubricated import asperities
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Speed, Viscous
 
@@ -41,5 +42,5 @@ class Stribeck(
 
     def columns(self, w: Floats) -> Floats:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
-        e = np.exp(-(np.abs(w / self.speed) ** self.exponent))
-        return np.stack([np.sign(w) * (1 - e), np.sign(w) * e, w], axis=-1)
+        at_start = asperities(w, self.speed, self.exponent)
+        return np.stack([np.sign(w) - at_start, at_start, w], axis=-1)
