@@ -23,7 +23,8 @@ LONGEST_VALUE = 40  # characters; what is longer is cut
 HEAD = """# Numeric constants
 
 Made from the sources by `python docs/make_constants.py`: every name in capitals that a module gives
-a number. The reason is the comment behind or above it.
+a number. The reason is the comment behind or above it. Numbers of rows and columns, counted
+from 0 (`range`), are left out.
 
 {count} constants in {modules} modules; {silent} have no comment, their names have to say it.
 """

@@ -1,7 +1,7 @@
 """The shape parameters of a friction law: those that its torque is not linear in.
 
-They are positive and are searched by their logarithms. Their names say what they are: a speed, a
-slope (one over a speed) or an exponent.
+They are positive and are searched by their logarithms. Their names say what they are: a slope (one
+over a speed), an exponent, or else a speed.
 """
 
 from __future__ import annotations
@@ -71,13 +71,16 @@ def bounds(kind: type[Law], slowest: float, fastest: float) -> TwoArrays:
         least, most = slowest / BEYOND, fastest * BEYOND
         if name.endswith("slope"):
             least, most = 1 / most, 1 / least
-        elif name == "exponent":
-            least, most = FILM_EXPONENTS if kind is GearPair else EXPONENTS
-        elif name == "viscous_exponent":
-            least, most = FILM_EXPONENTS
+        elif name.endswith("exponent"):
+            least, most = FILM_EXPONENTS if _is_of_film(kind, name) else EXPONENTS
         low.append(least)
         high.append(most)
     return np.array(low), np.array(high)
+
+
+def _is_of_film(kind: type[Law], name: str) -> bool:
+    """Whether an exponent is that of a film whose shear grows with the speed."""
+    return name == "viscous_exponent" or kind is GearPair
 
 
 def starts(kind: type[Law], slowest: float, fastest: float) -> Iterator[Floats]:
@@ -88,8 +91,8 @@ def starts(kind: type[Law], slowest: float, fastest: float) -> Iterator[Floats]:
         if name.endswith("slope"):
             grid.append(1 / np.concatenate([[slowest / 2], speeds]))
         elif name.endswith("exponent"):
-            film = name == "viscous_exponent" or kind is GearPair
-            grid.append(np.array(TRIED_FILMS if film else TRIED_EXPONENTS))
+            tried = TRIED_FILMS if _is_of_film(kind, name) else TRIED_EXPONENTS
+            grid.append(np.array(tried))
         else:
             grid.append(speeds)
     for chosen in product(*grid):
