@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Coulomb(LinearLaw, units={"level": "N m"}, dry=("level",)):
     level: Friction
     law: Literal["coulomb"] = "coulomb"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return np.sign(w)[..., None]
 
@@ -51,7 +51,7 @@ class CoulombViscous(
     viscous: Viscous
     law: Literal["coulomb_viscous"] = "coulomb_viscous"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
 
@@ -73,7 +73,7 @@ class SmoothCoulombViscous(
     speed: Speed
     law: Literal["smooth_coulomb_viscous"] = "smooth_coulomb_viscous"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.tanh(w / self.speed), w], axis=-1)
 
@@ -97,7 +97,7 @@ class StaticCoulombViscous(
     viscous: Viscous = 0.0
     law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
 

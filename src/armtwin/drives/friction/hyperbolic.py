@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -42,6 +42,6 @@ class Hyperbolic(
     viscous: Viscous
     law: Literal["hyperbolic"] = "hyperbolic"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         return np.stack([np.tanh(self.first_slope * w), np.tanh(self.second_slope * w), w], axis=-1)

@@ -46,5 +46,5 @@ class LinearLaw(ABC):
         cls.has_curve = has_curve
 
     @abstractmethod
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., coefficients)."""

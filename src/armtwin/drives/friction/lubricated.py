@@ -8,7 +8,7 @@ shear stress.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, Viscous
 
 
-def asperities(w: Floats, speed: float, exponent: float) -> Floats:
+def asperities(w: Floats, speed: float, exponent: float) -> Any:
     """sign(w) exp(-|w / speed|^exponent): the share of asperities in contact."""
     return np.sign(w) * np.exp(-(np.abs(w / speed) ** exponent))
 
 
-def sheared_film(w: Floats, exponent: float) -> Floats:
+def sheared_film(w: Floats, exponent: float) -> Any:
     """sign(w) |w|^(1-exponent): the shear of a film whose height grows with speed."""
     return np.sign(w) * np.abs(w) ** (1 - exponent)
 
@@ -58,7 +58,7 @@ class GearPair(
             return ""
         return f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         film = sheared_film(w, self.exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
@@ -100,7 +100,7 @@ class GearedJoint(
             return ""
         return f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         film = sheared_film(w, self.viscous_exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
@@ -129,7 +129,7 @@ class RollerBearing(
     limit_speed: Speed
     law: Literal["roller_bearing"] = "roller_bearing"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         shear = np.sign(w) * -np.expm1(-np.abs(w) / self.limit_speed)
         return np.stack([asperities(w, self.speed, self.exponent), shear], axis=-1)

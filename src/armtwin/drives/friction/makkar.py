@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Makkar(
         got = f"{self.rise_slope:g} and {self.fall_slope:g}"
         return f"rise_slope must be at least fall_slope, got {got}"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         bump = np.tanh(self.rise_slope * w) - np.tanh(self.fall_slope * w)
         return np.stack([bump, np.tanh(self.level_slope * w), w], axis=-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Stribeck(
     viscous: Viscous = 0.0
     law: Literal["stribeck"] = "stribeck"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         at_start = asperities(w, self.speed, self.exponent)
         return np.stack([np.sign(w) - at_start, at_start, w], axis=-1)

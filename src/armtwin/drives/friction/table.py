@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class TabulatedFriction(LinearLaw, units={"scale": "1"}, dry=("scale",)):
     peak: Peak = 1.0
     law: Literal["table"] = "table"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         speed = np.abs(w)
         inside = np.interp(speed, self.speeds, self.torques)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Drop(LinearLaw, units={"level": "N m"}, dry=("level",)):
     exponent: Positive = 1.0
     law: Literal["drop"] = "drop"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return asperities(w, self.speed, self.exponent)[..., None]
 
@@ -52,7 +52,7 @@ class Power(LinearLaw, units={"torque": "N m"}, thermal=("torque",)):
     exponent: Positive
     law: Literal["power"] = "power"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return (np.sign(w) * np.abs(w / self.speed) ** self.exponent)[..., None]
 
@@ -76,6 +76,6 @@ class Loaded(LinearLaw, units={"share": "1"}, dry=("share",)):
     usual: UsualLoad
     law: Literal["loaded"] = "loaded"
 
-    def columns(self, w: Floats) -> Floats:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s] under the usual load, (..., 1)."""
         return (self.usual * np.sign(w))[..., None]
