@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import Field
 from typing import Any, ClassVar
 
-from armtwin.maths.batch import Floats, Names, NamesAndUnits
+from armtwin.maths.batch import Names, NamesAndUnits
 
 
-class LinearLaw(ABC):
+class LinearLaw:
     """A friction law: torque = columns(w) @ coefficients.
 
     A law is a frozen dataclass that derives from it by
@@ -25,7 +24,7 @@ class LinearLaw(ABC):
         has_curve: Whether it is fitted to torques at constant speeds, which show all its numbers.
     """
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # every law is a dataclass
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # every law is a dataclass
     law: str
     coefficients: ClassVar[NamesAndUnits]
     dry: ClassVar[Names]
@@ -40,11 +39,15 @@ class LinearLaw(ABC):
         thermal: Names = (),
         has_curve: bool = False,
     ) -> None:
+        cls.has_curve = has_curve
         cls.coefficients = tuple(units.items())
         cls.dry = dry
         cls.thermal = thermal
-        cls.has_curve = has_curve
 
-    @abstractmethod
-    def columns(self, w: Floats) -> Any:
-        """Torque per unit of each coefficient at speed w [rad/s], (..., coefficients)."""
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., k)."""
+        raise NotImplementedError
+
+    def sliding_torque(self, w: Any) -> Any:
+        """Torque at speeds of steady sliding w [rad/s]."""
+        return self.columns(w) @ [float(getattr(self, name)) for name, _ in self.coefficients]

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
-from armtwin.drives.friction.lubricated import asperities
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Speed, Viscous
 
@@ -42,5 +41,5 @@ class Stribeck(
 
     def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
-        at_start = asperities(w, self.speed, self.exponent)
-        return np.stack([np.sign(w) - at_start, at_start, w], axis=-1)
+        e = np.exp(-(np.abs(w / self.speed) ** self.exponent))
+        return np.stack([np.sign(w) * (1 - e), np.sign(w) * e, w], axis=-1)
