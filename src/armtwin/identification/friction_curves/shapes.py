@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from itertools import product
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -29,12 +29,14 @@ TRIED_EXPONENTS, TRIED_FILMS, TRIED_SPEEDS = (0.4, 0.7, 1.5), (0.2, 0.5, 0.8), 4
 
 def coefficient_names(kind: type[Law]) -> Names:
     """Names of the linear parameters of a law."""
-    return _names(kind)[0]
+    known: Any = kind
+    return _names(known)[0]
 
 
 def shape_names(kind: type[Law]) -> Names:
     """Names of the shape parameters of a law."""
-    return _names(kind)[1]
+    known: Any = kind
+    return _names(known)[1]
 
 
 @cache
