@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from armtwin.identification.clamping.result import Clamping
 
 EARLY = ("following_error", "unstable")  # events that end a run
-GRID, BUCKETS = 1500, 200  # instants of a plot, and stretches whose extremes it keeps
+GRID, BUCKETS = 1500, 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,7 +24,7 @@ from armtwin.sweeps.work import run_some
 KEYS = ("runs", "known", "each_s", "width", "seconds", "row_bytes", "bytes")
 TIMED = 4  # runs
 COPIES = 2000  # of a row that are written to see how large it is
-AT_ONCE = 1000  # runs whose results are looked up by one query
+AT_ONCE = 1000
 BEGINNING = 5.0  # time [s] until processes or workers are ready
 
 
