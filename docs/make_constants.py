@@ -66,7 +66,7 @@ def table(constants: list[Constant]) -> str:
     lines = ["| module | name | value | unit | reason |", "|---|---|---|---|---|"]
     before = ""
     for one in constants:
-        module = one.module.partition("/")[2] if one.module != before else ""
+        module = "" if one.module == before else one.module.partition("/")[2] or one.module
         cells = (module, f"`{one.name}`", f"`{one.value}`", one.unit, one.reason)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         before = one.module

@@ -13,16 +13,15 @@ import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 SOURCES = ROOT / "src" / "armtwin"
 
-# where the order of a tick stands: a module, and the tuple of the names of its stages
-TICK = "simulation/traced", "STAGES"
-# stages in the shaded frame are run in every tick; the others once before
-ONCE = ("before",)
+# where the order of a tick stands: a module, and the function that calls its stages as do_NAME
+TICK = "simulation/tick", "tick"
 # what a fit goes through: a name, and the module whose first line says what it is
 FIT = (
     ("Log", "logs/log"),
@@ -100,24 +99,72 @@ def count_modules() -> collections.Counter[str]:
     return collections.Counter(package_of(path) for path in SOURCES.rglob("*.py"))
 
 
-def read_stages(module: str, tuple_name: str) -> list[tuple[str, str]]:
-    """Names of a tuple, each with the first line of its function or the comment behind it."""
+class Stage(NamedTuple):
+    """A stage of a tick.
+
+    Attributes:
+        name: Its name.
+        about: The first line of its function, or the comment behind its call.
+        condition: On what it is run, as the source has it; "" for always.
+        loops: The loops that it is in, from the outermost, as the source has them.
+    """
+
+    name: str
+    about: str
+    condition: str
+    loops: tuple[str, ...]
+
+
+def read_stages(module: str, function: str) -> list[Stage]:
+    """The stages that a function calls, in their order; functions that it calls are walked into."""
     text = (SOURCES / f"{module}.py").read_text(encoding="utf-8")
-    lines, tree = text.splitlines(), ast.parse(text)
+    lines = text.splitlines()
     functions = {}
-    for node in ast.walk(tree):
+    for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
-            functions[node.name] = (ast.get_docstring(node) or "").partition("\n")[0]
-    stages = []
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == tuple_name:
-            for element in getattr(node.value, "elts", ()):
-                name = element.value if isinstance(element, ast.Constant) else ast.unparse(element)
-                comment = lines[element.lineno - 1].partition("# ")[2]
-                stages.append((name, (comment or functions.get(name, "")).rstrip(".")))
+            functions[node.name] = node
+
+    def walk(body: list[ast.stmt], condition: str, loops: tuple[str, ...]) -> Iterator[Stage]:
+        for line in body:
+            if isinstance(line, ast.If):
+                yield from walk(line.body, say_condition(line.test), loops)
+            elif isinstance(line, ast.For):
+                yield from walk(line.body, "", (*loops, say_range(line.iter)))
+            elif isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
+                called = ast.unparse(line.value.func)
+                name = called.removeprefix("do_")
+                if called != name:
+                    comment = lines[line.lineno - 1].partition("# ")[2]
+                    about = comment or first_words(functions.get(name))
+                    yield Stage(name, about[:1].upper() + about[1:], condition, loops)
+                elif called in functions:
+                    yield from walk(functions[called].body, condition, loops)
+
+    stages = list(walk(functions[function].body, "", ()))
     if not stages:
-        raise ValueError(f"{module}: no tuple {tuple_name}")
+        raise ValueError(f"{module}: {function} calls no stages")
     return stages
+
+
+def say_condition(test: ast.expr) -> str:
+    """A condition by the field or argument that it asks for."""
+    field = re.search(r"slots\.(\w+)", ast.unparse(test))
+    return f"if {field[1] if field else ast.unparse(test)}"
+
+
+def say_range(iterated: ast.expr) -> str:
+    """How often a loop runs, by the field or constant that it counts to."""
+    words = ast.unparse(iterated)
+    field = re.search(r"slots\.(\w+)", words)
+    if field:
+        return f"for each of the {field[1]}"
+    return re.sub(r"range\((\w+)\)", r"up to \1 times", words)
+
+
+def first_words(function: ast.FunctionDef | None) -> str:
+    """The first line of the docstring of a function."""
+    text = "" if function is None else ast.get_docstring(function) or ""
+    return text.partition("\n")[0].rstrip(".")
 
 
 def first_line(module: str) -> str:
@@ -175,27 +222,37 @@ def mark(x: float, y: float, width: float, height: float, count: int) -> list[st
 
 
 def draw_tick() -> str:
-    """The stages of a tick of the closed loop, from top to bottom."""
+    """The stages of a tick of the closed loop, from top to bottom; a loop in the tick is framed."""
     stages = read_stages(*TICK)
-    row, gap, x, width, frame = 30, 12, 84, 700, 16
-    shapes, inside = [], [name for name, _ in stages if name not in ONCE]
+    row, gap, x, right, inset = 44, 10, 66, WIDTH - 12, 18
+    frames, shapes = [], []
     y: float = 14
-    for name, about in stages:
-        if inside and name == inside[0]:
-            y += frame
-            first = y
-        shapes.append(rectangle(x, y, width, row, "box", round_by=5))
-        shapes.append(text(x + 12, y + 20, name, "name"))
-        shapes.append(text(x + 160, y + 20, about))
-        if name != stages[-1][0]:
-            shapes.append(arrow(x + 70, y + row, y + row + gap + (frame if name in ONCE else 0)))
-        y += row + gap
-    end = y - gap + frame
-    around = rectangle(x - frame, first - frame / 2, width + 2 * frame - 6, end - first, "frame", 8)
-    back = f"M {x} {end - frame - row / 2} H {x - 40} V {first + row / 2} H {x - 6}"
-    loop = [f'<path d="{back}" class="line"/>', tip(x, first + row / 2, "right")]
-    loop.append(upward_text(x - 50, (first + end) / 2, "next tick of the velocity loop"))
-    return picture(end + 12, [around, *shapes, *loop])
+    open_loops: list[tuple[str, float]] = []
+    for k, stage in enumerate(stages):
+        following = stages[k + 1].loops if k + 1 < len(stages) else ()
+        for loop in stage.loops[len(open_loops) :]:
+            open_loops.append((loop, y))
+            y += 24
+        edge = inset * len(stage.loops)
+        shapes.append(rectangle(x + edge, y, right - x - 2 * edge, row, "box", round_by=5))
+        shapes.append(text(x + edge + 12, y + 18, stage.name, "name"))
+        shapes.append(text(right - edge - 10, y + 18, stage.condition, "small", "end"))
+        shapes.append(text(x + edge + 12, y + 36, stage.about))
+        y += row
+        while len(open_loops) > len(following):
+            loop, start = open_loops.pop()
+            edge = inset * len(open_loops) + inset / 2
+            y += 10
+            frames.insert(
+                0, rectangle(x + edge, start, right - x - 2 * edge, y - start, "frame", 8)
+            )
+            shapes.append(text(x + edge + 10, start + 17, loop, "small"))
+        y += gap
+    end, first, last = y - gap, 14 + row / 2, y - gap - row / 2
+    back = f"M {x} {last} H {x - 28} V {first} H {x - 6}"
+    loop_back = [f'<path d="{back}" class="line"/>', tip(x, first, "right")]
+    loop_back.append(upward_text(x - 38, end / 2, "next tick of the velocity loop"))
+    return picture(end + 14, [*frames, *shapes, *loop_back])
 
 
 def draw_fit() -> str:

@@ -40,7 +40,7 @@ def test_the_picture_of_a_tick_explains_every_stage(make):
     script = make("make_pictures")
     stages = script.read_stages(*script.TICK)
     assert len(stages) > 5
-    assert [name for name, about in stages if not about] == []
+    assert [stage.name for stage in stages if not stage.about] == []
 
 
 def test_the_picture_of_packages_has_no_import_against_the_contracts(make):

@@ -35,6 +35,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, TwoArrays, Values
 from armtwin.maths.choice import choose, larger, smaller, whole
 from armtwin.maths.compiled import inlined
+from armtwin.maths.traced_fields import Aside, Known, Pattern
 from armtwin.robot.schema.servo import (
     CS7B,
     Cascade,
@@ -73,15 +74,15 @@ class Controller(NamedTuple):
         setpoint_delay: Lateness of the whole reference, (drives,) [s].
     """
 
-    gains: Any
-    filters: Any
-    lateness: Any
+    gains: Floats
+    filters: Pattern
+    lateness: Floats
     tick: float
     position_ticks: int
     setpoint_ticks: int
-    given_acceleration: int
-    shaping: Any
-    setpoint_delay: Any
+    given_acceleration: Known
+    shaping: Aside
+    setpoint_delay: Aside
 
 
 class Equation(NamedTuple):

@@ -19,15 +19,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from armtwin.drives.hydraulic_design import Design
 from armtwin.files.fields import OneOf
 from armtwin.maths.batch import Floats, Pair
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.maths.choice import both, choose
+from armtwin.maths.compiled import inlined
 from armtwin.maths.quantities import Current, Number, Positive, Share, Time
+from armtwin.maths.traced_fields import Index
 from armtwin.maths.units import Unit
 from armtwin.maths.vectors import dot
 
@@ -149,12 +151,12 @@ class Cylinders(NamedTuple):
             (c, 2, 3).
     """
 
-    row: Any
-    drive: Any
-    compliance: Any
-    leakage: Any
-    flow: Any
-    spool: Any
+    row: Index
+    drive: Index
+    compliance: Floats
+    leakage: Floats
+    flow: Floats
+    spool: Floats
 
 
 def pack_circuits(
@@ -220,21 +222,19 @@ def spool_response(valve: Valve, time: float) -> Floats:
     return np.asarray(expm(rates * time)[:2], dtype=np.float64)
 
 
-@compiled
-def move_spools(drive: Any, flow: Any, spool: Any, current: Any, valves: Any, Q: Any) -> None:
+def move_spools(cylinders: Cylinders, current: Floats, valves: Floats, Q: Floats) -> None:
     """Move the spools over a tick; writes their flow Q, (c,), in its middle.
 
     valves, (c, 2), are the positions and speeds of the spools.
     """
-    for c in range(drive.shape[0]):
-        i = current[drive[c]]
-        move_half_a_tick(spool, c, valves, i)
-        Q[c] = no_load_speed(flow, c, valves[c, 0])
-        move_half_a_tick(spool, c, valves, i)
+    for c in range(len(cylinders.drive)):
+        i = current[cylinders.drive[c]]
+        move_half_a_tick(cylinders.spool, c, valves, i)
+        Q[c] = no_load_speed(cylinders.flow, c, valves[c, 0])
+        move_half_a_tick(cylinders.spool, c, valves, i)
 
 
-@inlined
-def move_half_a_tick(spool: Any, c: int, valves: Any, i: float) -> None:
+def move_half_a_tick(spool: Floats, c: int, valves: Floats, i: float) -> None:
     """Position and speed of the spool of cylinder c after half a tick of current i."""
     before = (valves[c, 0], valves[c, 1], i)
     for k in range(2):
@@ -243,18 +243,19 @@ def move_half_a_tick(spool: Any, c: int, valves: Any, i: float) -> None:
 
 
 @inlined
-def no_load_speed(flow: Any, c: int, x: float) -> float:
+def no_load_speed(flow: Floats, c: int, x: float) -> float:
     """Speed of the unloaded piston of cylinder c at spool position x.
 
     Linear between the points of the flow, constant outside them.
     """
     last = flow.shape[1] - 1
-    speed = flow[c, 0, 1] if x < flow[c, 0, 0] else flow[c, last, 1]
+    speed = choose(x < flow[c, 0, 0], flow[c, 0, 1], flow[c, last, 1])
     for k in range(last):
         low, high = flow[c, k, 0], flow[c, k + 1, 0]
         slow, fast = flow[c, k, 1], flow[c, k + 1, 1]
-        if low <= x < high:
-            speed = slow + (fast - slow) * (x - low) / (high - low)
+        width = choose(high > low, high - low, 1.0)  # the last point may be repeated
+        here = both(low <= x, x < high)
+        speed = choose(here, slow + (fast - slow) * (x - low) / width, speed)
     return speed
 
 

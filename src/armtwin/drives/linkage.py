@@ -13,6 +13,7 @@ from armtwin.maths.choice import smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 from armtwin.maths.quantities import Angle, Area
+from armtwin.maths.traced_fields import Index, Table
 
 TURN_INTERVALS = 2048  # cubics over one turn
 
@@ -91,8 +92,8 @@ class Levers(NamedTuple):
         table: Cubics of the length over one turn, (l, TURN_INTERVALS, 4).
     """
 
-    row: Any
-    table: Any
+    row: Index
+    table: Table
 
 
 def turn_table(function: Any) -> Floats:

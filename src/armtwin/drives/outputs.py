@@ -5,10 +5,11 @@ A current becomes the torque of a motor along its row, or opens the valve of a c
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from armtwin.drives.sensors import read_delayed
-from armtwin.maths.compiled import exactly
+from armtwin.drives.sensors import find_head, recall
+from armtwin.maths.batch import Floats
+from armtwin.maths.traced_fields import Index, Ring
 
 
 class Outputs(NamedTuple):
@@ -24,18 +25,16 @@ class Outputs(NamedTuple):
         delay: Time from the command to the current [ticks].
     """
 
-    row: Any
-    per_current: Any
-    torque: Any
-    limit: Any
-    quantum: Any
-    delay: Any
+    row: Index
+    per_current: Floats
+    torque: Floats
+    limit: Floats
+    quantum: Floats
+    delay: Floats
 
 
-@exactly
-def give_late(delay: Any, past: Any, head: int, current: Any) -> None:
+def give_late(delay: Floats, past: Ring, tick: float, current: Floats) -> None:
     """Keep the commanded currents of this tick and replace them by those that flow now."""
+    head = find_head(past, tick)
     for m in range(delay.shape[0]):
-        past[m, 0, head] = current[m]
-        if delay[m] > 0.0:
-            current[m] = read_delayed(past, m, 0, head, delay[m])
+        current[m] = recall(past, head, m, 0, current[m], delay[m])

@@ -12,13 +12,15 @@ Ref: [Waiboer 2007, section 6.2]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from armtwin.drives.rows import Rows, along
+from armtwin.drives.springs import Springs
 from armtwin.maths.batch import Floats
-from armtwin.maths.compiled import compiled
 from armtwin.maths.quantities import Angle
+from armtwin.maths.traced_fields import Index
 from armtwin.maths.units import Unit
 
 Amplitude = Annotated[float, Unit("rad", at_least=0, plausible=0.01, hint="arcsec")]
@@ -55,47 +57,26 @@ class Ripples(NamedTuple):
         phase: φ [rad].
     """
 
-    spring: Any
-    motor: Any
-    cycles: Any
-    amplitude: Any
-    phase: Any
+    spring: Index
+    motor: Index
+    cycles: Floats
+    amplitude: Floats
+    phase: Floats
 
 
-@compiled
 def apply_ripple(
-    weights: Any,
-    place: Any,
-    count: Any,
-    spring_row: Any,
-    rest: Any,
-    spring: Any,
-    motor: Any,
-    cycles: Any,
-    amplitude: Any,
-    phase: Any,
-    u: Any,
-    v: Any,
-    h: float,
-    rows: Any,
-    slack: Any,
-) -> None:
-    """Rows of the springs half a step ahead, u + h v / 2, and where along them they are slack."""
-    for e in range(spring_row.shape[0]):
-        slack[e] = rest[e]
-        r = spring_row[e]
-        for k in range(count[r]):
-            j = place[r, k]
-            rows[r, j] = weights[r, j]
-    for i in range(spring.shape[0]):
-        r, turning = spring_row[spring[i]], motor[i]
-        angle = 0.0
-        for k in range(count[turning]):
-            j = place[turning, k]
-            angle += weights[turning, j] * (u[j] + 0.5 * h * v[j])
-        slope = amplitude[i] * cycles[i] * np.cos(cycles[i] * angle + phase[i])
+    ripples: Ripples, springs: Springs, rows: Rows, ahead: Floats
+) -> tuple[Floats, Floats]:
+    """Rows of the coordinates at a place `ahead`, (N,), and where along them springs are slack."""
+    weights, slack = rows.weights.copy(), springs.rest.copy()
+    for i in range(len(ripples.spring)):
+        r, turning = springs.row[ripples.spring[i]], ripples.motor[i]
+        angle = along(rows, turning, ahead)
+        phase = ripples.cycles[i] * angle + ripples.phase[i]
+        slope = ripples.amplitude[i] * ripples.cycles[i] * np.cos(phase)
         # the row is a tangent: what it says of the angle itself is taken back
-        slack[spring[i]] += slope * angle - amplitude[i] * np.sin(cycles[i] * angle + phase[i])
-        for k in range(count[turning]):
-            j = place[turning, k]
-            rows[r, j] += slope * weights[turning, j]
+        slack[ripples.spring[i]] += slope * angle - ripples.amplitude[i] * np.sin(phase)
+        for k in range(rows.used[turning]):
+            j = rows.place[turning, k]
+            weights[r, j] += slope * rows.weights[turning, j]
+    return weights, slack

@@ -5,10 +5,14 @@ y = scale (x - zero), in whole steps of its quantum, as it was some ticks ago
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose, whole
-from armtwin.maths.compiled import exactly, inlined
+from armtwin.maths.compiled import inlined
+from armtwin.maths.traced_fields import Index, Pattern, Ring
 
 POSITION, SPEED = 0, 1  # rows of late readings
 
@@ -27,13 +31,13 @@ class Sensors(NamedTuple):
         delay: Age of the positions and of the speeds that are read, (drives, 2) [ticks].
     """
 
-    row: Any
-    speed_row: Any
-    scale: Any
-    zero: Any
-    quantum: Any
-    speed_quantum: Any
-    delay: Any
+    row: Index
+    speed_row: Index
+    scale: Pattern
+    zero: Pattern
+    quantum: Floats
+    speed_quantum: Floats
+    delay: Floats
 
 
 @inlined
@@ -45,24 +49,34 @@ def quantise(x: float, step: float) -> float:
     return choose(smooth, x, step * whole(steps + half))
 
 
-@exactly
-def read_delayed(past: Any, m: int, what: int, head: int, ticks: float) -> float:
-    """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
-    length = past.shape[2]
-    full = int(ticks)
+def find_head(past: Ring, tick: float) -> int:
+    """Row of a ring that a tick writes: its rows in turn."""
+    length = past.shape[0]
+    return whole(tick - length * np.floor(tick / length))
+
+
+def recall(past: Ring, head: int, m: int, what: int, now: float, ticks: float) -> float:
+    """Value `ticks` ago in a ring, (length, drives, kinds), linear between ticks.
+
+    The value of now, which row `head` is to get, is kept in it; that of no delay is returned.
+    """
+    full = whole(ticks)
     share = ticks - full
-    younger = past[m, what, (head - full) % length]
-    older = past[m, what, (head - full - 1) % length]
-    return (1.0 - share) * younger + share * older
+    younger = choose(full == 0, now, past[_back(past, head, full), m, what])
+    older = past[_back(past, head, full + 1), m, what]
+    past[head, m, what] = now
+    return choose(ticks > 0.0, (1.0 - share) * younger + share * older, now)
 
 
-@exactly
-def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> None:
+def _back(past: Ring, head: int, ticks: int) -> int:
+    """Row of a ring some ticks before its head."""
+    row = head - ticks
+    return choose(row < 0, row + past.shape[0], row)
+
+
+def read_late(delay: Floats, past: Ring, tick: float, position: Floats, speed: Floats) -> None:
     """Keep positions and speeds of this tick and replace them by those that late sensors show."""
+    head = find_head(past, tick)
     for m in range(delay.shape[0]):
-        past[m, POSITION, head] = position[m]
-        past[m, SPEED, head] = speed[m]
-        if delay[m, POSITION] > 0.0:
-            position[m] = read_delayed(past, m, POSITION, head, delay[m, POSITION])
-        if delay[m, SPEED] > 0.0:
-            speed[m] = read_delayed(past, m, SPEED, head, delay[m, SPEED])
+        position[m] = recall(past, head, m, POSITION, position[m], delay[m, POSITION])
+        speed[m] = recall(past, head, m, SPEED, speed[m], delay[m, SPEED])

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import both, choose, larger
 from armtwin.maths.compiled import inlined
+from armtwin.maths.traced_fields import Index
 
 QUICK = 1.0  # ω h from which a spring vibrates within a tick and is damped
 QUICKEST = 2.0  # ω h from which it is damped fully
@@ -49,14 +50,14 @@ class Springs(NamedTuple):
         numerical: Numerical damping δ.
     """
 
-    row: Any
-    stiffness: Any
-    damping: Any
-    gap: Any
-    soft: Any
-    knee: Any
-    rest: Any
-    numerical: Any
+    row: Index
+    stiffness: Floats
+    damping: Floats
+    gap: Floats
+    soft: Floats
+    knee: Floats
+    rest: Floats
+    numerical: Floats
 
 
 @dataclass(frozen=True)

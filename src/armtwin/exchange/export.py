@@ -195,7 +195,7 @@ def _text(root: Element) -> str:
 
 
 COMPILERS = ("cc", "gcc", "clang")
-OPTIONS = ("-std=c99", "-O2", "-fPIC", "-fvisibility=hidden")
+OPTIONS = ("-std=c99", "-O3", "-fPIC", "-fvisibility=hidden")
 LONGEST = 300.0  # time that compiling may take [s]
 ENDINGS = {"linux": ".so", "darwin": ".dylib", "win32": ".dll"}
 # folders of FMI 2.0 and parts of those of FMI 3.0

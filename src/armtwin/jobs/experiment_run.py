@@ -24,7 +24,7 @@ from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Data, Line, Plot, Report, Section, Table, Text
 from armtwin.report.result import Result
-from armtwin.simulation.outcome import Energy
+from armtwin.simulation.energy import Energy
 from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
 
 if TYPE_CHECKING:

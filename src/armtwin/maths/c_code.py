@@ -1,27 +1,40 @@
 """Stretches of a tape as plain C99: the same operations in the same order, for exchange.
 
 Nothing but the language and its mathematical library is needed. Values have the kinds that the
-writer of instructions gives them: doubles, integers and truths. Sums that take in a product are
-rounded once where the compiler targets a processor that can, else twice.
+writer of instructions gives them: doubles, integers and truths. Sines and cosines are those of the
+lanes. Sums that take in a product are rounded once where the processor can, else twice: GCC and
+Clang compile every stage for x86-64 with and without, and the processor that runs it decides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from llvmlite import ir
+
+from armtwin.maths import lanes
 from armtwin.maths.batch import Floats, Indices, Sentences
-from armtwin.maths.bits import DROPPED, MASK
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, TapeStretch, blocks, find_fused_products
+from armtwin.maths.bits import DROPPED
+from armtwin.maths.lanes import LANES, Wide
+from armtwin.maths.memory import Memory, flat_index
+from armtwin.maths.stretches import (
+    Computed,
+    Side,
+    TapeStretch,
+    blocks,
+    find_fused_products,
+    functions_of_angles,
+    is_computed,
+    known_place,
+    operands,
+)
 
 DOUBLE, INTEGER, TRUTH = "double", "int64_t", "int"
 FUNCTIONS = {
     "root": "sqrt",
     "floor": "floor",
-    "cosine": "cos",
-    "sine": "sin",
     "arctangent": "atan",
     "exponential": "exp",
     "growth": "expm1",
@@ -34,59 +47,6 @@ COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
 EXTREMES = {"smaller": "<", "larger": ">"}
 JOINED = {"both": "&&", "either": "||"}
 NUMBERS_IN_A_LINE = 6  # of a table in C
-
-PRELUDE = f"""\
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-/* a b + c, rounded once where the processor can */
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-#define FUSED(a, b, c) fma(a, b, c)
-#else
-#define FUSED(a, b, c) ((a) * (b) + (c))
-#endif
-
-/* the largest number with few leading bits that is not above x, for x > 0 */
-static inline double coarse(double x)
-{{
-    int64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits &= -(INT64_C(1) << {DROPPED});
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}}
-
-/* count of such numbers up to x, for x > 0 */
-static inline int64_t rank_of(double x)
-{{
-    int64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> {DROPPED};
-}}
-"""
-assert MASK == -(1 << DROPPED)
-
-
-def c_function(name: str, found: Sequence[TapeStretch], memory: Memory) -> str:
-    """A function `static void name(double *const *m)` that does stretches one after the other.
-
-    Args:
-        name: Its name.
-        found: The stretches.
-        memory: Where their arrays lie; m has one pointer for each of the memories.
-    """
-    lines = [f"static void {name}(double *const *m)", "{"]
-    bodies = [_Writer(stretch, memory).written() for stretch in found]
-    text = "\n".join(line for body in bodies for line in body)
-    for k in range(len(memory.sizes)):
-        if f"m{k}[" in text:
-            lines.append(f"    double *const m{k} = m[{k}];")
-    if not any(bodies):
-        lines.append("    (void)m;")
-    for body in bodies:
-        lines += ["    {", *(f"        {line}" for line in body), "    }"] if body else []
-    return "\n".join([*lines, "}", ""])
 
 
 def c_number(value: Any) -> str:
@@ -101,6 +61,177 @@ def c_number(value: Any) -> str:
         return "INFINITY" if value > 0 else "(-INFINITY)"
     text = repr(float(value))
     return f"({text})" if text.startswith("-") else text
+
+
+# what an instruction of a formula in lanes is in C, for one lane
+INSTRUCTIONS = {
+    "fadd": "{} + {}",
+    "fsub": "{} - {}",
+    "fmul": "{} * {}",
+    f"llvm.fmuladd.v{LANES}f64": "FUSED({}, {}, {})",
+    "add": "{} + {}",
+    "and": "{} & {}",
+    "xor": "{} ^ {}",
+    "shl": "{} << {}",
+    "icmp ne": "{} != {}",
+    "select": "{} ? {} : {}",
+    "bitcast to double": "double_of({})",
+    "bitcast to i64": "bits_of({})",
+}
+KINDS = {"double": DOUBLE, "i64": "uint64_t", "i1": TRUTH}
+
+
+def _formula(name: str, formula: Callable[[Wide], Wide]) -> str:
+    """A function of C that does to one number what a formula does to each lane."""
+    kind = ir.VectorType(lanes.DOUBLE, LANES)
+    function = ir.Function(ir.Module(), ir.FunctionType(kind, [kind]), name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    found = formula(Wide(builder, function.args[0])).value
+    words = {function.args[0]: "x"}
+    lines = [f"INLINED double {name}(const double x, const int fused)", "{"]
+    for k, step in enumerate(builder.block.instructions):
+        operands = []
+        for operand in step.operands:
+            if operand in words:
+                operands.append(words[operand])
+            elif isinstance(operand, ir.Constant):  # the same in all lanes
+                operands.append(c_number(operand.constant[0].constant))
+        text = INSTRUCTIONS[_instruction(step)].format(*operands)
+        lines.append(f"    const {KINDS[str(step.type.element)]} x{k} = {text};")
+        words[step] = f"x{k}"
+    return "\n".join([*lines, f"    return {words[found]};", "}"])
+
+
+def _instruction(step: ir.Instruction) -> str:
+    """The name of an instruction, with what it calls, compares by or turns into."""
+    if step.opname == "call":
+        return str(step.callee.name)
+    if step.opname == "bitcast":
+        return f"bitcast to {step.type.element}"
+    return f"{step.opname} {step.op}" if step.opname == "icmp" else str(step.opname)
+
+
+PRELUDE = f"""\
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define INLINED static inline __attribute__((always_inline))
+#define APART __attribute__((noinline)) static
+#else
+#define INLINED static inline
+#define APART static
+#endif
+
+/* a b + c, rounded once where it is fused */
+#define FUSED(a, b, c) (fused ? fma(a, b, c) : (a) * (b) + (c))
+
+/* A stage from its body: fused where the processor can, never if UNFUSED is defined */
+#if defined(UNFUSED)
+#define STAGE(name) APART void name(double *const *m) {{ name##_body(m, 0); }}
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define STAGE(name) APART void name(double *const *m) {{ name##_body(m, 1); }}
+#elif defined(__GNUC__) && defined(__x86_64__)
+#define STAGE(name)                                                               \\
+    __attribute__((target("avx2,fma"))) APART void name##_fused(double *const *m) \\
+    {{                                                                             \\
+        name##_body(m, 1);                                                        \\
+    }}                                                                             \\
+    APART void name##_plain(double *const *m) {{ name##_body(m, 0); }}              \\
+    static void name(double *const *m)                                            \\
+    {{                                                                             \\
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))      \\
+            name##_fused(m);                                                      \\
+        else                                                                      \\
+            name##_plain(m);                                                      \\
+    }}
+#else
+#define STAGE(name) APART void name(double *const *m) {{ name##_body(m, 0); }}
+#endif
+
+INLINED uint64_t bits_of(double x)
+{{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}}
+
+INLINED double double_of(uint64_t bits)
+{{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}}
+
+/* the largest number with few leading bits that is not above x, for x > 0 */
+INLINED double coarse(double x)
+{{
+    return double_of(bits_of(x) >> {DROPPED} << {DROPPED});
+}}
+
+/* count of such numbers up to x, for x > 0 */
+INLINED int64_t rank_of(double x)
+{{
+    return (int64_t)(bits_of(x) >> {DROPPED});
+}}
+
+/* for angles up to {lanes.LARGEST_ANGLE:g} rad */
+{_formula("near_sine", lanes.sine)}
+
+{_formula("near_cosine", lambda x: lanes.sine(x, lanes.QUARTERS["cosine"]))}
+
+INLINED int is_near(double x)
+{{
+    return fabs(x) <= {lanes.LARGEST_ANGLE!r};
+}}
+
+INLINED double sine_of(double x, int fused)
+{{
+    return is_near(x) ? near_sine(x, fused) : sin(x);
+}}
+
+INLINED double cosine_of(double x, int fused)
+{{
+    return is_near(x) ? near_cosine(x, fused) : cos(x);
+}}
+
+/* of several angles side by side */
+INLINED void turn(int count, const double *angles, double *sines, double *cosines, int fused)
+{{
+    int all_near = 1;
+    for (int k = 0; k < count; ++k) {{
+        sines[k] = near_sine(angles[k], fused);
+        cosines[k] = near_cosine(angles[k], fused);
+    }}
+    for (int k = 0; k < count; ++k)
+        all_near &= is_near(angles[k]);
+    for (int k = 0; !all_near && k < count; ++k) {{
+        sines[k] = sine_of(angles[k], fused);
+        cosines[k] = cosine_of(angles[k], fused);
+    }}
+}}
+"""
+
+
+def c_function(name: str, found: Sequence[TapeStretch], memory: Memory) -> str:
+    """A function `static void name(double *const *m)` that does stretches one after the other.
+
+    Args:
+        name: Its name.
+        found: The stretches.
+        memory: Where their arrays lie; m has one pointer for each of the memories.
+    """
+    lines = [f"INLINED void {name}_body(double *const *m, const int fused)", "{"]
+    lines.append("    (void)m, (void)fused;")
+    bodies = [_Writer(stretch, memory).written() for stretch in found]
+    text = "\n".join(line for body in bodies for line in body)
+    for k in range(len(memory.sizes)):
+        if f"m{k}[" in text:
+            lines.append(f"    double *const m{k} = m[{k}];")
+    for body in bodies:
+        lines += ["    {", *(f"        {line}" for line in body), "    }"] if body else []
+    return "\n".join([*lines, "}", f"STAGE({name})", ""])
 
 
 def c_table(name: str, values: Floats | Iterable[float]) -> str:
@@ -124,7 +255,7 @@ class _Writer:
 
     def written(self) -> list[str]:
         """All lines: operations, then outputs."""
-        lines = list(self._do(None))
+        lines = [*self._do_angles(), *self._do(None)]
         lines += self._read_first()
         for (array, place), number in self.stretch.outputs:
             word, _ = self._value(number)
@@ -133,17 +264,39 @@ class _Writer:
 
     def _read_first(self) -> Sentences:
         """Inputs that are written elsewhere as they are: read before their place is written."""
-        for number in sorted({number for _, number in self.stretch.outputs}):
+        for number in sorted(set(operands(self.stretch.outputs))):
             if number not in self.kinds and self.tape.operations[number].name != "constant":
                 word, kind = self._value(number)
                 self.kinds[number] = kind
                 yield f"const {kind} x{number} = {word};"
 
+    def _do_angles(self) -> Sentences:
+        """Sines and cosines of angles that come from no others, in whole lanes."""
+        functions = functions_of_angles(self.stretch)
+        if not functions:
+            return
+        angles = sorted(functions)
+        here = set(self.blocks.get(None, []))
+        yield from self._do_each(x for x in self.tape.needed(angles) if x in here)
+        words = [self._value(angle)[0] for angle in angles]
+        words += words[-1:] * (-len(words) % LANES)
+        count = len(words)
+        yield f"const double angles[{count}] = {{{', '.join(words)}}};"
+        yield f"double sines[{count}], cosines[{count}];"
+        yield f"turn({count}, angles, sines, cosines, fused);"
+        for k, angle in enumerate(angles):
+            for number in functions[angle]:
+                self.kinds[number] = DOUBLE
+                yield f"const double x{number} = {self.tape.operations[number].name}s[{k}];"
+
     def _do(self, side: Side | None) -> Sentences:
         """The operations of a side of a choice, or of none."""
-        for number in self.blocks.get(side, []):
+        return self._do_each(self.blocks.get(side, []))
+
+    def _do_each(self, numbers: Iterable[int]) -> Sentences:
+        for number in numbers:
             name = self.tape.operations[number].name
-            if number in self.taken_in or name in ("constant", "input"):
+            if number in self.taken_in or number in self.kinds or name in ("constant", "input"):
                 continue
             if name == "choose" and self._branches(number):
                 yield from self._branch(number)
@@ -173,12 +326,16 @@ class _Writer:
         word, _ = self._value(value)
         yield f"    x{number} = {word};"
 
-    def _element(self, array: str, place: Indices) -> str:
+    def _element(self, array: str, place: tuple[int | Computed, ...]) -> str:
+        """An element of an array, at a place that is known or computed."""
+        if is_computed(place):
+            indices = []
+            for x in place:
+                word = self._value(x.number) if isinstance(x, Computed) else (str(x), INTEGER)
+                indices.append(word)
+            return self._load(array, indices)
         memory, first, shape = self.memory.arrays[array]
-        flat = 0
-        for index, length in zip(place, shape, strict=True):
-            flat = flat * length + index
-        return f"m{memory}[{first + flat}]"
+        return f"m{memory}[{first + flat_index(known_place(place), shape)}]"
 
     def _value(self, number: int) -> tuple[str, str]:
         """The word and the kind of a value, of this stretch or of one before."""
@@ -207,6 +364,8 @@ class _Writer:
             return f"(int64_t){words[0]}", INTEGER
         if name == "rank":
             return f"rank_of({words[0]})", INTEGER
+        if name in lanes.QUARTERS:
+            return f"{name}_of({words[0]}, fused)", DOUBLE
         if name in FUNCTIONS:
             return f"{FUNCTIONS[name]}({', '.join(words)})", DOUBLE
         if name in JOINED:

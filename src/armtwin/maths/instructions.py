@@ -24,8 +24,17 @@ from armtwin.maths.lanes import (
     transpose,
     vector,
 )
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, TapeStretch, blocks, find_fused_products
+from armtwin.maths.memory import Memory, flat_index
+from armtwin.maths.stretches import (
+    Computed,
+    Side,
+    TapeStretch,
+    blocks,
+    find_fused_products,
+    functions_of_angles,
+    is_computed,
+    known_place,
+)
 
 TRUTH = ir.IntType(1)
 FUNCTIONS = {"root": "llvm.sqrt", "floor": "llvm.floor"}
@@ -66,20 +75,32 @@ class Emitter:
         if self.lanes > 1:
             self._write_lanes()
             return
+        stores = []
         for (array, place), number in self.stretch.outputs:
-            pointer = self._pointer(array, place)
-            self.builder.store(self._double(self._value(number)), pointer)
+            stores.append((array, self._indices(place), self._double(self._value(number))))
+        for array, indices, value in stores:
+            self.builder.store(value, self._computed(array, indices))
 
     def _write_lanes(self) -> None:
         """Store the outputs of several rows."""
         values: dict[tuple[int, int], Any] = {}
+        scattered = []
         for (array, place), number in self.stretch.outputs:
-            values[self._element(array, place)] = self._double(self._value(number))
+            value = self._double(self._value(number))
+            if is_computed(place):
+                scattered.append((array, self._indices(place), value))
+            else:
+                values[self._element(array, place)] = value
         if not self.memory.woven:
             self._write_rows(values)
             return
         for (memory, element), value in values.items():
             self.builder.store(value, self._side_by_side(memory, element), align=8)
+        for array, indices, value in scattered:
+            for lane in range(self.lanes):
+                one = self.builder.extract_element(value, INTEGER(lane))
+                pointer = self._computed(array, self._in_lane(indices, lane), lane)
+                self.builder.store(one, pointer)
 
     def _write_rows(self, values: dict[tuple[int, int], Any]) -> None:
         """Store rows that lie one after the other, neighbours in a row together."""
@@ -107,13 +128,10 @@ class Emitter:
             value = self.builder.extract_element(column, INTEGER(lane))
             self.builder.store(value, self._at(memory, element, lane))
 
-    def _element(self, array: str, place: Indices) -> tuple[int, int]:
+    def _element(self, array: str, place: tuple[int | Computed, ...]) -> tuple[int, int]:
         """Memory of an element and its place there."""
         memory, first, shape = self.memory.arrays[array]
-        flat = 0
-        for index, length in zip(place, shape, strict=True):
-            flat = flat * length + index
-        return memory, first + flat
+        return memory, first + flat_index(known_place(place), shape)
 
     def _at(self, memory: int, element: int, lane: int = 0) -> Any:
         """Pointer to an element of a memory, in the row of a lane."""
@@ -125,13 +143,23 @@ class Emitter:
         pointer = self.builder.gep(self.pointers[memory], [INTEGER(self.lanes * element)])
         return self.builder.bitcast(pointer, self.double.as_pointer())
 
-    def _pointer(self, array: str, place: Indices) -> Any:
-        return self._at(*self._element(array, place))
+    def _indices(self, place: tuple[int | Computed, ...]) -> list[Any]:
+        """The indices of a place as values, computed or known."""
+        found = []
+        for index in place:
+            if isinstance(index, Computed):
+                found.append(self._integer(self._value(index.number)))
+            else:
+                found.append(self._constant(index))
+        return found
 
-    def _read(self, array: str, place: Indices) -> Any:
+    def _in_lane(self, indices: list[Any], lane: int) -> list[Any]:
+        return [self.builder.extract_element(x, INTEGER(lane)) for x in indices]
+
+    def _read(self, array: str, place: tuple[int | Computed, ...]) -> Any:
         """An element of an array: the same in all lanes, or one of each row."""
         if self.lanes == 1:
-            return self.builder.load(self._pointer(array, place))
+            return self.builder.load(self._at(*self._element(array, place)))
         memory, element = self._element(array, place)
         if self.memory.woven:
             return self.builder.load(self._side_by_side(memory, element), align=8)
@@ -155,7 +183,7 @@ class Emitter:
 
     def _do_angles(self) -> None:
         """Sines and cosines of angles that come from no others, LANES of them at once."""
-        functions = self._functions_of_angles()
+        functions = functions_of_angles(self.stretch)
         angles = sorted(functions)
         here = set(self.blocks.get(None, []))
         for number in self.tape.needed(angles):
@@ -165,19 +193,6 @@ class Emitter:
                 self.values[number] = self._result(number)
         for first in range(0, len(angles), LANES):
             self._do_together(angles[first : first + LANES], functions)
-
-    def _functions_of_angles(self) -> dict[int, list[int]]:
-        """Sines and cosines that need no other one and no branch, by the number of their angle."""
-        functions: dict[int, list[int]] = {}
-        after: set[int] = set()
-        for number in self.blocks.get(None, []):
-            name, of, _ = self.tape.operations[number]
-            if self._branches(number) or not after.isdisjoint(of):
-                after.add(number)
-            elif name in ("sine", "cosine"):
-                functions.setdefault(of[0], []).append(number)
-                after.add(number)
-        return functions
 
     def _do_together(self, angles: list[int], functions: dict[int, list[int]]) -> None:
         """The sines and cosines of a few angles."""
@@ -271,17 +286,16 @@ class Emitter:
         """An element of a table at a computed place, in each lane at its own."""
         indices = [self._integer(index) for index in place]
         if self.lanes == 1:
-            return self._load_one(table, indices)
+            return self.builder.load(self._computed(table, indices))
         assert self.memory.woven
         found = ir.Constant(self.double, ir.Undefined)
         for lane in range(self.lanes):
-            here = [self.builder.extract_element(x, INTEGER(lane)) for x in indices]
-            value = self._load_one(table, here, lane)
-            found = self.builder.insert_element(found, value, INTEGER(lane))
+            pointer = self._computed(table, self._in_lane(indices, lane), lane)
+            found = self.builder.insert_element(found, self.builder.load(pointer), INTEGER(lane))
         return found
 
-    def _load_one(self, table: str, indices: list[Any], lane: int = 0) -> Any:
-        """An element of a table."""
+    def _computed(self, table: str, indices: list[Any], lane: int = 0) -> Any:
+        """Pointer to an element of an array at computed indices."""
         memory, first, shape = self.memory.arrays[table]
         flat: Any = INTEGER(0)
         for index, length in zip(indices, shape, strict=True):
@@ -291,7 +305,7 @@ class Emitter:
         if self.lanes > 1:
             flat = self.builder.mul(flat, INTEGER(self.lanes))
             flat = self.builder.add(flat, INTEGER(lane))
-        return self.builder.load(self.builder.gep(self.pointers[memory], [flat]))
+        return self.builder.gep(self.pointers[memory], [flat])
 
     def _arithmetic(self, name: str, values: list[Any]) -> Any:
         b = self.builder

@@ -6,14 +6,15 @@ they are handed to LLVM as they stand on the tape, which compiles ten times fast
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeVar
 
 from numba.core import types
 from numba.extending import intrinsic
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled, exactly, inlined
 from armtwin.maths.instructions import Emitter
 from armtwin.maths.lanes import INTEGER, LANES
 from armtwin.maths.memory import Memory
@@ -59,18 +60,80 @@ def kernel(function: F) -> F:
     return function
 
 
+@inlined
+def largest(memories: Any, place: int, lanes: Any) -> float:
+    """The largest of a number of the first memory over all lanes."""
+    found = memories[0][place * len(lanes)]
+    for lane in range(1, len(lanes)):
+        found = max(found, memories[0][place * len(lanes) + lane])
+    return found
+
+
+@inlined
+def number(memories: Any, place: int, lanes: Any, lane: int) -> float:
+    """A number of the first memory in a lane."""
+    return memories[0][place * len(lanes) + lane]
+
+
+@inlined
+def put(memories: Any, place: int, lanes: Any, value: float) -> None:
+    """Write a number to a place of the first memory, in all lanes."""
+    for lane in range(len(lanes)):
+        memories[0][place * len(lanes) + lane] = value
+
+
 def staged(
-    function: Any, stages: Mapping[str, Making], name: str, wide: Collection[str] = ()
+    function: Any,
+    stages: Mapping[str, Making],
+    name: str,
+    inner: Sequence[Any] = (),
+    wide: Collection[str] = (),
 ) -> Any:
     """A kernel from a function that calls stages: `do_x` is the stage x; it is kept by its name.
 
-    Stages that are wide do LANES rows at once. Multiply-adds are fused where the tape has it.
+    Multiply-adds are fused where the tape has it.
+
+    Args:
+        function: What is called.
+        stages: Stages by name; those that are not there do nothing.
+        name: Name of the structure.
+        inner: Further functions with stages, which are called by the ones after them.
+        wide: Stages that do LANES rows at once.
     """
-    names = dict(function.__globals__)
+    done: dict[str, Any] = {}
     for stage, make in stages.items():
-        names[f"do_{stage}"] = stretch_kernel(make, LANES if stage in wide else 1)
-    made: Any = FunctionType(function.__code__, names, function.__name__)
+        done[f"do_{stage}"] = stretch_kernel(make, LANES if stage in wide else 1)
+    for part in inner:
+        done[part.__name__] = exactly(_with_names(part, done))
+    narrow = any(stage not in wide for stage in stages)
+    return compiled(_with_names(function, done), f"-{name}", straight=narrow, exact=True)
+
+
+def _with_names(function: Any, names: Mapping[str, Any]) -> Any:
+    """A function in which names of its module stand for something else."""
+    made: Any = FunctionType(
+        function.__code__, dict(function.__globals__) | dict(names), function.__name__
+    )
     made.__qualname__ = function.__qualname__
     made.__module__ = function.__module__
-    narrow = any(stage not in wide for stage in stages)
-    return compiled(made, f"-{name}", straight=narrow, exact=True)
+    return made
+
+
+def interpret(function: Any, stages: Mapping[str, Any], inner: Sequence[Any] = ()) -> Any:
+    """The same for one loop in Python: stages, by name, are functions of what it is given.
+
+    In place of places in a memory it takes arrays of one number.
+    """
+    done: dict[str, Any] = {f"do_{name}": stage for name, stage in stages.items()}
+    done |= {"largest": _read_first, "number": _read_first, "put": _write_first}
+    for part in (*inner, function):
+        done[part.__name__] = _with_names(part, done)
+    return done[function.__name__]
+
+
+def _read_first(_: Any, array: Floats, *lanes: Any) -> float:
+    return float(array[0])
+
+
+def _write_first(_: Any, array: Floats, lanes: Any, value: float) -> None:
+    array[0] = value

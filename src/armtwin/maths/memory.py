@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from armtwin.maths.batch import Indices
+
+
+def flat_index(place: Sequence[int], shape: Indices) -> int:
+    """Where an element lies in an array that is written row by row."""
+    flat = 0
+    for index, length in zip(place, shape, strict=True):
+        flat = flat * length + index
+    return flat
 
 
 class Memory:
@@ -25,8 +36,5 @@ class Memory:
         """Give an array its place at the end of a memory."""
         while len(self.sizes) <= memory:
             self.sizes.append(0)
-        size = 1
-        for length in shape:
-            size *= length
         self.arrays[name] = memory, self.sizes[memory], shape
-        self.sizes[memory] += size
+        self.sizes[memory] += math.prod(shape)

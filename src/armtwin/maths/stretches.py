@@ -8,18 +8,27 @@ only where it is chosen.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from armtwin.maths.batch import Indices
-from armtwin.maths.tape import Operation, Tape
+from armtwin.maths.tape import Operation, Symbol, Tape
 
 COSTS = {"root": 15, "divide": 12, "load": 4, "cosine": 40, "sine": 40, "arctangent": 60}
 WORTH_A_BRANCH = 30  # operations of a side that are saved by not computing it
 FREE = ("constant", "input")
 
-Place = tuple[str, tuple[int, ...]]  # an element of an array
+
+@dataclass(frozen=True)
+class Computed:
+    """An index that an operation gives, by its number."""
+
+    number: int
+
+
+Place = tuple[str, tuple[int | Computed, ...]]  # an element of an array
+Output = tuple[Place, int]  # where a result goes, and its number
 Side = tuple[int, bool]  # of a choice: its number, and whether it is the side taken when it holds
 
 
@@ -28,11 +37,49 @@ class Part:
     """A part of a kernel: operations, and where their results go."""
 
     tape: Tape
-    outputs: list[tuple[Place, int]] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
 
-    def put(self, array: str, place: Indices, value: Any) -> None:
-        """Write a value to an element of an array."""
-        self.outputs.append(((array, place), self.tape.number_of(value)))
+    def put(self, array: str, place: Sequence[Any], value: Any) -> None:
+        """Write a value to an element of an array, at a place that may be computed."""
+        indices = []
+        for index in place:
+            known = not isinstance(index, Symbol)
+            indices.append(int(index) if known else Computed(self.tape.number_of(index)))
+        self.outputs.append(((array, tuple(indices)), self.tape.number_of(value)))
+
+    def arrays_read(self) -> set[str]:
+        """Names of the arrays that its results depend on."""
+        found = set()
+        for number in self.tape.needed(operands(self.outputs)):
+            operation = self.tape.operations[number]
+            if operation.name == "input":
+                found.add(operation.detail[0])
+            elif operation.name == "load":
+                found.add(operation.detail)
+        return found
+
+
+def is_computed(place: tuple[int | Computed, ...]) -> bool:
+    """Whether an index of a place is computed."""
+    return any(isinstance(index, Computed) for index in place)
+
+
+def known_place(place: tuple[int | Computed, ...]) -> Indices:
+    """A place of which no index is computed."""
+    found = []
+    for index in place:
+        assert isinstance(index, int)
+        found.append(index)
+    return tuple(found)
+
+
+def operands(outputs: Iterable[Output]) -> Iterator[int]:
+    """Operations that outputs need: what is written, and computed indices of where."""
+    for (_, place), number in outputs:
+        yield number
+        for index in place:
+            if isinstance(index, Computed):
+                yield index.number
 
 
 @dataclass(frozen=True)
@@ -50,7 +97,7 @@ class TapeStretch:
     tape: Tape
     numbers: list[int]
     kept: dict[int, Place]
-    outputs: list[tuple[Place, int]]
+    outputs: list[Output]
     sides: dict[int, Side]
 
 
@@ -63,7 +110,7 @@ def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list
         unchanged: For each loop around it, the outermost first, arrays that do not change in it.
     """
     tape = part.tape
-    needed = tape.needed(number for _, number in part.outputs)
+    needed = tape.needed(operands(part.outputs))
     levels = _levels(tape, needed, unchanged)
     innermost = len(unchanged)
     crossing = _crossing(tape, needed, levels, part.outputs, innermost)
@@ -71,10 +118,10 @@ def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list
     found = []
     for level in range(innermost + 1):
         numbers = [x for x in needed if levels[x] == level]
-        outputs = [(kept[x], x) for x in crossing if levels[x] == level]
+        outputs: list[Output] = [(kept[x], x) for x in crossing if levels[x] == level]
         if level == innermost:
             outputs = part.outputs
-        sides = _sides(tape, numbers, [number for _, number in outputs])
+        sides = _sides(tape, numbers, operands(outputs))
         found.append(TapeStretch(tape, numbers, kept, outputs, sides))
     return found
 
@@ -106,7 +153,7 @@ def _crossing(
     tape: Tape,
     needed: list[int],
     levels: Mapping[int, int],
-    outputs: Iterable[tuple[Place, int]],
+    outputs: Iterable[Output],
     innermost: int,
 ) -> list[int]:
     """Operations whose results are needed in a later stretch; inputs are read there again."""
@@ -119,7 +166,7 @@ def _crossing(
     for number in needed:
         for x in tape.operations[number].of:
             cross(x, levels[number])
-    for _, number in outputs:
+    for number in operands(outputs):
         cross(number, innermost)
     return sorted(crossing)
 
@@ -180,7 +227,7 @@ def find_fused_products(stretch: TapeStretch) -> dict[int, int]:
     writer rounds alike, whichever branches and lanes it writes.
     """
     tape = stretch.tape
-    users = _users(tape, stretch.numbers, [number for _, number in stretch.outputs])
+    users = _users(tape, stretch.numbers, operands(stretch.outputs))
     here = set(stretch.numbers)
     found: dict[int, int] = {}
     for number in stretch.numbers:
@@ -200,6 +247,22 @@ def blocks(stretch: TapeStretch) -> dict[Side | None, list[int]]:
     for number in stretch.numbers:
         found[stretch.sides.get(number)].append(number)
     return found
+
+
+def functions_of_angles(stretch: TapeStretch) -> dict[int, list[int]]:
+    """Sines and cosines that need no other one and no branch, by the number of their angle."""
+    found = blocks(stretch)
+    functions: dict[int, list[int]] = {}
+    after: set[int] = set()
+    for number in found.get(None, []):
+        name, of, _ = stretch.tape.operations[number]
+        is_branch = (number, True) in found or (number, False) in found
+        if is_branch or not after.isdisjoint(of):
+            after.add(number)
+        elif name in ("sine", "cosine"):
+            functions.setdefault(of[0], []).append(number)
+            after.add(number)
+    return functions
 
 
 def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
@@ -230,5 +293,9 @@ def evaluate(stretch: TapeStretch, memory: dict[str, Any]) -> None:
 
     for number in stretch.numbers:
         values[number] = value(stretch.tape.operations[number])
+    written = []
     for (array, place), number in stretch.outputs:
-        memory[array][place] = result(number)
+        indices = [int(result(x.number)) if isinstance(x, Computed) else x for x in place]
+        written.append((array, tuple(indices), result(number)))
+    for array, where, value in written:
+        memory[array][where] = value

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from armtwin.maths import bits, choice
 from armtwin.maths.tape import Symbol
+
+PACKAGE = __name__.partition(".")[0] + "."
 
 
 def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,19 +32,34 @@ _known: dict[Any, Callable[..., Any]] = {}
 
 
 def python_of(kernel: Any) -> Callable[..., Any]:
-    """The Python function of a kernel; the kernels that it calls are Python functions too."""
-    if kernel not in _known:
-        _known[kernel] = _plain(kernel)
-    return _known[kernel]
+    """The Python function of a kernel or of a function; all that it calls are Python too."""
+    found = _known.get(kernel)
+    return _plain(kernel) if found is None else found
 
 
 def _plain(kernel: Any) -> Callable[..., Any]:
     function = getattr(kernel, "py_func", kernel)
     if function.__module__ in (choice.__name__, bits.__name__):
-        return _symbolic(function.__name__, function)
+        _known[kernel] = _symbolic(function.__name__, function)
+        return _known[kernel]
     names = dict(function.__globals__)
-    for name in function.__code__.co_names:
+    made = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    _known[kernel] = made
+    for name in _names_in(function.__code__):
         value = names.get(name)
-        if hasattr(value, "py_func"):
+        if hasattr(value, "py_func") or _is_own(value):
             names[name] = python_of(value)
-    return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    return made
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Names that a function looks up, in its comprehensions too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _is_own(value: Any) -> bool:
+    """Whether it is a function of this package, which may call kernels."""
+    return isinstance(value, FunctionType) and value.__module__.startswith(PACKAGE)

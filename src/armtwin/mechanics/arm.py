@@ -9,6 +9,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.compiled import inlined
 from armtwin.maths.rotations import skew
+from armtwin.maths.traced_fields import Index, Pattern
 
 
 class Arm(NamedTuple):
@@ -27,13 +28,13 @@ class Arm(NamedTuple):
         gravity: Gravity vector in the base frame, (3,) [m/s²].
     """
 
-    parent: Any
-    slides: Any
-    turn: Any
-    offset: Any
-    axis: Any
-    inertia: Any
-    gravity: Any
+    parent: Index
+    slides: Index
+    turn: Pattern
+    offset: Pattern
+    axis: Pattern
+    inertia: Floats
+    gravity: Pattern
 
 
 def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> TwoArrays:

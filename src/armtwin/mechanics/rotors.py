@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.maths.compiled import compiled
+from armtwin.maths.traced_fields import Index, Pattern
 from armtwin.maths.vectors import add, cross, dot, put, rotate, scale_vector, vector
 
 
@@ -25,10 +26,10 @@ class Rotors(NamedTuple):
         row: Row of that rotor's turns times its inertia, (k, N) [kg m²].
     """
 
-    inertia: Any
-    body: Any
-    axis: Any
-    row: Any
+    inertia: Pattern
+    body: Index
+    axis: Pattern
+    row: Pattern
 
 
 @compiled

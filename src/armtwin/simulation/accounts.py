@@ -2,102 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from armtwin.drives.hydraulics import advance_force
-from armtwin.drives.springs import deflection_torque, twist_beyond_backlash
+from armtwin.drives.hydraulics import Cylinders, advance_force
+from armtwin.drives.rows import Rows, along
+from armtwin.drives.springs import Springs, deflection_torque, twist_beyond_backlash
+from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose
-from armtwin.maths.compiled import compiled, inlined
-from armtwin.simulation.step import along
+from armtwin.simulation.step import Contacts
 
 MOTORS, OUTSIDE, FRICTION, DAMPERS, NUMERICAL = range(5)
 
 
-@inlined
 def account(
-    every: Any,
-    h: float,
-    energy: Any,
-    v: Any,
-    dv: Any,
-    tau: Any,
-    outside: Any,
-    F: Any,
-    D: Any,
-    G: Any,
+    energy: Floats, h: float, middle: Floats, tau: Floats, outside: Floats, contacts: Contacts
 ) -> None:
     """Add the work of a step by motors, from outside and in friction.
 
-    G holds the speeds of the elements and their change.
+    Args:
+        energy: Sums of all steps, (5,).
+        h: Length of the step.
+        middle: Speeds of the coordinates half way, (N,).
+        tau: Torques of the motors on the coordinates, (N,).
+        outside: Torques from outside, (N,).
+        contacts: What friction did.
     """
     work, pushed, taken = 0.0, 0.0, 0.0
-    for j in range(len(every)):
-        work += tau[j] * (v[j] + 0.5 * dv[j])
-        pushed += outside[j] * (v[j] + 0.5 * dv[j])
-    for e in range(F.shape[0]):
-        taken += (F[e] + 0.5 * D[e] * G[e, 1]) * (G[e, 0] + 0.5 * G[e, 1])
+    for j in range(len(middle)):
+        work += tau[j] * middle[j]
+        pushed += outside[j] * middle[j]
+    for e, F in enumerate(contacts.half_way):
+        taken += F * (contacts.speed[e] + 0.5 * contacts.change[e])
     energy[MOTORS] += h * work
     energy[OUTSIDE] += h * pushed
     energy[FRICTION] += h * taken
 
 
-@compiled
 def account_springs(
-    h: float,
-    rows: Any,
-    place: Any,
-    count: Any,
-    spring_row: Any,
-    stiffness: Any,
-    damping: Any,
-    gap: Any,
-    soft: Any,
-    knee: Any,
-    rest: Any,
-    energy: Any,
-    u: Any,
-    v: Any,
-    dv: Any,
-    force: Any,
+    energy: Floats,
+    springs: Springs,
+    slack: Floats,
+    rows: Rows,
+    motion: tuple[Any, Any, Any, Any],
+    pressed: tuple[Sequence[Any], Sequence[Any]],
 ) -> None:
     """Add the loss of a step in the springs' dampers, and what the numerical damping took.
 
     The latter is the difference to the torque of a spring half way through the step.
+
+    Args:
+        energy: Sums of all steps, (5,).
+        springs: The springs.
+        slack: Where along their rows they are slack.
+        rows: Rows of the coordinates.
+        motion: Length of the step, coordinates, speeds and their change.
+        pressed: Torques and slopes of the springs in the step.
     """
-    for e in range(spring_row.shape[0]):
-        r = spring_row[e]
-        dw = along(rows, place, count, r, dv)
-        w = along(rows, place, count, r, v) + 0.5 * dw
-        used = force[e, 0] + 0.5 * force[e, 1] * dw
-        touching = force[e, 1] != 0.0
-        lost = choose(touching, damping[e] * w, 0.0)
-        middle = along(rows, place, count, r, u) - rest[e] + 0.5 * h * w
+    h, u, v, dv = motion
+    for e, (r, F, D) in enumerate(zip(springs.row, *pressed, strict=True)):
+        dw = along(rows, r, dv)
+        w = along(rows, r, v) + 0.5 * dw
+        used = F + 0.5 * D * dw
+        lost = choose(D != 0.0, springs.damping[e] * w, 0.0)
+        middle = along(rows, r, u) - slack[e] + 0.5 * h * w
         stored, _ = deflection_torque(
-            twist_beyond_backlash(middle, gap[e]), stiffness[e], soft[e], knee[e]
+            twist_beyond_backlash(middle, springs.gap[e]),
+            springs.stiffness[e],
+            springs.soft[e],
+            springs.knee[e],
         )
         energy[DAMPERS] += h * w * lost
         energy[NUMERICAL] += h * w * (used - lost - stored)
 
 
-@compiled
-def release(
+def account_holds(
+    energy: Floats,
+    holds: Springs,
+    rows: Rows,
+    motion: tuple[Any, Any, Any, Any],
+    pressed: tuple[Sequence[Any], Sequence[Any]],
+) -> None:
+    """Add the work of a step by servos that hold rows; arguments as of `account_springs`."""
+    h, _, v, dv = motion
+    for r, F, D in zip(holds.row, *pressed, strict=True):
+        dw = along(rows, r, dv)
+        w = along(rows, r, v) + 0.5 * dw
+        energy[MOTORS] -= h * w * (F + 0.5 * D * dw)
+
+
+def release_cylinders(
+    energy: Floats,
+    cylinders: Cylinders,
+    rows: Rows,
+    middle: Floats,
+    oil: Floats,
+    Q: Floats,
     h: float,
-    rows: Any,
-    place: Any,
-    count: Any,
-    cylinder_row: Any,
-    compliance: Any,
-    leakage: Any,
-    energy: Any,
-    oil: Any,
-    Q: Any,
-    v: Any,
-    dv: Any,
 ) -> None:
     """New forces of the cylinders after a step, and their work in it, which counts as motors'."""
-    for c in range(cylinder_row.shape[0]):
-        r = cylinder_row[c]
-        w = along(rows, place, count, r, v) + 0.5 * along(rows, place, count, r, dv)
-        after = advance_force(compliance[c], leakage[c], oil[c], Q[c], w, h)
+    for c, r in enumerate(cylinders.row):
+        w = along(rows, r, middle)
+        after = advance_force(cylinders.compliance[c], cylinders.leakage[c], oil[c], Q[c], w, h)
         energy[MOTORS] += h * w * 0.5 * (oil[c] + after)
         oil[c] = after

@@ -20,12 +20,13 @@ from numpy.typing import ArrayLike
 
 from armtwin.drives.friction.curves import INTERVALS, split
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.springs import Spring, Springs, damper, deflection_energy, pack_springs
+from armtwin.drives.rows import pack_rows
+from armtwin.drives.springs import Spring, Springs, damper, pack_springs
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, Record, Sentences, check_array
+from armtwin.maths.batch import Floats, NamedArrays, Sentences, check_array
 from armtwin.maths.quantities import (
     Friction,
     Number,
@@ -42,14 +43,15 @@ from armtwin.notebook.sections import Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
-from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
-from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_bench
+from armtwin.simulation.bench_loop import bench_loop, bench_plant, play_bench
+from armtwin.simulation.energy import Energy, bristle_energy, spring_energy, sum_energy
+from armtwin.simulation.loop import Loop, Record, make_clock
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
-from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
 from armtwin.simulation.partner import Partner
-from armtwin.simulation.plant import C0, Friction as FrictionParts, Rows
+from armtwin.simulation.plant import BRISTLES, C0, Friction as FrictionParts, Plant
 
+MOTOR = 0  # number of the motor's row
 FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
 PHASE_STEP = 0.1  # phase angle [rad] of the fastest vibration in one step
 SLOWING = 1.0  # times the fastest time in which drag stops a speed that one step may take
@@ -187,7 +189,7 @@ def bench_of(robot: Robot, joint: str, **changes: Any) -> Bench:
     ratio = float(gear[which, place])
     found = [t for t in robot.description.transmission if t.joint == joint]
     spring = found[0].spring if found and found[0].stiffness is not None else None
-    given: Record = {"rotor_inertia": motor.rotor_inertia, "gear_ratio": ratio}
+    given: dict[str, Any] = {"rotor_inertia": motor.rotor_inertia, "gear_ratio": ratio}
     if spring is not None:
         given |= {
             "stiffness": spring.stiffness,
@@ -278,40 +280,53 @@ def simulate_bench(
     """
     check_bench(bench)
     times, tau, angles = _check_input(time, torque, position)
-    inputs, state, record = _prepare_bench(bench, times, tau, angles, step)
-    before = _compute_energy(inputs, state)
+    is_held = len(angles) > 0
+    loop, steps = _prepare_bench(bench, times, is_held=is_held, step=step)
+    before = _compute_energy(loop)
+    given = angles if is_held else tau
     if partner is None:
-        lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
+        lost = play_bench(loop, times, given, steps)
     else:
-        lost = _run_coupled(bench, inputs, state, record, partner)
+        lost = _run_coupled(bench, loop, times, given, steps, partner)
     if lost >= 0:
         raise ArmtwinError(
             f"bench: the motion runs away at {times[lost]:.4g} s; torques up to "
             f"{np.abs(tau).max():.3g} N m move an inertia of {bench.rotor_inertia:.3g} kg m²"
         )
-    stored = _compute_energy(inputs, state) - before
-    return BenchRun(bench, _build_log(bench, times, tau, record), _energy(inputs, state, stored))
+    if is_held:
+        tau = _servo_torque(loop, angles)
+    stored = _compute_energy(loop) - before
+    energy = sum_energy(loop.plant, loop.state, stored)
+    assert loop.record is not None
+    return BenchRun(bench, _build_log(bench, times, tau, loop.record), energy)
+
+
+def _servo_torque(loop: Loop, angles: Floats) -> Floats:
+    """Torque of the servo that holds the motor, at the times; none at the first one."""
+    assert loop.record is not None
+    motor, holds = loop.plant.rows.weights[MOTOR], loop.plant.holds
+    off = loop.record.u @ motor - angles
+    torque = -holds.stiffness[0] * off - holds.damping[0] * (loop.record.v @ motor)
+    torque[0] = 0.0
+    return np.asarray(torque)
 
 
 def _run_coupled(
-    bench: Bench, inputs: BenchInputs, state: BenchState, record: Floats, partner: Partner
+    bench: Bench, loop: Loop, times: Floats, drive: Floats, steps: Any, partner: Partner
 ) -> int:
     """Run a bench interval by interval with a partner; the time at which it ran away, or -1."""
     if not bench.has_joint:
         raise ArmtwinError("bench: a joint that is clamped rigidly cannot be pushed by a partner")
     joint = rows_of(bench)["joint"]
-    every = np.zeros(len(state.u))
-    for k in range(len(inputs.times) - 1):
+    assert loop.record is not None
+    state, own = loop.state, loop.inputs.load
+    for k in range(len(steps)):
         q, v = joint @ state.u, joint @ state.v
-        torque = partner(float(inputs.times[k]), np.array([q]), np.array([v]))[0]
-        interval = inputs._replace(
-            times=inputs.times[k : k + 2],
-            torque=inputs.torque[k : k + 2],
-            position=inputs.position[k : k + 2],
-            steps=inputs.steps[k : k + 1],
-            load=inputs.load + torque * joint,
-        )
-        if run_bench(every, interval, state, record[k : k + 2]) >= 0:
+        torque = partner(float(times[k]), np.array([q]), np.array([v]))[0]
+        record = Record(*(x[k : k + 2] for x in loop.record))
+        pushed = loop.inputs._replace(load=own + torque * joint)
+        interval = loop._replace(inputs=pushed, record=record, clock=make_clock())
+        if play_bench(interval, times[k : k + 2], drive[k : k + 2], steps[k : k + 1]) >= 0:
             return k
     return -1
 
@@ -368,48 +383,39 @@ def servo_of(bench: Bench) -> Floats:
 
 
 def _prepare_bench(
-    bench: Bench, times: Floats, tau: Floats, angles: Floats, step: float | None
-) -> tuple[BenchInputs, BenchState, Floats]:
+    bench: Bench, times: Floats, *, is_held: bool, step: float | None
+) -> tuple[Loop, Any]:
+    """The loop of a bench, and the steps from each time to the next, (m - 1,)."""
     rows = rows_of(bench)
-    names = list(rows)
-    count = len(rows["drive"])
-    M = mass_of(bench, count)
-    springs = springs_of(bench, names, grounded=bench.ground_damping != 0)
-    friction = friction_of(bench, names)
-    weights = np.array([rows[name] for name in names])
-    servo = servo_of(bench) if len(angles) else np.zeros(2)
-    h = longest_step(bench, M, weights, springs, friction, servo[0]) if step is None else step
+    grounded = bench.ground_damping != 0
+    M, plant = mass_of(bench, len(rows["drive"])), plant_of(bench, grounded=grounded, held=is_held)
+    h = longest_step(bench, M, plant) if step is None else step
     steps = np.maximum(np.ceil(np.diff(times) / h - 1e-9), 1).astype(np.int64)
     if steps.sum() > MOST_STEPS:
         raise ArmtwinError(
             f"bench: must take at most {MOST_STEPS:,} steps, got {steps.sum():,} of {h:.3g} s for "
             f"{times[-1] - times[0]:.4g} s; its highest natural frequency decides the step"
         )
-    load = bench.load * rows["joint"]
-    inputs = BenchInputs(
-        times,
-        tau,
-        angles,
-        servo,
-        steps,
-        pack_rows(weights),
-        M,
-        rows["motor"],
-        load,
-        springs,
-        friction,
-    )
-    state = BenchState(
-        u=np.zeros(count), v=np.zeros(count), z=np.zeros(len(friction.row)), energy=np.zeros(5)
-    )
-    return inputs, state, np.zeros((len(times), 2, count))
+    return bench_loop(plant, M, bench.load * rows["joint"], MOTOR, len(times)), steps
 
 
-def pack_rows(weights: Floats) -> Rows:
-    """Rows, with the coordinates that each one has."""
-    used = weights != 0
-    first_used = np.argsort(~used, axis=1, kind="stable")
-    return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
+def plant_of(bench: Bench, *, grounded: bool, held: bool) -> Plant:
+    """Rows and parts of a bench.
+
+    Args:
+        bench: The bench.
+        grounded: Whether it has a damper to ground.
+        held: Whether a servo holds its motor on angles.
+    """
+    rows = rows_of(bench)
+    names = list(rows)
+    holds = pack_springs((), ())
+    if held:
+        kp, kd = servo_of(bench)
+        holds = pack_springs([MOTOR], [Spring(kp, kd)])
+    springs = springs_of(bench, names, grounded=grounded)
+    packed = pack_rows(np.array([rows[name] for name in names]))
+    return bench_plant(packed, springs, holds, friction_of(bench, names))
 
 
 def springs_of(bench: Bench, names: list[str], *, grounded: bool) -> Springs:
@@ -448,33 +454,33 @@ def friction_of(bench: Bench, names: list[str]) -> FrictionParts:
     return FrictionParts(rows, curves, numbers, kind)
 
 
-def longest_step(
-    bench: Bench,
-    M: Floats,
-    weights: Floats,
-    springs: Springs,
-    friction: FrictionParts,
-    servo: float,
-) -> float:
+def longest_step(bench: Bench, M: Floats, plant: Plant) -> float:
     """The longest step of a bench by its highest natural frequency and its drag [s]."""
     drag = [_steepest(given.law) for given in bench.friction]
-    vibration = _limit_by_vibration(M, weights, springs, friction, servo)
-    return max(
-        _limit_by_drag(M, weights, springs, friction, drag, vibration), vibration / MOST_DRAG
-    )
+    vibration = _limit_by_vibration(M, plant)
+    return max(_limit_by_drag(M, plant, drag, vibration), vibration / MOST_DRAG)
 
 
-def _limit_by_vibration(
-    M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
-) -> float:
+def _sum_along(plant: Plant, *parts: tuple[Any, Any]) -> Floats:
+    """Σ k s sᵀ of numbers k of parts along their rows, (N, N); numbers may be fewer than rows."""
+    weights = plant.rows.weights
+    total = np.zeros((weights.shape[1],) * 2)
+    for rows, numbers in parts:
+        for row, number in zip(rows, numbers, strict=False):
+            total += number * np.outer(weights[row], weights[row])
+    return total
+
+
+def _limit_by_vibration(M: Floats, plant: Plant) -> float:
     """A share of the shortest period of springs, bristles and servo [s]."""
-    stiff = servo * np.outer(weights[MOTOR], weights[MOTOR])
-    bristles = friction.numbers[:, C0] if friction.kind == FRICTION_KINDS["lugre"] else ()
-    for row, stiffness in (
-        *zip(springs.row, springs.stiffness, strict=True),
-        *zip(friction.row, bristles, strict=False),
-    ):
-        stiff += stiffness * np.outer(weights[row], weights[row])
+    springs, holds, friction = plant.springs, plant.holds, plant.friction
+    bristles = friction.numbers[:, C0] if friction.kind == BRISTLES else ()
+    stiff = _sum_along(
+        plant,
+        (holds.row, holds.stiffness),
+        (springs.row, springs.stiffness),
+        (friction.row, bristles),
+    )
     fastest = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, stiff))).max()))
     return min(PHASE_STEP / fastest, LONGEST_STEP) if fastest > 0 else LONGEST_STEP
 
@@ -486,59 +492,27 @@ def _steepest(law: Law) -> float:
     return max(float((np.diff(dry + wet) / np.diff(speeds)).max()), 0.0)
 
 
-def _limit_by_drag(
-    M: Floats,
-    weights: Floats,
-    springs: Springs,
-    friction: FrictionParts,
-    drag: Sequence[float],
-    longest: float,
-) -> float:
+def _limit_by_drag(M: Floats, plant: Plant, drag: Sequence[float], longest: float) -> float:
     """The longest step, or less where dampers and friction stop a speed within it [s].
 
     Over a step the mean of the speed at its ends is right. Where drag takes the speed from one end
     to the other, the ends alternate about that mean from step to step.
     """
-    damped = np.zeros_like(M)
-    for row, damping in (
-        *zip(springs.row, springs.damping, strict=True),
-        *zip(friction.row, drag, strict=False),
-    ):
-        damped += damping * np.outer(weights[row], weights[row])
+    springs = plant.springs
+    damped = _sum_along(plant, (springs.row, springs.damping), (plant.friction.row, drag))
     rate = float(np.abs(np.linalg.eigvals(np.linalg.solve(M, damped))).max())
     return min(longest, SLOWING / rate) if rate > 0 else longest
 
 
-def _compute_energy(inputs: BenchInputs, state: BenchState) -> float:
+def _compute_energy(loop: Loop) -> float:
     """Energy of motion, springs and bristles [J]."""
-    springs, friction = inputs.springs, inputs.friction
-    twists = inputs.rows.weights[springs.row] @ state.u - springs.rest
-    pressed = twists - np.clip(twists, -springs.gap, springs.gap)
-    bending = deflection_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum()
-    moving = 0.5 * float(state.v @ inputs.M @ state.v)
-    return moving + float(bending) + _in_bristles(friction, state)
+    v = loop.state.v
+    moving = 0.5 * float(v @ loop.work.M @ v)
+    return moving + spring_energy(loop.plant, loop.state) + bristle_energy(loop.plant, loop.state)
 
 
-def _in_bristles(friction: FrictionParts, state: BenchState) -> float:
-    if friction.kind != FRICTION_KINDS["lugre"]:
-        return 0.0
-    return 0.5 * float(friction.numbers[:, C0] @ state.z**2)
-
-
-def _energy(inputs: BenchInputs, state: BenchState, stored: float) -> Energy:
-    spent = state.energy
-    return Energy(
-        motors=float(spent[MOTORS]),
-        external=float(spent[OUTSIDE]),
-        stored=stored,
-        friction=float(spent[FRICTION]) - _in_bristles(inputs.friction, state),
-        dampers=float(spent[DAMPERS]),
-        numerical=float(spent[NUMERICAL]),
-    )
-
-
-def _build_log(bench: Bench, times: Floats, tau: Floats, record: Floats) -> Log:
-    q, v = record[:, 0], record[:, 1]
+def _build_log(bench: Bench, times: Floats, tau: Floats, record: Record) -> Log:
+    q, v = record.u, record.v
     drive, drive_speed = q[:, -1:], v[:, -1:]
     joint = q[:, :1] if bench.has_joint else np.zeros_like(drive)
     return Log.of(

@@ -1,150 +1,229 @@
-"""The loop of a bench: torques at given times, the step of the plant between them."""
+"""The loop of a bench: a plant with constant mass, driven at given times, in steps between them."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Pair
-from armtwin.maths.compiled import compiled, inlined
-from armtwin.simulation.accounts import MOTORS, account, account_springs
-from armtwin.simulation.loop import SWITCHING, advance, begin
-from armtwin.simulation.step import along, press_springs, resist, smooth_step, switching_step
+from armtwin.control.controller import COLUMNS, Controller
+from armtwin.drives.friction.load import GearLoads
+from armtwin.drives.hydraulics import pack_circuits
+from armtwin.drives.linkage import TURN_INTERVALS, Levers
+from armtwin.drives.outputs import Outputs
+from armtwin.drives.ripple import Ripples
+from armtwin.drives.rows import Rows
+from armtwin.drives.sensors import Sensors
+from armtwin.drives.springs import Springs
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiles
+from armtwin.maths.machine_code import interpret, kernel, largest, put, staged
+from armtwin.maths.traced_fields import TracedFields
+from armtwin.maths.tracing import python_of
+from armtwin.mechanics.arm import Arm
+from armtwin.mechanics.rotors import Rotors
+from armtwin.simulation.kernels import (
+    BEFORE,
+    BEFORE_STEPS,
+    defer_stages,
+    make_kept,
+    name_of,
+    slots_of,
+    stages_of_step,
+    trace_stages,
+)
+from armtwin.simulation.loop import (
+    BenchInputs,
+    Clock,
+    Loop,
+    Record,
+    State,
+    make_clock,
+    make_work,
+    trace_fields,
+)
+from armtwin.simulation.plant import Balancers, Friction, Plant
+from armtwin.simulation.solve import Ties
+from armtwin.simulation.tick import OF_STEP, TAKE_STEP, NamedStages, step, take_step, write_row
 
-MOTOR = 0  # number of the motor's row
+LOG = "log_bench"
+NONE = np.zeros(0, dtype=np.int64)
+NO_BODIES = Arm(
+    parent=NONE,
+    slides=NONE,
+    turn=np.zeros((0, 3, 3, 3)),
+    offset=np.zeros((0, 2, 3)),
+    axis=np.zeros((0, 3)),
+    inertia=np.zeros((0, 10)),
+    gravity=np.zeros(3),
+)
 
 
-class BenchInputs(NamedTuple):
-    """What a bench is and what drives it.
+@kernel
+def run_bench(
+    memories: Any, slots: Any, drive_slot: Any, times: Floats, drive: Floats, steps: Any
+) -> int:
+    """Run a bench; what drives it is linear between the times.
 
-    Attributes:
-        times: Times of the torques, (m,) [s].
-        torque: Torques of the motor, linear between them, (m,) [N m]; a servo's are written here.
-        position: Angles that a servo holds the motor on, (m,) [rad]; (0,) where torques are given.
-        servo: Torque of the servo per angle and per speed of the motor, (2,).
+    Args:
+        memories: What the stages work on.
+        slots: Where the fields of the clock lie, a Clock.
+        drive_slot: Where that lies which drives the bench.
+        times: Times, (m,) [s].
+        drive: Torques of the motor or angles that it is held on, at the times, (m,).
         steps: Steps from each time to the next, (m - 1,).
-        rows: Rows of the coordinates.
-        M: Mass matrix, (N, N) [kg m²].
-        motor: Row of the motor, (N,).
-        load: Torques from outside on the coordinates, (N,) [N m].
-        springs: Springs and dampers.
-        friction: Friction elements.
+
+    Returns the time, by its number, at which it ran away, or -1.
     """
-
-    times: Any
-    torque: Any
-    position: Any
-    servo: Any
-    steps: Any
-    rows: Any
-    M: Any
-    motor: Any
-    load: Any
-    springs: Any
-    friction: Any
-
-
-class BenchState(NamedTuple):
-    """What changes in a run: coordinates and speeds, (N,), bristles or impulses, energy, (5,)."""
-
-    u: Any
-    v: Any
-    z: Any
-    energy: Any
-
-
-@inlined
-def push_motor(every: Any, motor: Any, load: Any, now: float, tau: Any, force: Any) -> None:
-    """Torques of the motor on the coordinates, and with them those from outside."""
-    for j in range(len(every)):
-        tau[j] = motor[j] * now
-        force[j] = tau[j] + load[j]
-
-
-@inlined
-def hold_motor(
-    rows: Any,
-    place: Any,
-    count: Any,
-    kp: float,
-    kd: float,
-    wanted: float,
-    u: Any,
-    v: Any,
-    h: float,
-) -> Pair:
-    """Torque by which a servo pulls the motor back over a step, and its slope with the speed."""
-    w = along(rows, place, count, MOTOR, v)
-    ahead = along(rows, place, count, MOTOR, u) + 0.5 * h * w
-    return kp * (ahead - wanted) + kd * w, kd + 0.5 * h * kp
-
-
-@compiled
-def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
-    """Run a bench; record, (m, 2, N), gets coordinates and speeds at the given times.
-
-    `every` is an array with an entry for each coordinate: one kernel serves all benches. Returns
-    the time, by its number, at which it ran away, or -1.
-    """
-    times, torque, position, servo, steps, combinations, M, motor, load, springs, friction = inputs
-    kp, kd = servo[0], servo[1]
-    held = position.shape[0] > 0
-    rows, place, count = combinations
-    spring_row, stiffness, damping, gap, soft, knee, rest, numerical = springs
-    friction_row, curves, numbers, kind = friction
-    u, v, z, energy = state
-    N, elements = len(every), friction_row.shape[0]
-    A, dv, tau, force = np.zeros((N, N)), np.zeros(N), np.zeros(N), np.zeros(N)
-    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
-    level = np.ones(elements)  # a bench has no loaded gears
-    twisted = np.zeros((spring_row.shape[0], 2))
-    tied, tie_count = np.zeros((0, N), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    for j in range(N):
-        record[0, 0, j], record[0, 1, j] = u[j], v[j]
-    for k in range(steps.shape[0]):
-        h = (times[k + 1] - times[k]) / steps[k]
+    lane = (0,)
+    do_before(memories)
+    for k in range(len(steps)):
+        put(memories, slots.dt, lane, (times[k + 1] - times[k]) / steps[k])
+        do_before_steps(memories)
         for i in range(steps[k]):
             share = (i + 0.5) / steps[k]
-            now = 0.0
-            if not held:
-                now = (1.0 - share) * torque[k] + share * torque[k + 1]
-            push_motor(every, motor, load, now, tau, force)
-            begin(every, M, force, h, A, dv)
-            press_springs(
-                rows, place, count, spring_row, stiffness, damping, gap, soft, knee, rest,
-                numerical, u, v, h, A, dv, twisted,
-            )  # fmt: skip
-            pull, slope = 0.0, 0.0
-            if held:
-                wanted = (1.0 - share) * position[k] + share * position[k + 1]
-                pull, slope = hold_motor(rows, place, count, kp, kd, wanted, u, v, h)
-                resist(rows, place, count, MOTOR, pull, slope, h, A, dv)
-            if kind == SWITCHING:
-                solved = switching_step(
-                    every, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, level, A, v, z, h, dv, F, G,
-                )  # fmt: skip
-            else:
-                solved = smooth_step(
-                    every, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, level, kind, A, v, z, h, dv, F, D, G,
-                )  # fmt: skip
-            account(every, h, energy, v, dv, tau, load, F, D, G)
-            account_springs(
-                h, rows, place, count, spring_row, stiffness, damping, gap, soft, knee, rest,
-                energy, u, v, dv, twisted,
-            )  # fmt: skip
-            if held:
-                dw = along(rows, place, count, MOTOR, dv)
-                w = along(rows, place, count, MOTOR, v) + 0.5 * dw
-                energy[MOTORS] -= h * w * (pull + 0.5 * slope * dw)
-            lost = advance(every, u, v, dv, h) if solved else 0
-            if lost >= 0:
+            put(memories, drive_slot, lane, (1.0 - share) * drive[k] + share * drive[k + 1])
+            step(memories, slots, lane)
+            if largest(memories, slots.gone, lane) >= 0.0:
                 return k
-        for j in range(N):
-            record[k + 1, 0, j], record[k + 1, 1, j] = u[j], v[j]
-        if held:
-            pull, _ = hold_motor(rows, place, count, kp, kd, position[k + 1], u, v, 0.0)
-            torque[k + 1] = -pull
+        put(memories, slots.log_row, lane, k + 1)
+        do_log_bench(memories)
     return -1
+
+
+def _nothing(x: Any) -> None:
+    """A stage that a structure gives."""
+
+
+do_before = do_before_steps = do_log_bench = _nothing
+
+
+def take_bench_step(x: Loop) -> None:
+    """Drive the motor, by a torque or by the servo that holds it, and take a step."""
+    inputs, work = x.inputs, x.work
+    if len(x.plant.holds.row):
+        x.plant.holds.rest[0] = inputs.drive[0]
+    else:
+        work.tau[:] = x.rows.weights[inputs.motor] * inputs.drive[0]
+    work.outside[:] = inputs.load
+    work.force[:] = work.tau + work.outside
+    take_step(x)
+
+
+def log_bench(x: Loop) -> None:
+    """Keep coordinates and speeds."""
+    assert x.record is not None
+    write_row(x.record.u, x.clock.log_row, x.state.u)
+    write_row(x.record.v, x.clock.log_row, x.state.v)
+
+
+def bench_stages(loop: Loop) -> NamedStages:
+    """The stages of a step of a bench."""
+    return {**stages_of_step(loop), TAKE_STEP: take_bench_step}
+
+
+def bench_plant(rows: Rows, springs: Springs, holds: Springs, friction: Friction) -> Plant:
+    """A plant of springs, servos that hold, and friction."""
+    N = rows.weights.shape[1]
+    nothing = np.zeros(0)
+    return Plant(
+        rows=rows,
+        levers=Levers(NONE, np.zeros((0, TURN_INTERVALS, 4))),
+        rotors=Rotors(np.zeros((N, N)), NONE, np.zeros((0, 3)), np.zeros((0, N))),
+        friction=friction,
+        springs=springs,
+        holds=holds,
+        ripples=Ripples(NONE, NONE, nothing, nothing, nothing),
+        balancers=Balancers(NONE, np.zeros((0, TURN_INTERVALS, 4))),
+        cylinders=pack_circuits((), (), (), 1.0),
+        sensors=Sensors(NONE, NONE, nothing, nothing, nothing, nothing, np.zeros((0, 2))),
+        outputs=Outputs(NONE, nothing, nothing, nothing, nothing, nothing),
+        ties=Ties(np.zeros((0, N), dtype=np.int64), NONE),
+        loads=GearLoads(NONE, NONE, nothing, nothing, nothing, nothing, np.zeros((0, 0))),
+    )
+
+
+def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) -> Loop:
+    """The loop of a bench at rest.
+
+    Args:
+        plant: Its parts.
+        M: Its mass matrix, (N, N) [kg m²].
+        load: Torques from outside on the coordinates, (N,) [N m].
+        motor: Row of its motor.
+        samples: How many samples it records.
+    """
+    N, e = len(M), len(plant.friction.row)
+    nothing = np.zeros(0)
+    state = State(
+        u=np.zeros(N),
+        v=np.zeros(N),
+        z=np.zeros(e),
+        oil=nothing,
+        valves=np.zeros((0, 2)),
+        servo=np.zeros((0, 6)),
+        memory=np.zeros((0, 4, 2)),
+        readings=None,
+        commands=None,
+        energy=np.zeros(5),
+        saturated=np.zeros((0, 2)),
+        since=nothing,
+        carried=nothing,
+    )
+    work = make_work(plant, state)
+    work.M[:] = M
+    size = (0,) * N
+    logged = [np.zeros((samples, N)) for _ in Record._fields]
+    inputs = BenchInputs(np.zeros(1), load, motor)
+    return Loop(
+        size=size,
+        arm=NO_BODIES,
+        path=None,
+        plant=plant,
+        controller=Controller(
+            np.zeros((0, COLUMNS)), np.zeros((0, 4, 5)), nothing, 1.0, 1, 1, 0, nothing, nothing
+        ),
+        inputs=inputs,
+        state=state,
+        work=work,
+        clock=make_clock(),
+        record=Record(*logged),
+    )
+
+
+class BenchKernel:
+    """The kernel of a bench's structure: its machine code, made or found on first call."""
+
+    def __init__(self, fields: TracedFields, name: str) -> None:
+        self.memory = fields.memory()
+        self.slots: Clock = slots_of(self.memory)
+        self.drive_slot = self.memory.arrays["inputs.drive"][1]
+        of_tick: NamedStages = {LOG: log_bench}
+        of_step = bench_stages(fields.value)
+        trace = lru_cache(maxsize=1)(partial(trace_stages, fields, of_tick, of_step))
+        stages = defer_stages(trace, [BEFORE, BEFORE_STEPS, LOG, *OF_STEP])
+        self.run = staged(run_bench, stages, name, (step,))
+
+
+_kernels: dict[str, BenchKernel] = {}
+
+
+def play_bench(loop: Loop, times: Floats, drive: Floats, steps: Any) -> int:
+    """Run a bench as `run_bench` says; its state and record are written."""
+    if not compiles():
+        found = {LOG: log_bench} | bench_stages(loop)
+        stages = {name: python_of(stage) for name, stage in found.items()}
+        play = interpret(run_bench, stages, (step,))
+        lost: int = play(loop, loop.clock, loop.inputs.drive, times, drive, steps)
+        return lost
+    fields = trace_fields(loop)
+    name = name_of(fields)
+    kernel = _kernels.get(name)
+    if kernel is None:
+        kernel = _kernels[name] = BenchKernel(fields, name)
+    memories = (fields.numbers(kernel.memory), *fields.separate().values(), make_kept(1))
+    flat = tuple(np.ascontiguousarray(x).reshape(-1) for x in memories)
+    lost = kernel.run(flat, kernel.slots, kernel.drive_slot, times, drive, steps)
+    fields.read_back(kernel.memory, flat[0])
+    return lost

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from armtwin.drives.rows import Rows, pack_rows
 from armtwin.drives.springs import Spring, Springs, pack_springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Stiffness, Time, TorsionStiffness
@@ -22,7 +24,7 @@ from armtwin.robot.dynamics.sag import solve_sag
 from armtwin.robot.robot import Robot
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
-from armtwin.simulation.plant import Plant, Rows
+from armtwin.simulation.plant import Plant
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,14 @@ def clamp_at_tool(
 def _with_rows(rows: Rows, more: Floats) -> Rows:
     weights = np.vstack([rows.weights, more])
     used = weights != 0
-    for r, count in enumerate(rows.count):  # a row may reach more than its weights: ripple
+    for r, count in enumerate(rows.used):  # a row may reach more than its weights: ripple
         used[r, rows.place[r, :count]] = True
-    first_used = np.argsort(~used, axis=1, kind="stable")
-    return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
+    return pack_rows(weights, used)
 
 
 def _append_clamp(springs: Springs, first: int, clamp: ToolClamp, rest: Floats) -> Springs:
     """Springs of the gears and, behind them, those of the clamp."""
     parts = [Spring(k, clamp.damping * k) for k in clamp.stiffness]
     added = pack_springs(range(first, first + 6), parts)._replace(rest=rest)
-    return Springs(*(np.concatenate(pair) for pair in zip(springs, added, strict=True)))
+    both: list[Any] = [np.concatenate(pair) for pair in zip(springs, added, strict=True)]
+    return Springs(*both)

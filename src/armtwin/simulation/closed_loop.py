@@ -17,18 +17,19 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, OnProgress, Pair, check_array
+from armtwin.maths.compiled import compiles
 from armtwin.maths.lanes import LANES
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
-from armtwin.simulation.lanes import Lanes
+from armtwin.simulation.kernels import kernel_of, name_of
+from armtwin.simulation.lanes import Ended, Lanes, run_lanes
 from armtwin.simulation.loop import FINISHED
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.outcome import Run, outcome
 from armtwin.simulation.partner import Partner
-from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
-from armtwin.simulation.traced_loop import kernel_of, run_ticks, run_traced
+from armtwin.simulation.prepared import PreparedRun, controller_of, prepare
 
 # LANES lanes cost as much as two loops that run alone, whether all of them are needed or not
 LEAST_LOOPS = 3
@@ -60,10 +61,9 @@ def run_together(
 
 def _run(group: Sequence[PreparedRun]) -> list[Ended]:
     """A group of runs of one kernel in its lanes, one run alone."""
-    kernel = kernel_of(group[0].structure, LANES) if len(group) > 1 else None
-    if kernel is None:
+    if len(group) == 1 or not compiles():
         return [run.run() for run in group]
-    return run_traced(kernel, group)
+    return run_lanes(kernel_of(group[0].fields, LANES), group)
 
 
 def _groups(runs: Sequence[PreparedRun]) -> Iterator[list[int]]:
@@ -73,7 +73,7 @@ def _groups(runs: Sequence[PreparedRun]) -> Iterator[list[int]]:
     """
     alike: dict[Any, list[int]] = defaultdict(list)
     for place, run in enumerate(runs):
-        alike[_kind(place, run)].append(place)
+        alike[_kind(run)].append(place)
     for places in alike.values():
         places.sort(key=lambda place: -runs[place].inputs.ticks)
         for first in range(0, len(places), LANES):
@@ -85,14 +85,11 @@ def _groups(runs: Sequence[PreparedRun]) -> Iterator[list[int]]:
                 yield [place]
 
 
-def _kind(place: int, run: PreparedRun) -> Any:
-    """What runs in the lanes of one kernel have in common; the place of one that runs alone."""
-    kernel = kernel_of(run.structure)
-    if kernel is None or run.linear is not None:
-        return place
-    c, state = run.controller, run.state
+def _kind(run: PreparedRun) -> Any:
+    """What runs in the lanes of one kernel have in common."""
+    c = run.controller
     rates = (c.tick, c.position_ticks, c.setpoint_ticks, run.inputs.log_ticks)
-    return kernel.name, rates, state.readings.shape, state.commands.shape
+    return name_of(run.fields), rates
 
 
 def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
@@ -104,13 +101,7 @@ def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
             joints, (n,) [N m].
         first: What the partner gave for the first set-point.
     """
-    kernel = kernel_of(run.structure)
-    if kernel is None:
-        raise ArmtwinError(
-            f"robot '{run.robot.name}': cannot be coupled to a partner; hydraulic drives, levers, "
-            "gyroscopic rotors and switching friction run without one"
-        )
-    lanes = Lanes(kernel.memory, [run], 1)
+    lanes = Lanes(kernel_of(run.fields), [run])
     c, link = run.controller, run.coordinates.link
     period = c.tick * c.setpoint_ticks
     u, v = lanes.view("u")[0], lanes.view("v")[0]
@@ -121,7 +112,7 @@ def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
         acting = run.coordinates.on_links(np.asarray(torque, dtype=np.float64))
         run.inputs.external[k : k + 2] = acting  # until the next set-point, where it is set again
         last = min((k + 1) * c.setpoint_ticks, run.inputs.ticks)
-        tick = run_ticks(kernel, lanes, k * c.setpoint_ticks, last)
+        tick = lanes.run_ticks(k * c.setpoint_ticks, last)
         if lanes.ended[0, 0] != FINISHED:
             break
     how, where = lanes.ended[0]

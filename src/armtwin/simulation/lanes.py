@@ -1,4 +1,4 @@
-"""Prepared loops laid side by side: the memories of a traced kernel, and its results."""
+"""Prepared loops laid side by side: the memories of a kernel, and its results."""
 
 from __future__ import annotations
 
@@ -9,100 +9,72 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.memory import Memory
-from armtwin.simulation.loop import Record
-from armtwin.simulation.traced import MOST_KEPT
+from armtwin.maths.traced_fields import ROWS, SEPARATE
+from armtwin.simulation.kernels import Kernel, make_kept
+from armtwin.simulation.loop import FINISHED
 
-VIEWS = (
-    "u",
-    "v",
-    "before",
-    "tau",
-    "outside",
-    "bias",
-    "force",
-    "M",
-    "position",
-    "speed",
-    "current",
-    "servo",
-    "acceleration",
-    "resistance",
-)
-CHANGING = ("u", "v", "z", "servo", "memory", "energy", "carried")
+Ended = tuple[int, int, int]  # how, when (in ticks) and where a run ended
 
 
 class Lanes:
-    """What a traced kernel works on; the first axis of all but the memories is that of the lanes.
+    """What a kernel works on: runs side by side.
 
     Of one loop its own arrays are used, of several copies; lanes beyond the loops have copies of
     the last one.
 
     Attributes:
-        memories: Numbers, friction curves, balancer tables, set-points, outside torques, tool
-            forces, and space for what is kept, each woven: element e of lane l at e lanes + l.
-        views: Arrays in the memory of numbers.
-        is_pushed: Whether a loop has torques from outside.
-        late: Delays and past values of sensors, then of outputs.
-        stays: Longest stays at current limits, begin of the present one, whether there is one.
-        record: What is logged.
+        kernel: The kernel.
+        runs: The runs.
+        memories: All inputs, then tables, series and records, and space for what is kept, each
+            woven: element e of lane l at e lanes + l.
         ended: How and where each loop ended, (lanes, 2).
         running: Lanes whose loops have not ended.
     """
 
-    def __init__(self, memory: Memory, runs: Sequence[Any], count: int) -> None:
-        self.memory, self.runs, self.count = memory, runs, count
-        filled = [*runs, *[runs[-1]] * (count - len(runs))]
-        drives = len(runs[0].plant.sensors.row)
-        self.numbers = _interleave([numbers_of(memory, run) for run in filled])
-        self.memories = (
-            self.numbers,
-            _interleave([run.plant.friction.curves for run in filled]),
-            _interleave([run.plant.balancers.table for run in filled]),
-            _interleave([run.inputs.ref for run in filled]),
-            _interleave([_or_zeros(run.inputs.external) for run in filled]),
-            _interleave([_or_zeros(run.inputs.wrench) for run in filled]),
-            np.zeros(MOST_KEPT * count),
-        )
-        self.views = tuple(self.view(name) for name in VIEWS)
-        self.is_pushed = any(len(run.inputs.external) > 0 for run in runs)
-        self.late = (
-            _stack([run.plant.sensors.delay for run in filled]),
-            _stack([run.state.readings for run in filled]),
-            _stack([run.plant.outputs.delay for run in filled]),
-            _stack([run.state.commands for run in filled]),
-        )
-        self.stays = (
-            _stack([run.state.saturated for run in filled]),
-            np.full((count, drives), -1.0),
-            np.zeros(count, dtype=np.bool_),
-        )
-        records = [run.record for run in filled]
-        self.record = Record(*(_stack(arrays) for arrays in zip(*records, strict=True)))
-        self.ended = np.zeros((count, 2), dtype=np.int64)
+    def __init__(self, kernel: Kernel, runs: Sequence[Any]) -> None:
+        self.kernel, self.runs, self.count = kernel, runs, kernel.lanes
+        self.fields = [run.fields for run in runs]
+        filled = [*self.fields, *[self.fields[-1]] * (self.count - len(runs))]
+        self.numbers = _interleave([x.numbers(kernel.memory) for x in filled])
+        separate = [x.separate() for x in filled]
+        self.arrays = {name: _interleave([x[name] for x in separate]) for name in separate[0]}
+        self.memories = (self.numbers, *self.arrays.values(), make_kept(self.count))
+        self.ended = np.zeros((self.count, 2), dtype=np.int64)
         self.running = list(range(len(runs)))
 
     def view(self, name: str) -> Any:
-        """An array in the memory of numbers, (lanes, ...)."""
-        _, first, shape = self.memory.arrays[name]
+        """An array in the memory of inputs, (lanes, ...)."""
+        _, first, shape = self.kernel.memory.arrays[name]
         size = math.prod(shape)
         rows = self.numbers.reshape(-1, self.count)[first : first + size]
         woven = rows.reshape(*shape, self.count)
         return woven.transpose(len(shape), *range(len(shape)))
 
+    def run_ticks(self, first: int, last: int) -> int:
+        """Run the ticks from the first to the last, or to that in which a loop ends."""
+        run = self.runs[0]
+        c = run.controller
+        self.ended[:] = FINISHED, -1
+        counts = (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
+        is_pushed = any(x.inputs.is_pushed for x in self.runs)
+        lanes = (0,) * self.count
+        tick: int = self.kernel.run(
+            self.memories, self.kernel.slots, lanes, counts, is_pushed, self.ended
+        )
+        return tick
+
     def finish(self, lane: int) -> None:
         """Write the state and the record of a loop that has ended."""
         self.running.remove(lane)
-        state, record = self.runs[lane].state, self.runs[lane].record
-        for name in CHANGING:
-            getattr(state, name)[...] = self.view(name)[lane]
-        if self.count == 1:
-            return
-        state.readings[...] = self.late[1][lane]
-        state.commands[...] = self.late[3][lane]
-        state.saturated[...] = self.stays[0][lane]
-        for values, found in zip(record, self.record, strict=True):
-            values[...] = found[lane, : len(values)]
+        for path, leaf in self.fields[lane].leaves.items():
+            is_changing = path.startswith("state.") or leaf.kind == ROWS
+            if not is_changing:
+                continue
+            if leaf.kind not in SEPARATE:
+                leaf.value[...] = self.view(path)[lane]
+            elif self.count > 1:
+                woven = self.arrays[path].reshape(-1, self.count)[: leaf.value.size, lane]
+                leaf.value[...] = woven.reshape(leaf.value.shape)
 
     def fill(self) -> None:
         """Have lanes without a loop do what one with a loop does."""
@@ -114,62 +86,28 @@ class Lanes:
             woven = memory.reshape(-1, self.count)
             for other in others:
                 woven[:, other] = woven[:, lane]
-        for array in (*self.late, *self.stays):
-            for other in others:
-                array[other] = array[lane]
 
 
-def numbers_of(memory: Memory, run: Any) -> Floats:
-    """The memory of numbers of one loop at its start."""
-    plant, c, inputs, state = run.plant, run.controller, run.inputs, run.state
-    given = {
-        **run.coordinates.built.assembly.arm._asdict(),
-        **plant.springs._asdict(),
-        **plant.ripples._asdict(),
-        "weights": plant.rows.weights,
-        "rotor_inertia": plant.rotors.inertia,
-        "numbers": plant.friction.numbers,
-        "gains": c.gains,
-        "filters": c.filters,
-        "lateness": c.lateness,
-        "scale": plant.sensors.scale,
-        "zero": plant.sensors.zero,
-        "sensor_quantum": plant.sensors.quantum,
-        "speed_quantum": plant.sensors.speed_quantum,
-        "per_current": plant.outputs.per_current,
-        "per_ampere": plant.outputs.torque,
-        "limit": plant.outputs.limit,
-        "current_quantum": plant.outputs.quantum,
-        "load_ratio": plant.loads.ratio,
-        "load_inertia": plant.loads.inertia,
-        "load_least": plant.loads.least,
-        "load_share": plant.loads.share,
-        "loaded_level": plant.loads.least + plant.loads.share * np.abs(state.carried),
-        "slow": inputs.slow,
-        "h": c.tick,
-        "position_ticks": c.position_ticks,
-        "setpoint_ticks": c.setpoint_ticks,
-        "substeps": inputs.substeps,
-        "setpoints": len(inputs.ref),
-        "pushes": max(1, len(inputs.external)),
-        "presses": max(1, len(inputs.wrench)),
-        "point": inputs.point,
-        "late": -1,
-        "before": state.v,
-    }
-    given |= {name: getattr(state, name) for name in CHANGING}
-    numbers = np.zeros(memory.sizes[0])
-    for name, values in given.items():
-        if name in memory.arrays:
-            _, first, shape = memory.arrays[name]
-            size = int(np.prod(shape))
-            numbers[first : first + size].reshape(shape)[...] = values
-    return numbers
+def run_lanes(kernel: Kernel, runs: Sequence[Any]) -> list[Ended]:
+    """Run prepared loops, one in each lane: how, when and where each ended.
 
-
-def _or_zeros(acting: Floats) -> Floats:
-    """What acts from outside at the set-points, nothing being one row of zeros."""
-    return acting if len(acting) else np.zeros((1, acting.shape[1]))
+    Their states and records are written. A lane without a loop of its own, or whose loop has
+    ended, does what another lane does.
+    """
+    lanes = Lanes(kernel, runs)
+    ends: dict[int, Ended] = {}
+    first = 0
+    while lanes.running:
+        last = min(runs[lane].inputs.ticks for lane in lanes.running)
+        tick = lanes.run_ticks(first, last)
+        for lane in list(lanes.running):
+            how, where = lanes.ended[lane]
+            if how != FINISHED or tick == runs[lane].inputs.ticks:
+                ends[lane] = int(how), tick, int(where)
+                lanes.finish(lane)
+        lanes.fill()
+        first = tick if tick == last else tick + 1
+    return [ends[lane] for lane in range(len(runs))]
 
 
 def _interleave(arrays: Sequence[Any]) -> Floats:
@@ -181,14 +119,3 @@ def _interleave(arrays: Sequence[Any]) -> Floats:
     for lane, values in enumerate(arrays):
         woven[: np.size(values), lane] = np.ravel(values)
     return woven.reshape(-1)
-
-
-def _stack(arrays: Sequence[Any]) -> Any:
-    """Arrays as one, the lanes first; the shorter ones are filled with zeros."""
-    if len(arrays) == 1:
-        return arrays[0][None]
-    longest = max(len(x) for x in arrays)
-    stack = np.zeros((len(arrays), longest, *arrays[0].shape[1:]), dtype=arrays[0].dtype)
-    for lane, values in enumerate(arrays):
-        stack[lane, : len(values)] = values
-    return stack

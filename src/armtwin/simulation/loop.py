@@ -1,4 +1,4 @@
-"""The closed loop: sensors, servo, outputs, plant, in one kernel without Python in a tick."""
+"""What a closed loop works on: parameters, inputs, state, values of a tick, and its record."""
 
 from __future__ import annotations
 
@@ -6,38 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.drives.friction.load import carry, load_step
-from armtwin.drives.hydraulics import move_spools
-from armtwin.drives.outputs import give_late
-from armtwin.drives.ripple import apply_ripple
-from armtwin.drives.sensors import read_late
-from armtwin.maths.choice import choose, smaller
-from armtwin.maths.compiled import compiled, inlined
-from armtwin.mechanics.arm import place
-from armtwin.mechanics.kinematics import press
-from armtwin.simulation.accounts import account, account_springs, release
-from armtwin.simulation.equations import add_spin, of_bodies, of_linear
-from armtwin.simulation.step import (
-    add_balancers,
-    along,
-    press_cylinders,
-    press_springs,
-    set_levers,
-    smooth_step,
-    switching_step,
-)
-from armtwin.simulation.ticks import (
-    motor_torques,
-    position_tick,
-    read_lengths,
-    read_rows,
-    velocity_tick,
-    watch,
-)
+from armtwin.control.controller import Controller
+from armtwin.drives.rows import Rows
+from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.tape import ROUNDING
+from armtwin.maths.traced_fields import Aside, Known, Ring, Rows as Recorded, Series, TracedFields
+from armtwin.mechanics.arm import Arm
+from armtwin.simulation.equations import LinearArm
+from armtwin.simulation.plant import SWITCHING, Plant
 
 FINISHED, UNSTABLE, FOLLOWING_ERROR = 0, 1, 2
-SWITCHING = 3
-RUNAWAY = 1e4  # speed [rad/s] beyond which a run is called unstable
+# below which an element of the geometry is a deviation: sines of 3 degrees, 5 mm, a tilted base
+SMALLEST_BY_DESIGN = {"turn": 0.05, "offset": 0.005, "axis": 0.05, "gravity": 0.5}
 
 
 class Inputs(NamedTuple):
@@ -46,27 +26,42 @@ class Inputs(NamedTuple):
     Attributes:
         ref: Set-points of the drives, position, speed, acceleration, torque of the model, speed of
             the shift, (set-points, 5, drives).
-        external: Torques from outside on the coordinates at the set-points, linear between them;
-            or (0, N).
+        external: Torques from outside on the coordinates at the set-points, linear between them.
         wrench: Force and torque on the tool at the set-points, base axes, linear between them,
-            (set-points, 6); or (0, 6). With them come torques on the coordinates, if only zeros.
+            (set-points, 6); None where there is none.
         tool: Body that carries the tool.
         point: The tool point in its frame, (3,) [m].
-        ticks: Number of ticks to run.
-        log_ticks: Ticks between logged samples.
         slow: Speed of each friction element below which its bristles do not slide, (e,) [rad/s].
         substeps: Steps in a tick while an element is that slow.
+        ticks: Number of ticks to run.
+        log_ticks: Ticks between logged samples.
+        is_pushed: Whether something acts from outside.
     """
 
-    ref: Any
-    external: Any
-    wrench: Any
-    tool: int
-    point: Any
-    ticks: int
-    log_ticks: int
-    slow: Any
+    ref: Series
+    external: Series
+    wrench: Series | None
+    tool: Known
+    point: Floats
+    slow: Floats
     substeps: int
+    ticks: Aside
+    log_ticks: Aside
+    is_pushed: Aside
+
+
+class BenchInputs(NamedTuple):
+    """What drives a bench.
+
+    Attributes:
+        drive: Torque of the motor [N m], or the angle on which a servo holds it [rad], (1,).
+        load: Torques from outside on the coordinates, (N,) [N m].
+        motor: Row of the motor.
+    """
+
+    drive: Floats
+    load: Floats
+    motor: Known
 
 
 class State(NamedTuple):
@@ -80,28 +75,114 @@ class State(NamedTuple):
         valves: Positions and speeds of their spools, (c, 2).
         servo: Loop states, (drives, 6).
         memory: Filter states, (drives, 4, 2).
-        readings: Past positions and speeds of late sensors, (drives, 2, length); length 0 where
-            none is late.
-        commands: Past currents of late outputs, (drives, 1, length); length 0 where none is late.
+        readings: Past positions and speeds of late sensors, (ticks, drives, 2); None where none is
+            late.
+        commands: Past currents of late outputs, (ticks, drives, 1); None where none is late.
         energy: Work of the motors, of outside torques, taken by friction, by dampers, by numerical
             damping, (5,) [J].
         saturated: For each drive the longest stay at the current limit and when it began,
             (drives, 2) [s].
+        since: When the present stay at the limit began, -1 while there is none, (drives,) [s].
         carried: Loads that friction elements follow, (l,) [N m].
     """
 
-    u: Any
-    v: Any
-    z: Any
-    oil: Any
-    valves: Any
-    servo: Any
-    memory: Any
-    readings: Any
-    commands: Any
-    energy: Any
-    saturated: Any
-    carried: Any
+    u: Floats
+    v: Floats
+    z: Floats
+    oil: Floats
+    valves: Floats
+    servo: Floats
+    memory: Floats
+    readings: Ring | None
+    commands: Ring | None
+    energy: Floats
+    saturated: Floats
+    since: Floats
+    carried: Floats
+
+
+class Sweeps(NamedTuple):
+    """What the sweeps of switching friction work on.
+
+    Attributes:
+        dv: Change of the speeds in the step, (N,).
+        answers: Change of the speeds per impulse of each element, (e, N).
+        bounds: Least and largest impulse, and the answer of the element's own row, (e, 3).
+        solved: 1 where the equations of the step could be solved, (1,).
+    """
+
+    dv: Floats
+    answers: Floats
+    bounds: Floats
+    solved: Floats
+
+
+class Work(NamedTuple):
+    """Values of a tick.
+
+    Attributes:
+        rows: Rows of the coordinates, those with levers where the arm is, (rows, N).
+        level: Factor of the dry friction of each element, (e,).
+        position: What position sensors see, (drives,).
+        speed: What speed sensors see, (drives,).
+        current: Currents of the drives, (drives,) [A].
+        tau: Torques of the motors on the coordinates, (N,).
+        outside: Torques from outside, (N,).
+        before: Speeds a tick ago, (N,).
+        M: Mass matrix, lower triangle, (N, N).
+        force: Torque left for acceleration and for what resists, (N,).
+        flow: Flow of the cylinders, (c,).
+        friction: Torque of each friction element, (e,).
+        loads: Loads of the elements that follow them, (l,).
+        sweeps: What switching friction needs; empty for others.
+    """
+
+    rows: Floats
+    level: Floats
+    position: Floats
+    speed: Floats
+    current: Floats
+    tau: Floats
+    outside: Floats
+    before: Floats
+    M: Floats
+    force: Floats
+    flow: Floats
+    friction: Floats
+    loads: Floats
+    sweeps: Sweeps
+
+
+class Clock(NamedTuple):
+    """Counts and marks of a tick, (1,) each.
+
+    Attributes:
+        k: Set-point that was reached.
+        within: Ticks since then.
+        tick: Number of the tick.
+        log_row: Row of the log that it writes.
+        trace_row: Row of the trace that it writes.
+        step: Number of the step in the tick.
+        steps: Steps of the tick.
+        dt: Length of a step [s].
+        limited: 1 while a current is at its limit, and a tick longer.
+        late: Drive whose following error is too large, or -1.
+        gone: Coordinate that runs away, N where a step could not be solved, or -1.
+        change: Largest change of the last sweep; 0 where there are none.
+    """
+
+    k: Floats
+    within: Floats
+    tick: Floats
+    log_row: Floats
+    trace_row: Floats
+    step: Floats
+    steps: Floats
+    dt: Floats
+    limited: Floats
+    late: Floats
+    gone: Floats
+    change: Floats
 
 
 class Record(NamedTuple):
@@ -111,376 +192,118 @@ class Record(NamedTuple):
     the means of the tick that begins with the sample.
     """
 
-    u: Any
-    v: Any
-    a: Any
-    current: Any
-    friction: Any
-    trace: Any
+    u: Recorded
+    v: Recorded
+    a: Recorded
+    current: Recorded
+    friction: Recorded
+    trace: Recorded
 
 
-@inlined
-def push(every: Any, external: Any, k: int, within: int, setpoint_ticks: int, outside: Any) -> None:
-    """Torques from outside in the middle of a tick, `within` ticks from set-point k to the next."""
-    last = external.shape[0] - 1
-    a, b = smaller(k, last), smaller(k + 1, last)
-    share = (within + 0.5) / setpoint_ticks
-    for j in range(len(every)):
-        outside[j] = (1 - share) * external[a, j] + share * external[b, j]
+class Loop(NamedTuple):
+    """All that a tick works on.
+
+    Attributes:
+        size: As many zeros as there are bodies.
+        arm: The bodies; none for a plant with a constant mass.
+        path: The linear model along the motion that takes their place, or None.
+        plant: Rows and parts.
+        controller: The servo; without drives on a bench.
+        inputs: What drives it: Inputs, or BenchInputs.
+        state: What changes.
+        work: Values of a tick.
+        clock: Its counts and marks.
+        record: What it logs; None for no log.
+    """
+
+    size: Aside
+    arm: Arm
+    path: LinearArm | None
+    plant: Plant
+    controller: Controller
+    inputs: Any  # Inputs, or BenchInputs
+    state: State
+    work: Work
+    clock: Clock
+    record: Record | None
+
+    @property
+    def rows(self) -> Rows:
+        """Rows of the coordinates, with their levers as they are."""
+        return self.plant.rows._replace(weights=self.work.rows)
 
 
-@compiled
-def push_tool(
-    size: Any,
-    parent: Any,
-    slides: Any,
-    turn: Any,
-    offset: Any,
-    axis: Any,
-    R: Any,
-    P: Any,
-    tool: int,
-    point: Any,
-    wrench: Any,
-    k: int,
-    within: int,
-    setpoint_ticks: int,
-    u: Any,
-    outside: Any,
-) -> None:
-    """Add the torques of a force on the tool where it is, in the middle of a tick as `push`."""
-    last = wrench.shape[0] - 1
-    a, b = smaller(k, last), smaller(k + 1, last)
-    share = (within + 0.5) / setpoint_ticks
-    force = between(wrench, a, b, share, 0)
-    torque = between(wrench, a, b, share, 3)
-    place(size, slides, turn, offset, u, R, P)
-    press(parent, slides, axis, R, P, tool, point, force, torque, outside)
-
-
-@inlined
-def between(values: Any, a: int, b: int, share: float, first: int) -> tuple[Any, Any, Any]:
-    """Three columns of values a share of the way from row a to row b."""
-    return (
-        (1 - share) * values[a, first] + share * values[b, first],
-        (1 - share) * values[a, first + 1] + share * values[b, first + 1],
-        (1 - share) * values[a, first + 2] + share * values[b, first + 2],
+def make_work(plant: Plant, state: State) -> Work:
+    """Values of a tick before the first one."""
+    N, m, e = len(state.u), len(plant.sensors.row), len(plant.friction.row)
+    level = np.ones(e)
+    loads = plant.loads
+    level[loads.element] = loads.least + loads.share * np.abs(state.carried)
+    swept = e if plant.friction.kind == SWITCHING else 0
+    sweeps = Sweeps(np.zeros(N), np.zeros((swept, N)), np.zeros((swept, 3)), np.zeros(1))
+    return Work(
+        rows=plant.rows.weights.copy(),
+        level=level,
+        position=np.zeros(m),
+        speed=np.zeros(m),
+        current=np.zeros(m),
+        tau=np.zeros(N),
+        outside=np.zeros(N),
+        before=state.v.copy(),
+        M=np.zeros((N, N)),
+        force=np.zeros(N),
+        flow=np.zeros(len(plant.cylinders.row)),
+        friction=np.zeros(e),
+        loads=np.zeros(len(loads.element)),
+        sweeps=sweeps,
     )
 
 
-@inlined
-def look_ahead(every: Any, u: Any, v: Any, before: Any, h: float, u_mid: Any, v_mid: Any) -> None:
-    """State half a step ahead, by the speed now and the speed a step before."""
-    for j in range(len(every)):
-        u_mid[j] = u[j] + 0.5 * h * v[j]
-        v_mid[j] = 1.5 * v[j] - 0.5 * before[j]
+def make_clock() -> Clock:
+    """Counts and marks before the first tick."""
+    clock = Clock(*(np.zeros(1) for _ in Clock._fields))
+    clock.late[0] = clock.gone[0] = -1.0
+    return clock
 
 
-@inlined
-def net(every: Any, tau: Any, outside: Any, bias: Any, force: Any) -> None:
-    """Torque left for acceleration and for what resists."""
-    for j in range(len(every)):
-        force[j] = tau[j] + outside[j] - bias[j]
+def trace_fields(loop: Loop) -> TracedFields:
+    """The fields of a loop as a tape sees them.
 
-
-@inlined
-def begin(every: Any, M: Any, force: Any, h: float, A: Any, dv: Any) -> None:
-    """Equations of a step without what resists: A = M (lower triangle), dv = h force."""
-    for i in range(len(every)):
-        dv[i] = h * force[i]
-        for j in range(i + 1):
-            A[i, j] = M[i, j]
-
-
-@inlined
-def keep(every: Any, v: Any, before: Any) -> None:
-    """Remember the speeds of this tick."""
-    for j in range(len(every)):
-        before[j] = v[j]
-
-
-@inlined
-def _trace(every: Any, u: Any, trace: Any, row: int) -> None:
-    """Keep the coordinates of a tick of the position loop."""
-    for j in range(len(every)):
-        trace[row, j] = u[j]
-
-
-@inlined
-def advance(every: Any, u: Any, v: Any, dv: Any, h: float) -> int:
-    """Take the step; returns a coordinate that runs away (or is not a number), or -1."""
-    lost = -1
-    for j in range(len(every)):
-        u[j] += h * (v[j] + 0.5 * dv[j])
-        v[j] += dv[j]
-        lost = choose(abs(v[j]) < RUNAWAY, lost, j)
-    return lost
-
-
-@inlined
-def steps_in_tick(
-    rows: Any, place: Any, count: Any, friction_row: Any, slow: Any, v: Any, substeps: int
-) -> int:
-    """Steps to take in a tick: several before sliding of an element, one while all slide."""
-    steps = 1
-    for e in range(friction_row.shape[0]):
-        sticks = abs(along(rows, place, count, friction_row[e], v)) < slow[e]
-        steps = choose(sticks, substeps, steps)
-    return steps
-
-
-@compiled
-def write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
-    """Log coordinates, speeds and currents at the start of a tick."""
-    for j in range(u.shape[0]):
-        record.u[row, j], record.v[row, j] = u[j], v[j]
-    for m in range(current.shape[0]):
-        record.current[row, m] = current[m]
-
-
-@inlined
-def means(
-    every: Any,
-    rows: Any,
-    friction_row: Any,
-    v: Any,
-    before: Any,
-    F: Any,
-    h: float,
-    acceleration: Any,
-    resistance: Any,
-) -> None:
-    """Mean accelerations and friction of a tick, on the coordinates."""
-    for j in range(len(every)):
-        acceleration[j] = (v[j] - before[j]) / h
-        resistance[j] = 0.0
-        for e in range(friction_row.shape[0]):
-            resistance[j] += rows[friction_row[e], j] * F[e]
-
-
-@compiled
-def write_means(record: Any, row: int, acceleration: Any, resistance: Any) -> None:
-    """Log the means of the tick that began with the sample."""
-    for j in range(acceleration.shape[0]):
-        record.a[row, j], record.friction[row, j] = acceleration[j], resistance[j]
-
-
-@compiled
-def run(  # noqa: C901  one loop, and a branch for each family of parts that may be empty
-    size: Any,
-    every: Any,
-    arm: Any,
-    path: Any,
-    plant: Any,
-    c: Any,
-    inputs: Any,
-    state: Any,
-    record: Any,
-    switching: Any,
-) -> Any:
-    """Run the bodies of `arm`, or the linear model `path` where it is not None.
-
-    len(size) is the number of bodies, len(every) that of the coordinates: tuples make them known to
-    the compiler. `switching` is empty but for switching friction, whose step is compiled only then;
-    so is a linear model. Returns how, when and where it ended.
+    Filters that only scale have no state, rows without levers and friction without a load no
+    changing numbers.
     """
-    # unpacked once: reading a field of a dataclass in a tick costs more than the physics
-    parent, slides, turn, offset, axis, inertia, gravity = arm
-    (
-        combinations,
-        levers,
-        rotors,
-        friction,
-        springs,
-        ripples,
-        balancers,
-        cylinders,
-        sensors,
-        outputs,
-        ties,
-        loads,
-    ) = plant
-    weights, place, count = combinations
-    tied, tie_count = ties
-    lever_row, lever_table = levers
-    rotor_inertia, spin_body, _, _ = rotors
-    friction_row, curves, numbers, kind = friction
-    spring_row, stiffness, damping, gap, soft, knee, rest, numerical = springs
-    ripple_spring, ripple_motor, cycles, amplitude, phase = ripples
-    balancer_row, balancer_table = balancers
-    cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
-    sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
-    output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
-    gains, filters, lateness, h, position_ticks, setpoint_ticks, given, _, _ = c
-    ref, external, wrench, tool, point, ticks, log_ticks, slow, substeps = inputs
-    loaded, load_drive, load_ratio, load_inertia, load_least, load_share, beside = loads
-    u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated, carried = state
-    trace = record.trace
-    times = (h, position_ticks, setpoint_ticks, given)
-    n, N, elements, m = len(size), len(every), friction_row.shape[0], sensor_row.shape[0]
-    R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
-    w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
-    M, A, none = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N)
-    bias, force, u_mid, v_mid = none.copy(), none.copy(), none.copy(), none.copy()
-    dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
-    acceleration, resistance = none.copy(), none.copy()
-    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
-    level, load = np.ones(elements), carried.copy()
-    loaded_level = load_least + load_share * np.abs(carried)
-    for e in range(loaded.shape[0]):
-        level[loaded[e]] = loaded_level[e]
-    twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
-    position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
-    rows, slack = weights.copy(), rest.copy()
-    late_readings, late_commands = readings.shape[2], commands.shape[2]
-    k, within, late, watching = 0, 0, -1, False  # set-point, and ticks since it
-    for tick in range(ticks):
-        if within == setpoint_ticks:
-            k, within = k + 1, 0
-        turn_of_position = within % position_ticks == 0
-        if lever_row.shape[0] > 0:
-            set_levers(weights, place, count, lever_row, lever_table, u, rows)
-        read_rows(every, rows, speed_row, v, speed)
-        if turn_of_position or late_readings > 0:
-            read_rows(every, weights, sensor_row, u, position)
-            if lever_row.shape[0] > 0:
-                read_lengths(sensor_row, lever_row, lever_table, position)
-        if late_readings > 0:
-            read_late(sensor_delay, readings, tick % late_readings, position, speed)
-        if turn_of_position:
-            _trace(every, u, trace, tick // position_ticks)
-            late = position_tick(
-                gains, lateness, times, scale, zero, sensor_quantum, ref, servo, position, k, within
-            )
-        limited = velocity_tick(
-            gains,
-            filters,
-            scale,
-            speed_quantum,
-            per_current,
-            limit,
-            current_quantum,
-            servo,
-            memory,
-            speed,
-            current,
-        )
-        if limited or watching:
-            watch(servo, saturated, since, tick * h, h)
-            watching = limited
-        if late_commands > 0:
-            give_late(output_delay, commands, tick % late_commands, current)
-        motor_torques(every, rows, output_row, per_ampere, current, tau)
-        if cylinder_row.shape[0] > 0:
-            move_spools(cylinder_drive, flow, spool, current, valves, Q)
-        if external.shape[0] > 0:
-            push(every, external, k, within, setpoint_ticks, outside)
-        look_ahead(every, u, v, before, h, u_mid, v_mid)
-        if wrench.shape[0] > 0:
-            push_tool(
-                size, parent, slides, turn, offset, axis, R, P, tool, point, wrench,
-                k, within, setpoint_ticks, u_mid, outside,
-            )  # fmt: skip
-        within += 1
-        if lever_row.shape[0] > 0:
-            set_levers(weights, place, count, lever_row, lever_table, u_mid, rows)
-        if path is None:
-            of_bodies(
-                size, every, parent, slides, turn, offset, axis, inertia, gravity, rotor_inertia,
-                R, P, w, al, ac, f, t, Ic, L, none, u_mid, v_mid, M, bias,
-            )  # fmt: skip
-            if spin_body.shape[0] > 0:
-                add_spin(parent, slides, axis, rotors, R, P, w, al, f, t, none, v_mid, M, bias)
-            add_balancers(rows, place, count, balancer_row, balancer_table, u_mid, bias)
-        else:
-            step, path_curves, M0, D0, K0 = path
-            of_linear(every, step, path_curves, M0, D0, K0, (tick + 0.5) * h, u_mid, v_mid, M, bias)
-        net(every, tau, outside, bias, force)
-        logging = tick % log_ticks == 0
-        if logging:
-            write(record, tick // log_ticks, u, v, current)
-        steps, lost = steps_in_tick(rows, place, count, friction_row, slow, v, substeps), -1
-        dt = h / steps
-        keep(every, v, before)
-        for _ in range(steps):
-            begin(every, M, force, dt, A, dv)
-            if ripple_spring.shape[0] > 0:
-                apply_ripple(
-                    weights, place, count, spring_row, rest,
-                    ripple_spring, ripple_motor, cycles, amplitude, phase, u, v, dt, rows, slack,
-                )  # fmt: skip
-            if spring_row.shape[0] > 0:
-                press_springs(
-                    rows,
-                    place,
-                    count,
-                    spring_row,
-                    stiffness,
-                    damping,
-                    gap,
-                    soft,
-                    knee,
-                    slack,
-                    numerical,
-                    u,
-                    v,
-                    dt,
-                    A,
-                    dv,
-                    twisted,
-                )
-            if cylinder_row.shape[0] > 0:
-                press_cylinders(
-                    rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, dt, A, dv
-                )
-            if len(switching) > 0:
-                solved = switching_step(
-                    size, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, level, A, v, z, dt, dv, F, G,
-                )  # fmt: skip
-            else:
-                solved = smooth_step(
-                    size, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, level, kind, A, v, z, dt, dv, F, D, G,
-                )  # fmt: skip
-            account(every, dt, energy, v, dv, tau, outside, F, D, G)
-            if spring_row.shape[0] > 0:
-                account_springs(
-                    dt,
-                    rows,
-                    place,
-                    count,
-                    spring_row,
-                    stiffness,
-                    damping,
-                    gap,
-                    soft,
-                    knee,
-                    slack,
-                    energy,
-                    u,
-                    v,
-                    dv,
-                    twisted,
-                )
-            if cylinder_row.shape[0] > 0:
-                release(
-                    dt, rows, place, count, cylinder_row, compliance, leakage, energy, oil, Q, v, dv
-                )
-            lost = max(lost, advance(every, u, v, dv, dt) if solved else N)
-        if lost >= 0:
-            return UNSTABLE, tick, lost
-        if loaded.shape[0] > 0:
-            load_step(
-                loaded, load_drive, load_ratio, load_inertia, beside, per_ampere, current, dt,
-                F, D, G, load,
-            )  # fmt: skip
-            carry(load_least, load_share, load, carried, loaded_level)
-            for e in range(loaded.shape[0]):
-                level[loaded[e]] = loaded_level[e]
-        if logging:
-            means(every, rows, friction_row, v, before, F, h, acceleration, resistance)
-            write_means(record, tick // log_ticks, acceleration, resistance)
-        if late >= 0:
-            return FOLLOWING_ERROR, tick, late
-    return FINISHED, ticks, -1
+    plant = loop.plant
+    rigid = np.ones(plant.rows.weights.shape, dtype=bool)
+    rigid[plant.levers.row] = False
+    unloaded = np.ones(plant.friction.row.shape, dtype=bool)
+    unloaded[plant.loads.element] = False
+    memoryless = _memoryless(loop.controller.filters)
+    constant = {"work.rows": rigid, "work.level": unloaded, "state.memory": memoryless}
+    if loop.path is not None:
+        for name in ("M", "D", "K"):
+            constant[f"path.{name}"] = (getattr(loop.path, name) == 0).all(axis=0)
+    dense: tuple[str, ...] = ()
+    if is_out_of_square(loop.arm):
+        dense = tuple(f"arm.{name}" for name in SMALLEST_BY_DESIGN)
+    return TracedFields(loop, constant, dense)
+
+
+def is_out_of_square(arm: Arm) -> bool:
+    """Whether some angle or length of the geometry is so small that it is a deviation, no design.
+
+    Robots with deviated links share one kernel, in which no zero of the geometry is used.
+    """
+    for name, smallest in SMALLEST_BY_DESIGN.items():
+        size = np.abs(getattr(arm, name))
+        if np.any((size > ROUNDING) & (size < smallest)):
+            return True
+    return False
+
+
+def _memoryless(filters: Floats) -> Flags:
+    """Filter states that stay zero: those of filters that only scale, (drives, 4, 2)."""
+    still = np.zeros((*filters.shape[:2], 2), dtype=bool)
+    second = (filters[:, :, [2, 4]] == 0).all(axis=2)
+    still[:, :, 1] = second
+    still[:, :, 0] = second & (filters[:, :, [1, 3]] == 0).all(axis=2)
+    return still

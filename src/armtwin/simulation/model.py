@@ -13,11 +13,17 @@ from armtwin.files.fields import Flag, Read
 from armtwin.maths.batch import Floats, Values
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.provenance import Wants
+from armtwin.simulation.plant import ARCTANGENT, BRISTLES, NO_FRICTION, SWITCHING
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 JointModel = Literal["rigid", "elastic"]
 ValveModel = Literal["spool", "delay"]
-FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
+FRICTION_KINDS: dict[str, int] = {
+    "off": NO_FRICTION,
+    "lugre": BRISTLES,
+    "arctan": ARCTANGENT,
+    "switching": SWITCHING,
+}
 JOINT_KINDS = ("rigid", "elastic")
 VALVE_KINDS = ("spool", "delay")
 KINDS: dict[str, Collection[str]] = {

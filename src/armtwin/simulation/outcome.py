@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,53 +16,19 @@ from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.layers import Curve
-from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
+from armtwin.notebook.sections import Blocks, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Motor
-from armtwin.simulation import loop
-from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
+from armtwin.simulation.energy import Energy, sum_energy
+from armtwin.simulation.lanes import Ended
+from armtwin.simulation.loop import FINISHED, FOLLOWING_ERROR, UNSTABLE
 from armtwin.simulation.perturbation import LinearModel
-from armtwin.simulation.prepared import Ended, PreparedRun
+from armtwin.simulation.prepared import PreparedRun
 
-JOULES = Number(1.0, "J", digits=4)
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
-
-
-@dataclass(frozen=True)
-class Energy:
-    """Where the energy of a run went [J].
-
-    Attributes:
-        motors: Work of the motors and cylinders.
-        external: Work of torques from outside.
-        stored: Change of kinetic, potential, balancer, spring and bristle energy.
-        friction: Lost in friction.
-        dampers: Lost in the dampers of elastic joints.
-        numerical: Taken by the numerical damping of springs that vibrate within a tick.
-    """
-
-    motors: float
-    external: float
-    stored: float
-    friction: float
-    dampers: float = 0.0
-    numerical: float = 0.0
-
-    @property
-    def gap(self) -> float:
-        """Work that is not accounted for; only the error of the integration."""
-        given = self.motors + self.external
-        return given - self.stored - self.friction - self.dampers - self.numerical
-
-    def blocks(self) -> Blocks:
-        """What a report shows of it."""
-        values = asdict(self)
-        yield Facts([(name, JOULES.with_unit(value)) for name, value in values.items()])
-        yield Data({"energy": {f"{name}_j": value for name, value in values.items()}})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,20 +100,12 @@ def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
     """
     c, state, places = prepared.controller, prepared.state, prepared.coordinates
     trace = prepared.record.trace
-    traced = len(trace) if ended[0] == loop.FINISHED else ended[1] // c.position_ticks + 1
+    traced = len(trace) if ended[0] == FINISHED else ended[1] // c.position_ticks + 1
     u = trace[:traced]
     bodies = places.of_bodies(u)
     link = bodies[:, places.own] if places.bodies > len(places.own) else bodies
     motor = link if _one_side(places) else places.motor_side(u)
-    spent = state.energy
-    energy = Energy(
-        motors=float(spent[MOTORS]),
-        external=float(spent[OUTSIDE]),
-        stored=stored,
-        friction=float(spent[FRICTION]) - prepared.in_bristles(),
-        dampers=float(spent[DAMPERS]),
-        numerical=float(spent[NUMERICAL]),
-    )
+    energy = sum_energy(prepared.plant, state, stored)
     rate = 1 / (c.tick * c.position_ticks)
     happened = tuple(sorted(events(prepared, ended, link, rate), key=lambda event: event.time))
     log = build_log(prepared, happened, ended)
@@ -183,19 +141,19 @@ def _early_end(prepared: PreparedRun, ended: Ended) -> Iterator[Event]:
     how, tick, which = ended
     c, state = prepared.controller, prepared.state
     time = tick * c.tick
-    if how == loop.FOLLOWING_ERROR:
+    if how == FOLLOWING_ERROR:
         name = prepared.robot.assembly.drives[which][0].name
         limit = float(c.gains[which, ERROR_LIMIT])
         angle = f"{limit:.4g} rad ({np.degrees(limit):.3g}°)"
         text = f"{name} is more than {angle} behind; the robot stops."
         yield Event(time, "following_error", name, text)
-    if how == loop.UNSTABLE and which >= prepared.coordinates.count:
+    if how == UNSTABLE and which >= prepared.coordinates.count:
         text = (
             "The equations of motion could not be solved: the step is too long for friction this "
             "steep."
         )
         yield Event(time, "unstable", "", text)
-    elif how == loop.UNSTABLE:
+    elif how == UNSTABLE:
         name = _coordinate_name(prepared, which)
         motion = f"{state.u[which]:.4g} rad and {state.v[which]:.4g} rad/s"
         yield Event(time, "unstable", name, f"{name} runs away at {motion}: the loop is unstable.")
@@ -234,7 +192,7 @@ def build_log(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) ->
     """The samples of a run as a log."""
     robot, record, places = prepared.robot, prepared.record, prepared.coordinates
     log_ticks, tick = prepared.inputs.log_ticks, prepared.controller.tick
-    samples = len(record.u) if ended[0] == loop.FINISHED else ended[1] // log_ticks + 1
+    samples = len(record.u) if ended[0] == FINISHED else ended[1] // log_ticks + 1
     time = np.arange(samples) * log_ticks * tick
     wanted = prepared.motion
     if log_ticks != prepared.controller.setpoint_ticks:

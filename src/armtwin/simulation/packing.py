@@ -15,6 +15,7 @@ from armtwin.drives.friction.load import LEAST, GearLoads, of_load
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
+from armtwin.drives.rows import Rows, pack_rows
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs, damper, pack_springs
 from armtwin.drives.temperature import viscosity_factor
@@ -27,7 +28,7 @@ from armtwin.robot.schema.servo import Servo
 from armtwin.robot.schema.servo_rule import for_each
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.model import FRICTION_KINDS, Model
-from armtwin.simulation.plant import Balancers, Friction, Plant, Rows
+from armtwin.simulation.plant import Balancers, Friction, Plant
 from armtwin.simulation.solve import ties
 
 # speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
@@ -69,8 +70,7 @@ class RowList:
         used = weights != 0
         for r, mask in self.reached.items():
             used[r] |= mask != 0
-        first_used = np.argsort(~used, axis=1, kind="stable")
-        return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
+        return pack_rows(weights, used)
 
     def levers(self) -> Levers:
         """Rows with a linkage and the tables of its length."""
@@ -104,6 +104,7 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
         rotors=rotors,
         friction=friction,
         springs=springs,
+        holds=pack_springs((), ()),
         ripples=ripples,
         balancers=balancers,
         cylinders=cylinders,
@@ -151,7 +152,7 @@ def _find_coupling(rows: Rows, rotors: Rotors, bodies: int) -> Flags:
     coupled[:bodies, :bodies] = True
     for r in range(len(rows.weights)):
         used = np.zeros(len(coupled), dtype=bool)
-        used[rows.place[r, : rows.count[r]]] = True
+        used[rows.place[r, : rows.used[r]]] = True
         coupled |= np.outer(used, used)
     for used in rotors.row != 0:  # a rotor that spins with its carrier moves all bodies
         coupled[used, :bodies] = True

@@ -97,8 +97,8 @@ def pack_linear_model(model: LinearModel) -> LinearArm:
     curves = highest_first[::-1] * powers[:, None, None, None]
     return LinearArm(
         step,
-        np.ascontiguousarray(curves.transpose(2, 1, 0, 3)),
+        np.ascontiguousarray(curves.transpose(1, 2, 0, 3)),
         np.ascontiguousarray(model.M),
-        np.ascontiguousarray(model.D.transpose(0, 2, 1)),
-        np.ascontiguousarray(model.K.transpose(0, 2, 1)),
+        np.ascontiguousarray(model.D),
+        np.ascontiguousarray(model.K),
     )

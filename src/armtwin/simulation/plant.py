@@ -10,7 +10,7 @@ it all.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,27 +19,17 @@ from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
 from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
+from armtwin.drives.rows import Rows
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs
+from armtwin.maths.batch import Floats
+from armtwin.maths.traced_fields import Index, Known, Table
 from armtwin.mechanics.rotors import Rotors
 from armtwin.simulation.solve import Ties
 
 STEEPNESS = 1e6  # of the arctangent [s/rad]: full friction beyond about 1e-4 rad/s
 SCALE, C0, C1, OFFSET, HELD, HELD_BACK = range(6)
-
-
-class Rows(NamedTuple):
-    """Combinations of coordinates, most of them of one or two.
-
-    Attributes:
-        weights: s of each row, (rows, N).
-        place: Coordinates that have a weight, in their order, (rows, N); the rest is of no use.
-        count: How many have one, (rows,).
-    """
-
-    weights: Any
-    place: Any
-    count: Any
+NO_FRICTION, BRISTLES, ARCTANGENT, SWITCHING = range(4)
 
 
 class Friction(NamedTuple):
@@ -51,13 +41,13 @@ class Friction(NamedTuple):
             (e, 2, INTERVALS, 8).
         numbers: Table scale, bristle stiffness, damping, offset, torque held at rest forward and
             backward, (e, 6).
-        kind: One of `model.FRICTION_KINDS`.
+        kind: NO_FRICTION, BRISTLES, ARCTANGENT or SWITCHING.
     """
 
-    row: Any
-    curves: Any
-    numbers: Any
-    kind: int
+    row: Index
+    curves: Table
+    numbers: Floats
+    kind: Known
 
 
 class Balancers(NamedTuple):
@@ -68,8 +58,8 @@ class Balancers(NamedTuple):
         table: Cubics of its torque over one turn, (b, TURN_INTERVALS, 4).
     """
 
-    row: Any
-    table: Any
+    row: Index
+    table: Table
 
 
 # A bristle that is hardly there: friction of 1e-15 N m keeps a run and its kernel the same.
@@ -85,6 +75,7 @@ class Plant(NamedTuple):
         rotors: Inertia of the motors.
         friction: Friction elements.
         springs: Springs of elastic transmissions and links.
+        holds: Servos that hold rows on positions as springs do; their work is the motors'.
         ripples: Unevenness of elastic transmissions.
         balancers: Passive struts.
         cylinders: Hydraulic drives.
@@ -99,6 +90,7 @@ class Plant(NamedTuple):
     rotors: Rotors
     friction: Friction
     springs: Springs
+    holds: Springs
     ripples: Ripples
     balancers: Balancers
     cylinders: Cylinders

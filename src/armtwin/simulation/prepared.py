@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +21,11 @@ from armtwin.control.controller import (
     shift,
     uses_torque,
 )
-from armtwin.drives.springs import deflection_energy, numerical_damping
+from armtwin.drives.springs import numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiles
+from armtwin.maths.traced_fields import TracedFields
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics import equations as dynamics
 from armtwin.robot.dynamics.sag import Outside, holding_torques, solve_sag
@@ -31,20 +33,28 @@ from armtwin.robot.kinematics.strokes import check_drives, drive_forces, strokes
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.provenance import missing
 from armtwin.robot.schema.servo import Servo
-from armtwin.simulation import loop
 from armtwin.simulation.coordinates import Coordinates, coordinates
+from armtwin.simulation.energy import bristle_energy, spring_energy
 from armtwin.simulation.equations import LinearArm
-from armtwin.simulation.loop import Inputs, Record, State
-from armtwin.simulation.model import FRICTION_KINDS, Model
+from armtwin.simulation.kernels import kernel_of, run_in_python
+from armtwin.simulation.lanes import Ended, run_lanes
+from armtwin.simulation.loop import (
+    FINISHED,
+    Inputs,
+    Loop,
+    Record,
+    State,
+    make_clock,
+    make_work,
+    trace_fields,
+)
+from armtwin.simulation.model import Model
 from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, linear_model, pack_linear_model
-from armtwin.simulation.plant import C0, Plant
+from armtwin.simulation.plant import BRISTLES, C0, Plant
 from armtwin.simulation.start import Start, find_equilibrium
-from armtwin.simulation.traced import NOWHERE, KernelStructure
-from armtwin.simulation.traced_loop import kernel_of, run_traced
 
-Ended = tuple[int, int, int]
 PHASE_STEP = 0.4  # phase angle [rad] of a bristle's oscillation in one step
 MOST_SUBSTEPS = 64
 RECENT_PLANTS = 4  # that are cached: causes run one plant dozens of times
@@ -83,30 +93,39 @@ class PreparedRun:
         """The linear model, as the loop takes it."""
         return pack_linear_model(self.linear) if self.linear else None
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """What `loop.run` takes."""
-        size = (0,) * self.coordinates.bodies
-        every = (0,) * self.coordinates.count
-        head = (size, every, self.coordinates.built.assembly.arm, self.path)
-        switching = (0,) if self.plant.friction.kind == loop.SWITCHING else ()
-        tail = (self.plant, self.controller, self.inputs, self.state, self.record)
-        return (*head, *tail, switching)
+    @cached_property
+    def loop(self) -> Loop:
+        """All that its ticks work on."""
+        return Loop(
+            size=(0,) * self.coordinates.bodies,
+            arm=self.coordinates.built.assembly.arm,
+            path=self.path,
+            plant=self.plant,
+            controller=self.controller,
+            inputs=self.inputs,
+            state=self.state,
+            work=make_work(self.plant, self.state),
+            clock=make_clock(),
+            record=self.record,
+        )
 
-    @property
-    def structure(self) -> KernelStructure:
-        """What shapes the kernel of its loop."""
-        arm, linear = self.coordinates.built.assembly.arm, self.linear is not None
-        pressed = self.inputs.tool if len(self.inputs.wrench) else NOWHERE
-        return KernelStructure(arm, self.plant, self.controller, linear=linear, pressed=pressed)
+    @cached_property
+    def fields(self) -> TracedFields:
+        """The same as a tape sees it."""
+        return trace_fields(self.loop)
 
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
-        kernel = kernel_of(self.structure)
-        if kernel is None:
-            ended: Ended = loop.run(*self.arguments)
-            return ended
-        return run_traced(kernel, [self])[0]
+        if not compiles():
+            return self.run_in_python()
+        return run_lanes(kernel_of(self.fields), [self])[0]
+
+    def run_in_python(self) -> Ended:
+        """Run it without a kernel."""
+        c, ended = self.controller, np.array([[FINISHED, -1]])
+        counts = (self.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
+        tick = run_in_python(self.loop, (0, self.inputs.ticks, *counts), ended)
+        return int(ended[0, 0]), tick, int(ended[0, 1])
 
     def compute_stored_energy(self) -> float:
         """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""
@@ -115,31 +134,8 @@ class PreparedRun:
         M = mass_matrix(built, self.plant, u)
         q = u[: self.coordinates.bodies]
         _, potential = built.energy(q, np.zeros_like(q))
-        return float(0.5 * v @ M @ v + potential) + self._in_springs() + self.in_bristles()
-
-    def _in_springs(self) -> float:
-        """Energy of the springs [J]."""
-        springs = self.plant.springs
-        twists = self.plant.rows.weights[springs.row] @ self.state.u - springs.rest
-        ripples = self.plant.ripples
-        turns = self.plant.rows.weights[ripples.motor] @ self.state.u
-        errors = ripples.amplitude * np.sin(ripples.cycles * turns + ripples.phase)
-        np.add.at(twists, ripples.spring, errors)
-        pressed = twists - np.clip(twists, -springs.gap, springs.gap)
-        return float(
-            deflection_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum()
-        )
-
-    def in_bristles(self) -> float:
-        """Energy of the bristles, which friction took and still holds [J]."""
-        if not self.has_bristles:
-            return 0.0
-        return 0.5 * float(self.plant.friction.numbers[:, C0] @ self.state.z**2)
-
-    @property
-    def has_bristles(self) -> bool:
-        """Whether friction has a pre-sliding deflection."""
-        return bool(self.plant.friction.kind == FRICTION_KINDS["lugre"])
+        stored = float(0.5 * v @ M @ v + potential) + spring_energy(self.plant, self.state)
+        return stored + bristle_energy(self.plant, self.state)
 
 
 def mass_matrix(robot: Robot, plant: Plant, u: Floats) -> Floats:
@@ -249,19 +245,18 @@ class Counts(NamedTuple):
 
 
 def _inputs(ref: Floats, places: Coordinates, outside: Outside, counts: Counts) -> Inputs:
-    pushed, wrench = np.zeros((0, places.count)), np.zeros((0, 6))
+    pushed = np.zeros((1, places.count))
     if outside.torque is not None:
         pushed = places.on_links(outside.torque)
-    if outside.wrench is not None:
-        wrench = outside.wrench
-        pushed = pushed if len(pushed) else np.zeros((1, places.count))
+    wrench = None if outside.wrench is None else np.ascontiguousarray(outside.wrench)
     tool, X_BT = places.built.assembly.frame("tool")
     return Inputs(
         ref=ref,
         external=np.ascontiguousarray(pushed),
-        wrench=np.ascontiguousarray(wrench),
+        wrench=wrench,
         tool=tool,
         point=np.ascontiguousarray(X_BT[:3, 3]),
+        is_pushed=outside.torque is not None or wrench is not None,
         **counts._asdict(),
     )
 
@@ -351,7 +346,7 @@ def _presliding(parts: Plant, M: Floats, h: float) -> tuple[Floats, int]:
     oscillates at √(c0 / J).
     """
     c0 = parts.friction.numbers[:, C0]
-    if parts.friction.kind != FRICTION_KINDS["lugre"] or not len(c0):
+    if parts.friction.kind != BRISTLES or not len(c0):
         return np.zeros(len(c0)), 1
     rows = parts.rows.weights[parts.friction.row]
     mobility = np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T))

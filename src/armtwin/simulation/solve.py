@@ -7,13 +7,13 @@ coordinates are tied is known before a run.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Flags
+from armtwin.maths.batch import Flags, Floats, Indices
 from armtwin.maths.choice import both
-from armtwin.maths.compiled import inlined
+from armtwin.maths.traced_fields import Index
 from armtwin.mechanics.mass import solve_in_place
 
 
@@ -22,38 +22,39 @@ class Ties(NamedTuple):
 
     Attributes:
         place: These coordinates, in their order, (drive sides, N); what follows them is of no use.
-        count: How many there are, (drive sides,).
+        degree: How many there are, (drive sides,).
     """
 
-    place: Any
-    count: Any
+    place: Index
+    degree: Index
 
 
 def ties(coupled: Flags, bodies: int) -> Ties:
     """Ties of the drive sides, from which coordinates share an entry of the matrix, (N, N)."""
     N = len(coupled)
     pattern = coupled.copy()
-    place, count = np.zeros((N - bodies, N), dtype=np.int64), np.zeros(N - bodies, dtype=np.int64)
+    place = np.zeros((N - bodies, N), dtype=np.int64)
+    degree = np.zeros(N - bodies, dtype=np.int64)
     for p in range(N - 1, bodies - 1, -1):
         tied = np.flatnonzero(pattern[p, :p])
-        place[p - bodies, : len(tied)], count[p - bodies] = tied, len(tied)
+        place[p - bodies, : len(tied)], degree[p - bodies] = tied, len(tied)
         pattern[np.ix_(tied, tied)] = True  # what is eliminated ties its neighbours to each other
-    return Ties(place, count)
+    return Ties(place, degree)
 
 
-@inlined
-def solve(size: Any, every: Any, tied: Any, tie_count: Any, A: Any, b: Any) -> bool:
+def solve(size: Indices, ties: Ties, A: Floats, b: Floats) -> bool:
     """Solve A x = b for a symmetric positive definite A, (N, N); b becomes x.
 
-    Only the lower triangle of A is read, and overwritten. len(size) is the number of bodies,
-    len(every) is N. Returns whether A is definite.
+    Only the lower triangle of A is read, and overwritten. len(size) is the number of bodies.
+    Returns whether A is definite.
     """
-    n = len(size)
+    n, N = len(size), len(b)
+    tied, degree = ties
     definite = True
-    for p in range(len(every) - 1, n - 1, -1):
+    for p in range(N - 1, n - 1, -1):
         definite = both(definite, A[p, p] > 0.0)
         inverse = 1.0 / A[p, p]
-        for k in range(tie_count[p - n]):
+        for k in range(degree[p - n]):
             i = tied[p - n, k]
             share = A[p, i] * inverse
             b[i] -= share * b[p]
@@ -61,9 +62,9 @@ def solve(size: Any, every: Any, tied: Any, tie_count: Any, A: Any, b: Any) -> b
                 j = tied[p - n, other]
                 A[i, j] -= share * A[p, j]
     definite = both(solve_in_place(size, A, b), definite)
-    for p in range(n, len(every)):
+    for p in range(n, N):
         x = b[p]
-        for k in range(tie_count[p - n]):
+        for k in range(degree[p - n]):
             i = tied[p - n, k]
             x -= A[p, i] * b[i]
         b[p] = x / A[p, p]

@@ -42,7 +42,8 @@ def find_equilibrium(robot: Robot, start: Start, c: Controller, parts: Plant, re
     servo[parts.cylinders.drive, HELD] = opening
     position = np.where(is_valve, wanted, parts.rows.weights[parts.sensors.row] @ u)
     commands = _past(parts.outputs.delay, m, 1)
-    commands[:, 0] = current[:, None]
+    if commands is not None:
+        commands[:, :, 0] = current
     return State(
         u=u,
         v=v,
@@ -55,6 +56,7 @@ def find_equilibrium(robot: Robot, start: Start, c: Controller, parts: Plant, re
         commands=commands,
         energy=np.zeros(5),
         saturated=np.zeros((m, 2)),
+        since=np.full(m, -1.0),
         carried=parts.loads.ratio * force[parts.loads.drive],
     )
 
@@ -81,18 +83,19 @@ def _openings(robot: Robot, oil: Floats) -> Floats:
     return opening
 
 
-def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats:
+def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats | None:
     """What late sensors show at first: drives that have long moved evenly."""
     past = _past(delay, len(position), 2)
-    length = past.shape[2]
-    age = tick * (length - np.arange(length))
-    past[:, 0] = position[:, None] - age * speed[:, None]
-    past[:, 1] = speed[:, None]
+    if past is not None:
+        age = tick * (len(past) - np.arange(len(past)))
+        past[:, :, 0] = position - np.outer(age, speed)
+        past[:, :, 1] = speed
     return past
 
 
-def _past(delay: Floats, drives: int, kinds: int) -> Floats:
-    """A ring of past values, (drives, kinds, length), as long as the longest delay [ticks]."""
+def _past(delay: Floats, drives: int, kinds: int) -> Floats | None:
+    """A ring of past values, (ticks, drives, kinds), for the longest delay [ticks], if any."""
     longest = float(delay.max(initial=0.0))
-    length = int(np.ceil(longest)) + 2 if longest > 0 else 0
-    return np.zeros((drives, kinds, length))
+    if longest == 0:
+        return None
+    return np.zeros((int(np.ceil(longest)) + 2, drives, kinds))

@@ -14,335 +14,236 @@ Ref: [Waiboer 2007, section 5.3], [Moreau 1988]
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up
 from armtwin.drives.friction.presliding import advance_bristle, arctangent, bristle
-from armtwin.drives.hydraulics import cylinder
-from armtwin.drives.linkage import in_turn
-from armtwin.drives.springs import spring
-from armtwin.maths.batch import Pair
+from armtwin.drives.hydraulics import Cylinders, cylinder
+from armtwin.drives.linkage import Levers, in_turn
+from armtwin.drives.rows import Rows, add_along, along
+from armtwin.drives.springs import Springs, spring
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import choose, larger, smaller
-from armtwin.maths.compiled import compiled, inlined
-from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS
-from armtwin.simulation.solve import solve
+from armtwin.simulation.plant import (
+    BRISTLES,
+    C0,
+    C1,
+    HELD,
+    HELD_BACK,
+    OFFSET,
+    SCALE,
+    STEEPNESS,
+    Balancers,
+    Friction,
+)
 
 SWEEPS = 40
 SWEPT = 1e-12  # largest change, as a share, that ends them
 LOWER, UPPER, SHARE = range(3)
+AT_REST = 1e-9  # speed [rad/s] below which friction holds what it can
+RUNAWAY = 1e4  # speed [rad/s] beyond which a run is called unstable
 
 
-@inlined
-def along(rows: Any, place: Any, count: Any, r: int, x: Any) -> float:
-    """s · x of row r."""
-    total = 0.0
-    for k in range(count[r]):
-        j = place[r, k]
-        total += rows[r, j] * x[j]
-    return total
+class StepEquations(NamedTuple):
+    """A δv = b of a step: the matrix, of which the lower triangle counts, and the right side.
+
+    Attributes:
+        A: (N, N).
+        b: (N,).
+        h: Length of the step [s].
+    """
+
+    A: Any
+    b: Any
+    h: Any
 
 
-@inlined
-def resist(
-    rows: Any, place: Any, count: Any, r: int, F: float, D: float, h: float, A: Any, dv: Any
-) -> None:
+class Contacts(NamedTuple):
+    """What friction does in a step, (e,) each.
+
+    Attributes:
+        torque: Torque at the start of the step.
+        slope: Its slope with the speed.
+        speed: Speed of the element's row.
+        change: The speed's change.
+    """
+
+    torque: Any
+    slope: Any
+    speed: Any
+    change: Any
+
+    @property
+    def half_way(self) -> Any:
+        """Torque half way through the step."""
+        return self.torque + 0.5 * self.slope * self.change
+
+
+def begin_step(M: Floats, force: Floats, h: float) -> StepEquations:
+    """Equations of a step without what resists: A = M (lower triangle), b = h force."""
+    N = len(force)
+    A, b = np.zeros((N, N), dtype=M.dtype), np.zeros(N, dtype=M.dtype)
+    for i in range(N):
+        b[i] = h * force[i]
+        for j in range(i + 1):
+            A[i, j] = M[i, j]
+    return StepEquations(A, b, h)
+
+
+def resist(rows: Rows, r: int, F: float, D: float, system: StepEquations) -> None:
     """Put a torque F with slope D on row r into the equations of a step."""
+    A, b, h = system
     half = 0.5 * h * D
-    for k in range(count[r]):
-        i = place[r, k]
-        dv[i] -= h * F * rows[r, i]
+    for k in range(rows.used[r]):
+        i = rows.place[r, k]
+        b[i] -= h * F * rows.weights[r, i]
         for other in range(k + 1):
-            j = place[r, other]
-            A[i, j] += half * rows[r, i] * rows[r, j]
+            j = rows.place[r, other]
+            A[i, j] += half * rows.weights[r, i] * rows.weights[r, j]
 
 
-@inlined
-def add_balancers(
-    rows: Any, place: Any, count: Any, balancer_row: Any, tables: Any, u: Any, bias: Any
-) -> None:
+def add_balancers(balancers: Balancers, rows: Rows, u: Floats, bias: Floats) -> None:
     """Add the balancers' torques at coordinates u to the bias."""
-    for b in range(balancer_row.shape[0]):
-        r = balancer_row[b]
-        torque, _ = in_turn(tables, b, along(rows, place, count, r, u))
-        for k in range(count[r]):
-            j = place[r, k]
-            bias[j] += torque * rows[r, j]
+    for b, r in enumerate(balancers.row):
+        torque, _ = in_turn(balancers.table, b, along(rows, r, u))
+        add_along(rows, r, torque, bias)
 
 
-@compiled
-def set_levers(
-    weights: Any, place: Any, count: Any, lever_row: Any, tables: Any, u: Any, rows: Any
-) -> None:
-    """Rows with levers at coordinates u: the weights times the slope of the length."""
-    for e in range(lever_row.shape[0]):
-        r = lever_row[e]
-        _, slope = in_turn(tables, e, along(weights, place, count, r, u))
-        for k in range(count[r]):
-            j = place[r, k]
-            rows[r, j] = slope * weights[r, j]
+def set_levers(levers: Levers, rows: Rows, u: Floats, weights: Floats) -> None:
+    """Weights of rows with levers at coordinates u: times the slope of the length."""
+    for e, r in enumerate(levers.row):
+        _, slope = in_turn(levers.table, e, along(rows, r, u))
+        for k in range(rows.used[r]):
+            j = rows.place[r, k]
+            weights[r, j] = slope * rows.weights[r, j]
 
 
-@compiled
 def press_springs(
-    rows: Any,
-    place: Any,
-    count: Any,
-    spring_row: Any,
-    stiffness: Any,
-    damping: Any,
-    gap: Any,
-    soft: Any,
-    knee: Any,
-    rest: Any,
-    numerical: Any,
-    u: Any,
-    v: Any,
-    h: float,
-    A: Any,
-    dv: Any,
-    force: Any,
-) -> None:
-    """Put the springs into the equations of a step; force, (springs, 2), keeps torque and slope."""
-    for e in range(spring_row.shape[0]):
-        r = spring_row[e]
-        x, w = along(rows, place, count, r, u) - rest[e], along(rows, place, count, r, v)
-        F, D = spring(stiffness[e], damping[e], gap[e], soft[e], knee[e], numerical[e], x, w, h)
-        resist(rows, place, count, r, F, D, h, A, dv)
-        force[e, 0], force[e, 1] = F, D
+    springs: Springs, slack: Floats, rows: Rows, u: Floats, v: Floats, system: StepEquations
+) -> tuple[list[Any], list[Any]]:
+    """Put springs, slack at places (springs,), into the equations of a step: torques and slopes."""
+    torques, slopes = [], []
+    for e, r in enumerate(springs.row):
+        x, w = along(rows, r, u) - slack[e], along(rows, r, v)
+        F, D = spring(
+            springs.stiffness[e],
+            springs.damping[e],
+            springs.gap[e],
+            springs.soft[e],
+            springs.knee[e],
+            springs.numerical[e],
+            x,
+            w,
+            system.h,
+        )
+        resist(rows, r, F, D, system)
+        torques.append(F)
+        slopes.append(D)
+    return torques, slopes
 
 
-@compiled
 def press_cylinders(
-    rows: Any,
-    place: Any,
-    count: Any,
-    cylinder_row: Any,
-    compliance: Any,
-    leakage: Any,
-    oil: Any,
-    Q: Any,
-    v: Any,
-    h: float,
-    A: Any,
-    dv: Any,
+    cylinders: Cylinders, rows: Rows, oil: Floats, Q: Floats, v: Floats, system: StepEquations
 ) -> None:
     """Put the cylinders, with forces `oil` and flows Q, into the equations of a step."""
-    for c in range(cylinder_row.shape[0]):
-        r = cylinder_row[c]
-        F, D = cylinder(compliance[c], leakage[c], oil[c], Q[c], along(rows, place, count, r, v), h)
-        resist(rows, place, count, r, F, D, h, A, dv)
+    for c, r in enumerate(cylinders.row):
+        w = along(rows, r, v)
+        F, D = cylinder(cylinders.compliance[c], cylinders.leakage[c], oil[c], Q[c], w, system.h)
+        resist(rows, r, F, D, system)
 
 
-@inlined
 def compute_friction(
-    curves: Any, e: int, numbers: Any, level: float, kind: int, w: float, z: float, h: float
+    friction: Friction, e: int, level: float, w: float, z: float, h: float
 ) -> Pair:
     """Torque of friction element e over a step h at speed w, and its slope with w.
 
-    Bristles (kind 1, deflection z) or the arctangent, level being the factor of dry friction; a
-    step of no length gives the torque now.
+    Bristles with deflection z or the arctangent, level being the factor of dry friction; a step of
+    no length gives the torque now.
     """
+    curves, numbers = friction.curves, friction.numbers
     scale = numbers[e, SCALE]
-    if kind == 1:
+    if friction.kind == BRISTLES:
         F, D = bristle(curves, e, scale, level, numbers[e, C0], numbers[e, C1], w, z, h)
     else:
         F, D = arctangent(curves, e, scale, level, STEEPNESS, w)
     return F + numbers[e, OFFSET], D
 
 
-@inlined
-def smooth_step(
-    size: Any,
-    every: Any,
-    tied: Any,
-    tie_count: Any,
-    rows: Any,
-    place: Any,
-    count: Any,
-    friction_row: Any,
-    curves: Any,
-    numbers: Any,
-    level: Any,
-    kind: int,
-    A: Any,
-    v: Any,
-    z: Any,
-    h: float,
-    dv: Any,
-    F: Any,
-    D: Any,
-    G: Any,
-) -> bool:
-    """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
-
-    dv comes as h times the torque that is left for friction and acceleration, A as the matrix of
-    the other parts, level as factors of dry friction. Writes torque F and slope D of each element,
-    and in G, (e, 2), its speed and the speed's change; A is overwritten.
-    """
-    for e in range(friction_row.shape[0]):
-        r = friction_row[e]
-        w = along(rows, place, count, r, v)
-        F[e], D[e] = compute_friction(curves, e, numbers, level[e], kind, w, z[e], h)
-        G[e, 0] = w
-        resist(rows, place, count, r, F[e], D[e], h, A, dv)
-    solved = solve(size, every, tied, tie_count, A, dv)
-    for e in range(friction_row.shape[0]):
-        G[e, 1] = along(rows, place, count, friction_row[e], dv)
-    if kind == 1:
-        for e in range(friction_row.shape[0]):
-            w = G[e, 0] + 0.5 * G[e, 1]
-            z[e] = advance_bristle(
-                curves, e, numbers[e, SCALE], level[e], numbers[e, C0], w, z[e], h
-            )
-    return solved
+def press_friction(
+    friction: Friction, level: Floats, rows: Rows, v: Floats, z: Floats, system: StepEquations
+) -> Contacts:
+    """Put smooth friction into the equations of a step; the change of speeds is not known yet."""
+    e = len(friction.row)
+    found = Contacts(*(np.zeros(e, dtype=system.b.dtype) for _ in range(4)))
+    for k, r in enumerate(friction.row):
+        w = along(rows, r, v)
+        F, D = compute_friction(friction, k, level[k], w, z[k], system.h)
+        found.torque[k], found.slope[k], found.speed[k] = F, D, w
+        resist(rows, r, F, D, system)
+    return found
 
 
-@inlined
-def _copy(every: Any, M: Any, A: Any) -> None:
-    for i in range(len(every)):
-        for j in range(i + 1):
-            A[i, j] = M[i, j]
+def release_friction(
+    friction: Friction,
+    level: Floats,
+    rows: Rows,
+    contacts: Contacts,
+    z: Floats,
+    system: StepEquations,
+) -> None:
+    """The change of the elements' speeds in a solved step, and new deflections of bristles."""
+    dv, h = system.b, system.h
+    for k, r in enumerate(friction.row):
+        contacts.change[k] = along(rows, r, dv)
+    if friction.kind != BRISTLES:
+        return
+    numbers = friction.numbers
+    for k in range(len(friction.row)):
+        w = contacts.speed[k] + 0.5 * contacts.change[k]
+        z[k] = advance_bristle(
+            friction.curves, k, numbers[k, SCALE], level[k], numbers[k, C0], w, z[k], h
+        )
 
 
-@inlined
-def before_sweeps(
-    size: Any,
-    every: Any,
-    tied: Any,
-    tie_count: Any,
-    rows: Any,
-    place: Any,
-    count: Any,
-    friction_row: Any,
-    curves: Any,
-    numbers: Any,
-    level: Any,
-    M: Any,
-    v: Any,
-    impulse: Any,
-    h: float,
-    dv: Any,
-    A: Any,
-    answer: Any,
-    W: Any,
-    bounds: Any,
-) -> bool:
-    """Speed change dv under the impulses of the step before, and what the sweeps need.
-
-    W, (e, N), gets the answer of the coordinates to an impulse of each element; bounds, (e, 3), the
-    least and largest impulse and the answer of the element's own row.
-    """
-    n = len(every)
-    _copy(every, M, A)
-    solved = solve(size, every, tied, tie_count, A, dv)
-    for e in range(friction_row.shape[0]):
-        r = friction_row[e]
-        for j in range(n):
-            answer[j] = rows[r, j]
-        _copy(every, M, A)
-        solve(size, every, tied, tie_count, A, answer)
-        w = along(rows, place, count, r, v)
-        rests = abs(w) < 1e-9
-        g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
-        held = choose(rests, level[e] * numbers[e, HELD], 0.0)
-        bounds[e, UPPER] = h * larger(level[e] * g + f, held)
-        g, _, f, _ = look_up(curves, e, 1, numbers[e, SCALE], abs(w))
-        back = choose(rests, level[e] * numbers[e, HELD_BACK], 0.0)
-        bounds[e, LOWER] = -h * larger(level[e] * g + f, back)
-        bounds[e, SHARE] = along(rows, place, count, r, answer)
-        impulse[e] = smaller(larger(impulse[e], bounds[e, LOWER]), bounds[e, UPPER])
-        for j in range(n):
-            W[e, j] = answer[j]
-            dv[j] -= answer[j] * (impulse[e] + h * numbers[e, OFFSET])
-    return solved
+def bound_impulses(
+    friction: Friction, level: Floats, rows: Rows, v: Floats, h: float, bounds: Floats
+) -> None:
+    """Least and largest impulse of each element of switching friction, in (e, 3)."""
+    numbers = friction.numbers
+    for k, r in enumerate(friction.row):
+        w = along(rows, r, v)
+        rests = abs(w) < AT_REST
+        for side, held, bound, sign in ((0, HELD, UPPER, h), (1, HELD_BACK, LOWER, -h)):
+            g, _, f, _ = look_up(friction.curves, k, side, numbers[k, SCALE], abs(w))
+            at_rest = choose(rests, level[k] * numbers[k, held], 0.0)
+            bounds[k, bound] = sign * larger(level[k] * g + f, at_rest)
 
 
-@inlined
 def sweep(
-    every: Any,
-    rows: Any,
-    place: Any,
-    count: Any,
-    friction_row: Any,
-    v: Any,
-    dv: Any,
-    impulse: Any,
-    W: Any,
-    bounds: Any,
+    friction: Friction, rows: Rows, v: Floats, dv: Floats, impulse: Floats, sweeps: Any
 ) -> float:
     """Have each element stop its row if it can; returns the largest change, as a share."""
+    answers, bounds = sweeps.answers, sweeps.bounds
     largest = 0.0
-    for e in range(friction_row.shape[0]):
-        r = friction_row[e]
-        lower, upper = bounds[e, LOWER], bounds[e, UPPER]
-        w = along(rows, place, count, r, v) + along(rows, place, count, r, dv)
-        new = smaller(larger(impulse[e] + w / bounds[e, SHARE], lower), upper)
-        change = new - impulse[e]
-        impulse[e] = new
+    for k, r in enumerate(friction.row):
+        lower, upper = bounds[k, LOWER], bounds[k, UPPER]
+        w = along(rows, r, v) + along(rows, r, dv)
+        new = smaller(larger(impulse[k] + w / bounds[k, SHARE], lower), upper)
+        change = new - impulse[k]
+        impulse[k] = new
         largest = larger(largest, abs(change) / (upper - lower + 1e-300))
-        for j in range(len(every)):
-            dv[j] -= W[e, j] * change
+        for j in range(len(dv)):
+            dv[j] -= answers[k, j] * change
     return largest
 
 
-@inlined
-def after_sweeps(
-    rows: Any,
-    place: Any,
-    count: Any,
-    friction_row: Any,
-    numbers: Any,
-    v: Any,
-    dv: Any,
-    impulse: Any,
-    h: float,
-    F: Any,
-    G: Any,
-) -> None:
-    """Torque of each element over the step; G gets its speed and the speed's change."""
-    for e in range(friction_row.shape[0]):
-        F[e] = impulse[e] / h + numbers[e, OFFSET]
-        G[e, 0] = along(rows, place, count, friction_row[e], v)
-        G[e, 1] = along(rows, place, count, friction_row[e], dv)
-
-
-@compiled
-def switching_step(
-    size: Any,
-    every: Any,
-    tied: Any,
-    tie_count: Any,
-    rows: Any,
-    place: Any,
-    count: Any,
-    friction_row: Any,
-    curves: Any,
-    numbers: Any,
-    level: Any,
-    M: Any,
-    v: Any,
-    impulse: Any,
-    h: float,
-    dv: Any,
-    F: Any,
-    G: Any,
-) -> bool:
-    """Speed change under friction that opposes sliding and holds at rest, by sweeps over the rows.
-
-    dv comes as h times the torque that is left for friction and acceleration.
-    """
-    n, elements = len(every), friction_row.shape[0]
-    W, A, answer = np.empty((elements, n)), np.empty((n, n)), np.empty(n)
-    bounds = np.empty((elements, 3))
-    solved = before_sweeps(
-        size, every, tied, tie_count, rows, place, count, friction_row, curves, numbers, level,
-        M, v, impulse, h, dv, A, answer, W, bounds,
-    )  # fmt: skip
-    for _ in range(SWEEPS):
-        largest = sweep(every, rows, place, count, friction_row, v, dv, impulse, W, bounds)
-        if largest < SWEPT:
-            break
-    after_sweeps(rows, place, count, friction_row, numbers, v, dv, impulse, h, F, G)
-    return solved
+def advance(u: Floats, v: Floats, dv: Floats, h: float) -> int:
+    """Take the step; returns a coordinate that runs away (or is not a number), or -1."""
+    lost = -1
+    for j in range(len(u)):
+        u[j] += h * (v[j] + 0.5 * dv[j])
+        v[j] += dv[j]
+        lost = choose(abs(v[j]) < RUNAWAY, lost, j)
+    return lost

@@ -30,8 +30,8 @@ from armtwin.drives.friction.curves import breakaway, split
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.terms import Loaded
 from armtwin.maths.batch import Floats
-from armtwin.maths.compiled import compiled
 from armtwin.maths.quantities import Share
+from armtwin.maths.traced_fields import Index, Pattern
 
 SMOOTHED = 0.25  # share of the change to a step's load that the carried one goes in a tick
 LEAST = 1e-3  # of its usual level that friction keeps without load: its bristle must bend back
@@ -85,45 +85,39 @@ class GearLoads(NamedTuple):
         beside: 1 for the friction elements on the same row, (l, e).
     """
 
-    element: Any
-    drive: Any
-    ratio: Any
-    inertia: Any
-    least: Any
-    share: Any
-    beside: Any
+    element: Index
+    drive: Index
+    ratio: Floats
+    inertia: Floats
+    least: Floats
+    share: Floats
+    beside: Pattern
 
 
-@compiled
-def load_step(
-    element: Any,
-    drive: Any,
-    ratio: Any,
-    inertia: Any,
-    beside: Any,
-    per_ampere: Any,
-    current: Any,
-    h: float,
-    F: Any,
-    D: Any,
-    G: Any,
-    load: Any,
-) -> None:
-    """Fill the loads (l,) of a step h.
+def compute_loads(
+    loads: GearLoads, torque: Floats, h: float, friction: Floats, change: Floats
+) -> Floats:
+    """Loads of a step h, (l,).
 
-    F and D are friction and its slope in the step, G, (e, 2), speeds and their change.
+    Args:
+        loads: Elements that follow their load.
+        torque: Torques of the motors, (drives,).
+        h: Length of the step.
+        friction: Torque of every friction element half way through the step, (e,).
+        change: Change of the elements' speeds, (e,).
     """
-    for k in range(element.shape[0]):
-        m = drive[k]
-        passed = ratio[k] * per_ampere[m] * current[m] - inertia[k] * G[element[k], 1] / h
-        for other in range(F.shape[0]):
-            passed -= beside[k, other] * (F[other] + 0.5 * D[other] * G[other, 1])
-        load[k] = passed
+    found = np.zeros(len(loads.element), dtype=friction.dtype)
+    for k in range(len(loads.element)):
+        passed = loads.ratio[k] * torque[loads.drive[k]]
+        passed -= loads.inertia[k] * change[loads.element[k]] / h
+        for other in range(len(friction)):
+            passed -= loads.beside[k, other] * friction[other]
+        found[k] = passed
+    return found
 
 
-@compiled
-def carry(least: Any, share: Any, load: Any, carried: Any, level: Any) -> None:
-    """Carry loads on, smoothed, after a tick: levels least + share |load|, (l,) each."""
-    for k in range(least.shape[0]):
+def carry_loads(loads: GearLoads, load: Floats, carried: Floats, level: Floats) -> None:
+    """Carry loads on, smoothed, after a tick: levels least + share |load| of their elements."""
+    for k in range(len(loads.element)):
         carried[k] += SMOOTHED * (load[k] - carried[k])
-        level[k] = least[k] + share[k] * abs(carried[k])
+        level[loads.element[k]] = loads.least[k] + loads.share[k] * abs(carried[k])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,8 @@ def solve_sag(
     rows = np.array([compliance.twist for compliance in places.elastic])
     if springs is None:
         springs = pack_springs(range(len(rows)), [x.spring for x in places.elastic])
-    own = Springs(*(values[: len(rows)] for values in springs))
+    first: list[Any] = [values[: len(rows)] for values in springs]
+    own = Springs(*first)
     freedom = freedom_of(places)
     bears = np.linalg.inv(rows @ freedom)
     for _ in range(SETTLING):

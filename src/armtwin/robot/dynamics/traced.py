@@ -30,9 +30,8 @@ def geometry(arm: Arm) -> NamedArrays:
 
 def trace_arm(arm: Arm, of: Arrays) -> Arm:
     """The arm with symbols for its numbers."""
-    inertia = of.get("inertia")
-    symbols = {name: of[name] for name in geometry(arm)}
-    return Arm(parent=arm.parent, slides=arm.slides, inertia=inertia, **symbols)
+    symbols: dict[str, Any] = {name: of.get(name) for name in (*geometry(arm), "inertia")}
+    return arm._replace(**symbols)
 
 
 def trace_rotors(rotors: Rotors, of: Arrays) -> Rotors:

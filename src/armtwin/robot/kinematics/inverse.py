@@ -183,7 +183,7 @@ class InverseKinematics:
     @cached_property
     def _turns(self) -> Floats:
         """1 for each revolute coordinate, 0 for each prismatic one."""
-        return 1.0 - self.robot.arm.slides[list(self.robot.free)]
+        return np.asarray(1.0 - self.robot.arm.slides[list(self.robot.free)], dtype=np.float64)
 
     @cached_property
     def _map(self) -> TwoArrays:
