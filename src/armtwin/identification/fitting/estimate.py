@@ -123,6 +123,11 @@ class Estimate:
         """Upper ends of 95 % intervals, (p,)."""
         return self.values + self.half_width
 
+    @property
+    def least(self) -> Floats:
+        """Values that the parameters exceed with 95 % confidence, (p,); one-sided."""
+        return self.values - self.half_width_at(2 * CONFIDENCE - 1)
+
     def half_width_at(self, confidence: float) -> Floats:
         """Half widths of intervals of another confidence level, (p,)."""
         ratio = student(self.freedom, confidence) / student(self.freedom)
