@@ -13,8 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Noise
-from armtwin.identification.fitting.separable import fit
+from armtwin.identification.fitting.separable import mean_of
 from armtwin.maths.batch import Floats, Pair
 
 SAME_SLOPE = 1e-3  # relative change of a ramp's slope that begins another
@@ -80,7 +79,7 @@ def no_load_flow(test: RampTest, leakage: float, settling: float = 0.1) -> FlowE
         seen = wanted[steady]
         if len(seen) < LEAST_IN_RAMP:
             continue
-        mean = fit(np.ones((len(seen), 1)), seen, Noise(independent=None))
+        mean = mean_of(seen, None)
         numbers = (mean.values[0], mean.std[0], mean.half_width[0])
         points.append((test.current[steady].mean(), *numbers))
     if len(points) < 2:

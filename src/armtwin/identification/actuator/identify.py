@@ -133,9 +133,7 @@ def _tabulate_parameters(
     return tuple(rows)
 
 
-def _with_numbers(
-    bench: ActuatorBench, found: Sequence[ActuatorParameter], source: str
-) -> Robot:
+def _with_numbers(bench: ActuatorBench, found: Sequence[ActuatorParameter], source: str) -> Robot:
     """The robot with numbers of its actuator replaced."""
     circuit = f"hydraulic.{bench.cylinder.name}"
     keys = {

@@ -15,7 +15,7 @@ from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
 from armtwin.identification.fitting.estimate import Estimate
-from armtwin.identification.fitting.separable import Shapes, fit, fit_separable
+from armtwin.identification.fitting.separable import Shapes, fit, fit_separable, mean_of
 from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
@@ -24,7 +24,6 @@ from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
-
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -
         damping: Their relative dampings, (m,).
     """
     M, f, beta = _table(mass, frequency, damping)
-    mean = fit(np.ones((len(M), 1)), compliance_of_each(M, f))
+    mean = mean_of(compliance_of_each(M, f))
     compliance = mean.values[0]
     columns = np.stack([0.5 * np.sqrt(M / compliance), 0.5 * np.sqrt(compliance / M)], axis=1)
     return _oil(M, (mean, fit(columns, beta)), len(M) - 2)

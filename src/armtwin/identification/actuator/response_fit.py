@@ -172,7 +172,9 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
 
 
 def fit_responses(
-    known: Sequence[FrequencyResponse], answers: Callable[[Floats], list[np.ndarray]], shapes: Shapes
+    known: Sequence[FrequencyResponse],
+    answers: Callable[[Floats], list[np.ndarray]],
+    shapes: Shapes,
 ) -> Estimate:
     """Gain of each response, and the shapes of a model of them all.
 
@@ -185,7 +187,9 @@ def fit_responses(
     """
     widths = [np.maximum(one.std, LEAST_STD * one.magnitude) for one in known]
     sizes = [len(width) for width in widths]
-    target = np.concatenate([one.response / width for one, width in zip(known, widths, strict=True)])
+    target = np.concatenate(
+        [one.response / width for one, width in zip(known, widths, strict=True)]
+    )
     column = np.repeat(np.arange(len(known)), sizes)
 
     def model(x: Floats) -> TwoArrays:

@@ -169,6 +169,11 @@ def fit(
     return fit_separable(lambda _: (columns, target), Shapes(np.zeros(0)), noise, used)
 
 
+def mean_of(values: Floats, independent: float | None = 1.0) -> Estimate:
+    """Mean of values (m,), of which a share is independent."""
+    return fit(np.ones((len(values), 1)), values, Noise(independent=independent))
+
+
 def fit_separable(
     model: Model,
     shapes: Shapes,
@@ -217,9 +222,7 @@ def fit_separable(
         prior,
     )
     residual = estimate.residual * scale
-    return replace(
-        estimate, residual=residual, sigma=np.sqrt((residual**2).sum(axis=0) / rows)
-    )
+    return replace(estimate, residual=residual, sigma=np.sqrt((residual**2).sum(axis=0) / rows))
 
 
 def _deviations(residual: Floats, weight: Floats, rows: Floats, least: Floats) -> Floats:
