@@ -134,13 +134,13 @@ def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -
 def _oil(M: Floats, parts: Sequence[Estimate], freedom: int) -> OilEstimate:
     """The oil by parts of its parameters, and the resonances that follow."""
     values = np.concatenate([part.values for part in parts])
-    spread = [np.concatenate([part.std for part in parts])]
-    spread.append(np.concatenate([part.half_width for part in parts]))
+    std = np.concatenate([part.std for part in parts])
+    half_width = np.concatenate([part.half_width for part in parts])
     if freedom < 1:
-        spread = [np.full(3, np.nan)] * 2
+        std = half_width = np.full(3, np.nan)
     compliance, leakage, viscous = (float(x) for x in values)
     fitted = compute_resonance(compliance, leakage, viscous, M)
-    return OilEstimate(compliance, leakage, viscous, *spread, *fitted)
+    return OilEstimate(compliance, leakage, viscous, std, half_width, *fitted)
 
 
 def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:

@@ -198,7 +198,7 @@ def fit_responses(
         A[np.arange(len(target)), column] = np.concatenate(parts)
         return np.vstack([A.real, A.imag]), np.concatenate([target.real, target.imag])
 
-    noise = Noise(np.tile(even_blocks(sizes, BANDS), 2), 1 / ALIKE, known=True)
+    noise = Noise(np.tile(even_blocks(sizes, BANDS), 2), 1 / ALIKE, known=np.inf)
     found = fit_separable(model, shapes, noise)
     if found.condition > UNIDENTIFIABLE_CONDITION:
         raise ArmtwinError(

@@ -16,13 +16,16 @@ Ref: [Bell-McCaffrey 2002], [Efron 1982]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from armtwin.maths.batch import Floats, Indices, TwoArrays
+from armtwin.maths.batch import Flags, Floats, TwoArrays
+
+BlockNumbers = NDArray[np.integer]
+Choice = slice | Flags | NDArray[np.integer] | list[int]
 
 CONFIDENCE = 0.95  # probability with which the interval of an estimated number covers it
 SINGULAR = 1e-12  # of the largest singular value below which a direction is not identifiable
@@ -30,11 +33,11 @@ ALONE = 1e-6  # share of a direction that the other blocks must determine
 STEP = 1e-6  # relative, of the derivatives of a transformation
 
 
-def student(freedom: Any, confidence: float = CONFIDENCE) -> Any:
+def student(freedom: ArrayLike, confidence: float = CONFIDENCE) -> Floats:
     """Half width of an interval in standard deviations, by Student's t."""
     from scipy.special import stdtrit
 
-    return stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * confidence)
+    return np.asarray(stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * confidence))
 
 
 def independent_share(residual: Floats) -> float:
@@ -57,8 +60,8 @@ def independent_share(residual: Floats) -> float:
     return float(np.mean(shares))
 
 
-def even_blocks(lengths: Indices, count: int) -> Indices:
-    """Number of the block of each row where every stretch of rows is cut into equal blocks, (m,)."""
+def even_blocks(lengths: Sequence[int], count: int) -> BlockNumbers:
+    """Number of the block of each row, (m,); stretches of rows are cut into equal blocks."""
     numbers = []
     for k, length in enumerate(lengths):
         numbers.append(k * count + np.arange(length) * count // max(length, 1))
@@ -73,12 +76,13 @@ class Noise:
         blocks: Number of the block of each row, (m,); None where rows err independently.
         independent: Share of the rows that are independent of each other; None estimates it from
             the autocorrelation of the residual.
-        known: Whether rows are over their standard deviation: a smaller residual is chance.
+        known: Degrees of freedom of the standard deviation that rows are over, where a smaller
+            residual is chance; 0 where the residual itself gives the deviation.
     """
 
-    blocks: Any = None
+    blocks: BlockNumbers | None = None
     independent: float | None = 1.0
-    known: bool = False
+    known: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +137,7 @@ class Estimate:
         ratio = student(self.freedom, confidence) / student(self.freedom)
         return np.asarray(ratio * self.half_width)
 
-    def only(self, which: Any) -> Estimate:
+    def only(self, which: Choice) -> Estimate:
         """Some of the parameters, by their numbers, flags or a slice."""
         chosen = np.arange(len(self.values))[which]
         square = np.ix_(chosen, chosen)
@@ -145,7 +149,9 @@ class Estimate:
             freedom=self.freedom[chosen],
         )
 
-    def transform(self, function: Callable[[Floats], Floats], sizes: Any = None) -> Estimate:
+    def transform(
+        self, function: Callable[[Floats], Floats], sizes: ArrayLike | None = None
+    ) -> Estimate:
         """Functions of the parameters, with covariances to first order.
 
         Args:
@@ -175,7 +181,7 @@ class Estimate:
 
 
 def assess(
-    values: Floats, slopes: Floats, residual: Floats, noise: Noise, prior: Any = 0.0
+    values: Floats, slopes: Floats, residual: Floats, noise: Noise, prior: ArrayLike = 0.0
 ) -> Estimate:
     """The estimate of parameters that least squares found.
 
@@ -199,7 +205,7 @@ def assess(
     if noise.known:
         variance = max(variance, 1.0)
     white = variance / share * (root @ root.T)
-    rows_free = np.full(p, max(share * count - p, 1.0))
+    rows_free = np.full(p, max(noise.known or share * count - p, 1.0))
     clustered, freedom = white, rows_free
     if noise.blocks is not None:
         clustered, freedom = _cluster(J @ root, e, np.repeat(noise.blocks, n), root)
@@ -220,7 +226,7 @@ def _scaled(covariance: Floats, factor: Floats) -> Floats:
     return np.asarray(covariance * np.outer(factor, factor))
 
 
-def _cluster(W: Floats, e: Floats, blocks: Any, root: Floats) -> TwoArrays:
+def _cluster(W: Floats, e: Floats, blocks: BlockNumbers, root: Floats) -> TwoArrays:
     """Covariance by blocks, (p, p), and the degrees of freedom of each parameter, (p,).
 
     Args:

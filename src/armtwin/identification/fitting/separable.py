@@ -11,11 +11,12 @@ Ref: [Golub-Pereyra 2003], [Kaufman 1975]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.identification.fitting.estimate import Estimate, Noise, assess
 from armtwin.identification.fitting.factors import triangle
@@ -81,9 +82,9 @@ class Shapes:
     """
 
     start: Floats
-    low: Any = -np.inf
-    high: Any = np.inf
-    prior: Any = 0.0
+    low: ArrayLike = -np.inf
+    high: ArrayLike = np.inf
+    prior: ArrayLike = 0.0
     close: float = CLOSE
     outlying: float | None = None
     slopes: Callable[[Floats, Floats], Floats] | None = None
@@ -131,7 +132,6 @@ def search(
         start if begin is None else begin,
         jac=slopes,
         bounds=(shapes.low, shapes.high),
-        x_scale="jac",
         loss="linear" if shapes.outlying is None else "soft_l1",
         f_scale=shapes.outlying or 1.0,
         xtol=shapes.close,
@@ -229,3 +229,10 @@ def _deviations(residual: Floats, weight: Floats, rows: Floats, least: Floats) -
     """Root mean square residual of each channel from weighted rows, (n,)."""
     own = residual.reshape(weight.shape) / np.where(weight > 0, weight, 1.0)
     return np.asarray(np.sqrt((own**2).sum(axis=0) / rows) + least + NONE)
+
+
+def block_diagonal(blocks: Sequence[Floats]) -> Floats:
+    """Columns of parts of the rows, (m_k, p_k) each, that no other part has."""
+    from scipy.linalg import block_diag
+
+    return np.asarray(block_diag(*blocks))

@@ -262,7 +262,7 @@ def _fit_faster_decay(time: Floats, y: Floats, plain: _Decay) -> _Decay:
 
     prior = np.array([0.0, 1 / np.log(FACTOR) ** 2])
     shapes = Shapes(np.zeros(2), low=-WIDEST, high=WIDEST, prior=prior)
-    found = fit_separable(model, shapes, Noise(known=True))
+    found = fit_separable(model, shapes, Noise(known=max(len(y) - 4, 1)))
     final, fall, longer, stronger = found.values.tolist()
     reach = float(student(found.freedom[2]))
     return _Decay(
