@@ -21,7 +21,7 @@ from armtwin.identification.actuator.result import (
     ValveIdentification,
 )
 from armtwin.identification.actuator.valve import fit_valve
-from armtwin.identification.fitting.estimate import Estimate
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Names
 from armtwin.robot.formats.reading import describe
@@ -115,7 +115,7 @@ def identify_flow(robot: Robot, log: Log, *, settling: float = 0.1) -> FlowIdent
 
 
 def _tabulate_parameters(
-    bench: ActuatorBench, names: Names, found: Estimate
+    bench: ActuatorBench, names: Names, found: ParameterEstimate
 ) -> tuple[ActuatorParameter, ...]:
     oil, valve = bench.cylinder.circuit.oil, bench.cylinder.circuit.valve
     had = {

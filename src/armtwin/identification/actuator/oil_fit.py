@@ -14,7 +14,7 @@ from armtwin.files.comma_table import comma_table
 from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
-from armtwin.identification.fitting.estimate import Estimate
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.identification.fitting.separable import Shapes, fit, fit_separable, mean_of
 from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
@@ -131,7 +131,7 @@ def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -
     return _oil(M, (mean, fit(columns, beta)), len(M) - 2)
 
 
-def _oil(M: Floats, parts: Sequence[Estimate], freedom: int) -> OilEstimate:
+def _oil(M: Floats, parts: Sequence[ParameterEstimate], freedom: int) -> OilEstimate:
     """The oil by parts of its parameters, and the resonances that follow."""
     values = np.concatenate([part.values for part in parts])
     std = np.concatenate([part.std for part in parts])

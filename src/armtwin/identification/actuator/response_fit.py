@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Estimate, Noise, even_blocks
+from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, even_blocks
 from armtwin.identification.fitting.separable import Shapes, fit_separable
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.frequency_response import (
@@ -82,7 +82,7 @@ class ActuatorFit:
         responses: The measured response of each test.
     """
 
-    estimate: Estimate
+    estimate: ParameterEstimate
     gains: Floats
     misfit: float
     responses: tuple[FrequencyResponse, ...]
@@ -175,7 +175,7 @@ def fit_responses(
     known: Sequence[FrequencyResponse],
     answers: Callable[[Floats], list[np.ndarray]],
     shapes: Shapes,
-) -> Estimate:
+) -> ParameterEstimate:
     """Gain of each response, and the shapes of a model of them all.
 
     Where a parameter is not identifiable, the log is not of the set-up that is fitted.

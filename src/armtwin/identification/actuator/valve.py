@@ -15,7 +15,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.actuator.response_fit import fit_responses
-from armtwin.identification.fitting.estimate import Estimate
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.identification.fitting.separable import Shapes
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.frequency_response import LEAST_COHERENCE, FrequencyResponse, of_neighbours
@@ -74,7 +74,7 @@ class ValveFit:
     peak_hz: float
     peak_db: float
     by_peak: Floats
-    estimate: Estimate
+    estimate: ParameterEstimate
     gain: float
     misfit: float
 

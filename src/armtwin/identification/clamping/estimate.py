@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from armtwin.identification.fitting.estimate import Estimate
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.maths.batch import Names
 
 
@@ -52,7 +52,7 @@ class TransmissionEstimate:
         return replace(self, **changes)
 
 
-def named(name: str, found: Estimate) -> dict[str, Any]:
+def named(name: str, found: ParameterEstimate) -> dict[str, Any]:
     """The first of estimated numbers as keys of a `TransmissionEstimate`."""
     numbers = (found.values[0], found.std[0], found.half_width[0])
     keys = (name, f"{name}_std", f"{name}_half")

@@ -27,7 +27,7 @@ from armtwin.identification.clamping.hysteresis import (
     slopes_of_distances,
     turns_of,
 )
-from armtwin.identification.fitting.estimate import Estimate, Noise, assess
+from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, assess
 from armtwin.identification.fitting.separable import Shapes, search
 from armtwin.maths.batch import Floats, Indices, TwoArrays
 
@@ -208,7 +208,7 @@ def _far_half_cycles(theta: Floats, turns: Turns) -> list[int]:
     return far.tolist()
 
 
-def _assess(theta: Floats, turns: Turns, gap: bool) -> Estimate:
+def _assess(theta: Floats, turns: Turns, gap: bool) -> ParameterEstimate:
     """The parameters that were free, half-cycles being independent of each other."""
     free = FREE if gap else FREE_WITHOUT_GAP
     e = distances(theta, turns)
@@ -223,7 +223,7 @@ def _assess(theta: Floats, turns: Turns, gap: bool) -> Estimate:
 
 
 def _build_estimate(
-    fitted: Estimate, residual: Floats, gap: bool, outliers: list[int], count: int
+    fitted: ParameterEstimate, residual: Floats, gap: bool, outliers: list[int], count: int
 ) -> TransmissionEstimate:
     rms = float(np.sqrt(np.mean(residual**2)))
     notes = [f"{count - len(outliers)} half-cycles after a turn used, rms distance {rms:.3g} N m"]

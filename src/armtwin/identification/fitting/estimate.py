@@ -86,7 +86,7 @@ class Noise:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ParameterEstimate:
     """Estimated parameters.
 
     Attributes:
@@ -137,7 +137,7 @@ class Estimate:
         ratio = student(self.freedom, confidence) / student(self.freedom)
         return np.asarray(ratio * self.half_width)
 
-    def only(self, which: Choice) -> Estimate:
+    def only(self, which: Choice) -> ParameterEstimate:
         """Some of the parameters, by their numbers, flags or a slice."""
         chosen = np.arange(len(self.values))[which]
         square = np.ix_(chosen, chosen)
@@ -151,7 +151,7 @@ class Estimate:
 
     def transform(
         self, function: Callable[[Floats], Floats], sizes: ArrayLike | None = None
-    ) -> Estimate:
+    ) -> ParameterEstimate:
         """Functions of the parameters, with covariances to first order.
 
         Args:
@@ -175,14 +175,14 @@ class Estimate:
             freedom=freedom,
         )
 
-    def exponential(self) -> Estimate:
+    def exponential(self) -> ParameterEstimate:
         """The numbers whose logarithms these are."""
         return self.transform(np.exp, 1.0 + 0 * self.values)
 
 
 def assess(
     values: Floats, slopes: Floats, residual: Floats, noise: Noise, prior: ArrayLike = 0.0
-) -> Estimate:
+) -> ParameterEstimate:
     """The estimate of parameters that least squares found.
 
     Args:
@@ -211,7 +211,7 @@ def assess(
         clustered, freedom = _cluster(J @ root, e, np.repeat(noise.blocks, n), root)
     deviations = np.sqrt(np.maximum(np.diag(white), 1e-300)), np.sqrt(np.diag(clustered))
     widths = student(rows_free) * deviations[0], student(freedom) * deviations[1]
-    return Estimate(
+    return ParameterEstimate(
         values=values,
         covariance=_scaled(white, np.maximum(*deviations) / deviations[0]),
         reach=_scaled(white, np.maximum(*widths) / deviations[0]),

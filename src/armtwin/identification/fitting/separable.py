@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.identification.fitting.estimate import Estimate, Noise, assess
+from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, assess
 from armtwin.identification.fitting.factors import triangle
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 
@@ -157,7 +157,7 @@ def bend(model: Model, shapes: Shapes, x: Floats, here: Coefficients) -> Floats:
 
 def fit(
     columns: Floats, target: Floats, noise: Noise | None = None, used: Flags | None = None
-) -> Estimate:
+) -> ParameterEstimate:
     """Fit coefficients to rows of one or several channels.
 
     Args:
@@ -169,7 +169,7 @@ def fit(
     return fit_separable(lambda _: (columns, target), Shapes(np.zeros(0)), noise, used)
 
 
-def mean_of(values: Floats, independent: float | None = 1.0) -> Estimate:
+def mean_of(values: Floats, independent: float | None = 1.0) -> ParameterEstimate:
     """Mean of values (m,), of which a share is independent."""
     return fit(np.ones((len(values), 1)), values, Noise(independent=independent))
 
@@ -179,7 +179,7 @@ def fit_separable(
     shapes: Shapes,
     noise: Noise | None = None,
     used: Flags | None = None,
-) -> Estimate:
+) -> ParameterEstimate:
     """Fit coefficients and shapes, in this order, to rows of one or several channels.
 
     Args:

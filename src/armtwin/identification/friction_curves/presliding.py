@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.half_cycles import find_half_cycles
-from armtwin.identification.fitting.estimate import Estimate, Noise
+from armtwin.identification.fitting.estimate import Noise, ParameterEstimate
 from armtwin.identification.fitting.separable import Shapes, fit_separable
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
@@ -253,7 +253,9 @@ def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats, NDArray[np.int
     return travel, *every
 
 
-def _fit_travel(x: Floats, share: Floats, number: NDArray[np.intp], first: float) -> Estimate:
+def _fit_travel(
+    x: Floats, share: Floats, number: NDArray[np.intp], first: float
+) -> ParameterEstimate:
     """Logarithm of the travel of share = 1 - exp(-x / travel); rises are independent."""
 
     def model(logs: Floats) -> TwoArrays:

@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Estimate, Noise
+from armtwin.identification.fitting.estimate import Noise, ParameterEstimate
 from armtwin.identification.fitting.separable import Shapes, block_diagonal, fit, fit_separable
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
@@ -121,7 +121,7 @@ def fit_temperature(
     return TemperatureFit(means, laws, deviations, reference, *numbers, name)
 
 
-def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> Estimate:
+def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> ParameterEstimate:
     """Linear numbers at each temperature with one shape that suits all, from that of a law on.
 
     Numbers of each temperature, then the logarithms of the shape: an error of the shape shifts the

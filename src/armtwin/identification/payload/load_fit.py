@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Estimate
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.identification.fitting.separable import fit
 from armtwin.identification.payload.difference import SIZES, LoadRows
 from armtwin.maths.batch import Flags, Floats
@@ -27,7 +27,7 @@ class LoadFit:
         explained: Share of the target's power that they explain, (n,).
     """
 
-    ten: Estimate
+    ten: ParameterEstimate
     explained: Floats
 
     @property
@@ -40,7 +40,7 @@ class LoadFit:
         """Mass [kg]."""
         return float(self.parameters[0])
 
-    def seen(self) -> Estimate:
+    def seen(self) -> ParameterEstimate:
         """Mass, centre (3) and inertia about the centre (6)."""
         return self.ten.transform(_centre_and_inertia, SIZES)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.load import dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.identification.fitting.estimate import Estimate, Noise, even_blocks
+from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, even_blocks
 from armtwin.identification.fitting.separable import fit
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -183,7 +183,7 @@ def _slides(w: Floats, around: int) -> Flags:
     return np.asarray(moving)
 
 
-def _fit(columns: Floats, target: Floats, noise: Noise) -> Estimate:
+def _fit(columns: Floats, target: Floats, noise: Noise) -> ParameterEstimate:
     """Coefficients of all elements."""
     if not columns.any(axis=(0, 1)).all():
         raise ArmtwinError("worm: a friction element never moves in these runs")
