@@ -69,7 +69,7 @@ def flange_columns(robot: Robot, motion: Motion) -> Floats:
 def arm_torque(robot: Robot, motion: Motion) -> Floats:
     """Torque of the arm by its file, friction included, (m, n)."""
     torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
-    return np.asarray(torque + robot.friction_torque(motion.v, motion.q))
+    return np.asarray(torque + robot.friction_torque(motion.v, motion.q, motion.a))
 
 
 def by_difference(robot: Robot, runs: SynchronisedRuns, cutoff: float | None) -> LoadRows:

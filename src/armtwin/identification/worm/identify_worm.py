@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.friction.load import dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, even_blocks
 from armtwin.identification.fitting.separable import fit
@@ -30,7 +29,8 @@ from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.dynamics.load_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.friction_columns import friction_columns
+from armtwin.robot.dynamics.load_friction import beyond_gears, load_column
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -150,20 +150,17 @@ def _equations(
     for run in runs:
         columns, sliding = [], np.ones(len(run.v), dtype=bool)
         on_links = beyond_gears(robot.assembly, run.rigid, run.v, run.a)
-        for element, row in group:
-            w = run.v @ row.weights
-            sliding &= _slides(w, run.around)
-            own = np.asarray(element.law.columns(w))
-            for column in own.T:
-                columns.append(column[:, None] * row.weights[joints])
+        for found, (_, row) in zip(friction_columns(group, run.v, run.q), group, strict=True):
+            sliding &= _slides(run.v @ row.weights, run.around)
+            columns.append(found.columns[:, None] * found.row[:, joints, None])
         of_loads = []
         for name in elements:
             element, row = next(pair for pair in group if pair[0].name == name)
-            load = load_of(run.robot.assembly, on_links, row)
-            w = run.v @ row.weights
-            shape = np.sign(w) * dry_share(element.law, w)
-            of_loads.append((np.abs(load) * shape)[:, None] * row.weights[joints])
-        plain.append(np.stack(columns, axis=2))
+            column = load_column(
+                run.robot.assembly, on_links, row, element.law, run.v @ row.weights
+            )
+            of_loads.append(column[:, None] * row.weights[joints])
+        plain.append(np.concatenate(columns, axis=2))
         loaded.append(np.stack(of_loads, axis=2))
         target.append((run.tau - run.rigid)[:, joints])
         used.append(sliding)
