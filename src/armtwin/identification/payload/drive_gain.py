@@ -20,6 +20,7 @@ from armtwin.identification.payload.load_fit import LoadFit, share_explained
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.robot.robot import Robot
 
+CLOSE = 1e-6  # relative change at which the search of the constants ends
 TRUSTED = 0.1  # relative deviation above which a constant is not identified
 
 
@@ -80,8 +81,14 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
         constant = np.exp(logs)
         return Z[:, :, 1:] / constant[:, None], rows.target - heavy / constant
 
+    def slopes(logs: Floats, nine: Floats) -> Floats:
+        current = (Z[:, :, 1:] @ nine + heavy) / np.exp(logs)
+        return -np.eye(motors) * current[:, :, None]
+
     start = _first(Z[:, :, 1:], heavy, rows.target, used)
-    found = fit_separable(model, Shapes(np.log(start)), rows.noise, used)
+    found = fit_separable(
+        model, Shapes(np.log(start), close=CLOSE, slopes=slopes), rows.noise, used
+    )
     nine, logs = found.only(slice(0, 9)), found.only(slice(9, 9 + motors))
     ten = replace(
         nine,
