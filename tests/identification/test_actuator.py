@@ -97,9 +97,9 @@ def noise_log(mass):
     return at.run_experiment(asked.with_values({"payload.weight_5_1.body.mass": mass})).log
 
 
-def measured(log, rng):
+def measured(log, rng, noise=0.03):
     """A log whose speed is read with 3 % of noise."""
-    v = log.v + 0.03 * log.v.std() * rng.normal(size=log.v.shape)
+    v = log.v + noise * log.v.std() * rng.normal(size=log.v.shape)
     return at.Log.of(log.time, q=log.q, v=v, q_ref=log.q_ref)
 
 

@@ -32,6 +32,11 @@ LAWS: Mapping[str, type[Law]] = {
     "hyperbolic": Hyperbolic,
     "makkar": Makkar,
 }
+# interchangeable slopes of laws
+TANGENTS: Mapping[type[Law], Names] = {
+    Makkar: ("rise_slope", "fall_slope"),
+    Hyperbolic: ("first_slope", "second_slope"),
+}
 BEYOND = 20.0  # how far beyond the slowest and the fastest point a shape's speed may lie
 EXPONENTS = (0.1, 2.0)
 FILM_EXPONENTS = (0.01, 0.99)  # of a film whose shear grows with the speed
@@ -67,11 +72,10 @@ def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
 
 
 def sort_shape(kind: type[Law], shape: Floats) -> Floats:
-    """Shape parameters of a law in their order: Makkar's bump rises by its steeper tangent."""
-    if kind is not Makkar:
+    """Shape parameters of a law in their order: of two tangents the steeper one is the first."""
+    if kind not in TANGENTS:
         return shape
-    names = shape_names(kind)
-    slopes = [names.index("rise_slope"), names.index("fall_slope")]
+    slopes = [shape_names(kind).index(name) for name in TANGENTS[kind]]
     found = shape.copy()
     found[slopes] = np.sort(shape[slopes])[::-1]
     return found

@@ -16,9 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from armtwin.identification.fitting.estimate import CONFIDENCE, student
 from armtwin.identification.transmission.result import JointTransmission, TransmissionIdentification
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
+    BLOCKS,
     TwistRows,
     joints_with_two_encoders,
     twist_rows,
@@ -126,8 +128,8 @@ def _identifiable_joints(rows: TwistRows) -> list[int]:
     cautious = [_cautious(half) for half in halves]
     identified = []
     for j in every:
-        is_positive = all(_exceeds(fit, j) for fit in (whole, *cautious))
-        if is_positive and _predicts(j, every, halves):
+        holds = all(_exceeds_on_half(fit, j) for fit in cautious)
+        if _exceeds(whole, j) and holds and _predicts(j, every, halves):
             identified.append(j)
     return identified
 
@@ -149,6 +151,12 @@ def _cautious(rows: TwistRows) -> TwistFit:
 def _exceeds(fit: TwistFit, j: int) -> bool:
     """Whether a compliance is positive with 95 % confidence."""
     return bool(fit.compliance.least[j] > 0)
+
+
+def _exceeds_on_half(fit: TwistFit, j: int) -> bool:
+    """As above on half of the logs, by all of its blocks: few of them alone hold a motion."""
+    deviations = student(BLOCKS // 2 - 1, 2 * CONFIDENCE - 1)
+    return bool(fit.compliance.value[j] > deviations * fit.compliance.std[j])
 
 
 def _predicts(j: int, every: list[int], halves: tuple[TwistRows, TwistRows]) -> bool:
