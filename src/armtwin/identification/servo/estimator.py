@@ -25,6 +25,7 @@ from armtwin.identification.servo.selection import PARTS, ChosenLaw
 from armtwin.identification.servo.structure import (
     LOAD,
     NO_POLE,
+    SPEED,
     TERMS,
     DriveSignals,
     Poles,
@@ -66,11 +67,16 @@ class DriveLaw:
 
     def predicted(self, drive: DriveSignals) -> Floats:
         """Predicted error q_ref - q on a reference, up to a constant, (m,)."""
-        error = columns(drive, self.poles, self.sign_speed) @ self.theta
+        error = columns(drive, self.poles, self.sign_speed, self.late) @ self.theta
         if self.side == "link" and self.offset is not None:
             twist = self.offset.lateness * drive.v + self.offset.compliance * drive.torque
             error = error - respond_to_encoder(self.poles, twist - twist[0], drive.rate)
         return np.asarray(error)
+
+    @property
+    def late(self) -> float:
+        """Time by which the speed of the reference is late, at least 0 [s]."""
+        return max(self.coefficient(SPEED), 0.0)
 
     def coefficient(self, term: int) -> float:
         """The coefficient of a term, 0 where it is not in use."""
@@ -96,11 +102,14 @@ def estimate(
     """
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
-    if poles.p1 > NO_POLE:
-        poles = fit.searched(poles, inertia)
-    theta = fit.solve(poles).values
     whole = np.zeros(len(TERMS))
-    whole[list(chosen.terms)] = theta[: len(chosen.terms)]
+    for _ in range(ROUNDS):
+        if poles.p1 > NO_POLE:
+            poles = fit.searched(poles, inertia)
+        whole[list(chosen.terms)] = fit.solve(poles).values[: len(chosen.terms)]
+        former, fit.late = fit.late, max(float(whole[SPEED]), 0.0)
+        if abs(fit.late - former) <= NEAR * fit.late:
+            break
     interval = fit.interval(poles)
     return DriveLaw(poles, chosen.side, chosen.terms, whole, sign_speed, offset, interval)
 
@@ -115,6 +124,7 @@ class _Fit:
 
     def __init__(self, logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> None:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
+        self.late = 0.0
         self.blocks = even_blocks([len(log.time) for log in logs], PARTS)
 
     def table(self, poles: Poles) -> TwoArrays:
@@ -122,7 +132,7 @@ class _Fit:
         terms = list(self.chosen.terms)
         tables, targets, free = [], [], []
         for log in self.logs:
-            tables.append(columns(log, poles, self.sign_speed)[:, terms])
+            tables.append(columns(log, poles, self.sign_speed, self.late)[:, terms])
             free.append(free_columns(log.time, poles))
             targets.append(self._target(log, poles))
         used = np.concatenate(tables)
@@ -214,7 +224,9 @@ def residual_squares(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed
 
 def cross_validate(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
     """Residual of each left-out part of each log by a fit to all others, (m,)."""
-    return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)
+    fit = _Fit(logs, chosen, law.sign_speed)
+    fit.late = law.late
+    return fit.left_out(law.poles)
 
 
 def _values(poles: Poles) -> Floats:
