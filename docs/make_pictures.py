@@ -27,7 +27,7 @@ FIT = (
     ("Log", "logs/log"),
     ("Clean log", "logs/cleaning"),
     ("Regression: columns and target", "mechanics/regressor"),
-    ("One estimator", "identification/fitting/least_squares"),
+    ("One estimator", "identification/fitting/separable"),
     ("Estimate", "identification/rigid_body/evaluation/estimate"),
     ("Robot file", "robot/files"),
 )

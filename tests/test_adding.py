@@ -207,7 +207,8 @@ def test_a_new_robot_is_listed_checked_simulated_and_analysed(used):
 def test_a_new_experiment_is_public_and_loads_no_other(used):
     experiment = used["experiment"]
     assert experiment["public"] == ["Swing", "fit_swing"]
-    assert not [name for name in experiment["loaded"] if "swing" not in name]
+    own = ("armtwin.identification.swing", "armtwin.identification.fitting")
+    assert [name for name in experiment["loaded"] if not name.startswith(own)] == []
 
 
 def test_line_card_terminal_and_page_show_a_new_experiment(used):
@@ -222,6 +223,7 @@ def test_the_numbers_of_a_new_experiment_are_in_json_table_and_plot(used):
     """Turning points of a damped swing come half a period apart; damping shifts them all alike."""
     experiment = used["experiment"]
     assert experiment["json"]["length_m"] == pytest.approx(LENGTH, rel=1e-3)
+    assert 0 < experiment["json"]["half_width_m"] < 1e-3 * LENGTH
     times = [record["time_s"] for record in experiment["json"]["turns"]]
     assert np.diff(times) == pytest.approx(PERIOD / 2, rel=1e-3)
     assert experiment["frame"] == times

@@ -22,6 +22,7 @@ class Hyperbolic(
     dry=("first", "second"),
     thermal=("viscous",),
     has_curve=True,
+    tangents=("first_slope", "second_slope"),
 ):
     """τ = first tanh(first_slope w) + second tanh(second_slope w) + viscous w.
 

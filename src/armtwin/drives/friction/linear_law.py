@@ -22,6 +22,7 @@ class LinearLaw:
             its f.
         thermal: Those that scale with the viscosity of the oil.
         has_curve: Whether it is fitted to torques at constant speeds, which show all its numbers.
+        tangents: Slopes that may be interchanged, of which the steepest comes first.
     """
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # every law is a dataclass
@@ -30,6 +31,7 @@ class LinearLaw:
     dry: ClassVar[Names]
     thermal: ClassVar[Names]
     has_curve: ClassVar[bool]
+    tangents: ClassVar[Names]
 
     def __init_subclass__(
         cls,
@@ -38,8 +40,10 @@ class LinearLaw:
         dry: Names = (),
         thermal: Names = (),
         has_curve: bool = False,
+        tangents: Names = (),
     ) -> None:
         cls.has_curve = has_curve
+        cls.tangents = tangents
         cls.coefficients = tuple(units.items())
         cls.dry = dry
         cls.thermal = thermal

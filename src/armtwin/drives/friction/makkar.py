@@ -20,6 +20,7 @@ class Makkar(
     dry=("bump", "level"),
     thermal=("viscous",),
     has_curve=True,
+    tangents=("rise_slope", "fall_slope"),
 ):
     """τ = bump (tanh(rise_slope w) - tanh(fall_slope w)) + level tanh(level_slope w) + viscous w.
 

@@ -56,11 +56,8 @@ def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
 
 
 def sort_shape(kind: type[Law], shape: Floats) -> Floats:
-    """Shape parameters of a law in their order: Makkar's bump rises by its steeper tangent."""
-    if kind is not Makkar:
-        return shape
-    names = shape_names(kind)
-    slopes = [names.index("rise_slope"), names.index("fall_slope")]
+    """Shape parameters of a law in their order: of two tangents the steeper one is the first."""
+    slopes = [shape_names(kind).index(name) for name in kind.tangents]
     found = shape.copy()
     found[slopes] = np.sort(shape[slopes])[::-1]
     return found

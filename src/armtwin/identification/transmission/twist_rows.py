@@ -118,7 +118,7 @@ def _rows(
     rate = (len(log.time) - 1) / float(np.ptp(log.time))
     cleaned = clean_log(log, min(CUTOFF, rate / LEAST_RATE), Recipe(), torque)
     motion, grid = cleaned.motion, cleaned.clean.time
-    friction = robot.friction_torque(motion.v, motion.q)
+    friction = robot.friction_torque(motion.v, motion.q, motion.a)
     rotors = motion.a @ robot.assembly.rotors.inertia
     load = cleaned.clean.tau - rotors - friction
     # from the first sample whose past the log holds
