@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -297,15 +298,17 @@ class Emitter:
     def _computed(self, table: str, indices: list[Any], lane: int = 0) -> Any:
         """Pointer to an element of an array at computed indices."""
         memory, first, shape = self.memory.arrays[table]
+        known, stride = first, math.prod(shape)
         flat: Any = INTEGER(0)
         for index, length in zip(indices, shape, strict=True):
-            flat = self.builder.mul(flat, INTEGER(length))
-            flat = self.builder.add(flat, index)
-        flat = self.builder.add(flat, INTEGER(first))
-        if self.lanes > 1:
-            flat = self.builder.mul(flat, INTEGER(self.lanes))
-            flat = self.builder.add(flat, INTEGER(lane))
-        return self.builder.gep(self.pointers[memory], [flat])
+            stride //= length
+            if isinstance(index, ir.Constant):
+                known += stride * index.constant
+            else:
+                flat = self.builder.add(flat, self.builder.mul(index, INTEGER(stride)))
+        flat = self.builder.mul(flat, INTEGER(self.lanes))
+        pointer = self.builder.gep(self.pointers[memory], [flat])
+        return self.builder.gep(pointer, [INTEGER(self.lanes * known + lane)])
 
     def _arithmetic(self, name: str, values: list[Any]) -> Any:
         b = self.builder
