@@ -147,12 +147,14 @@ def transmission():
     asked = at.Trajectory.sampled(RATE, q, v, np.gradient(v, 1 / RATE, axis=0))
     log = at.simulate(robot, asked, at.Model(joints="elastic", quantise=False)).log
     keep = slice(10, None)
+    # a torque is held for a cycle: at its beginning the mean of both acts
+    acting = 0.5 * (log.tau_m[9:-1] + log.tau_m[10:])
     q_link = CubicSpline(log.time, log.q_link)(log.time - late)[keep]
     truth = {row.joint: row.stiffness for row in robot.description.transmission}
 
     def draw(rng):
         seen = q_link + 6e-5 * rng.standard_normal(q_link.shape)
-        one = at.Log.of(log.time[keep], q=log.q[keep], tau_m=log.tau_m[keep], q_link=seen)
+        one = at.Log.of(log.time[keep], q=log.q[keep], tau_m=acting, q_link=seen)
         found = at.identify_transmission(robot, [one])
         scores = {"offset": even_score(late, found.offset, found.fit.offset_half)}
         for row in found.table:
