@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armtwin.errors import ArmtwinError as ArmtwinError, FileError as FileError, FormerNameError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names, once: editors and type checkers read this block, and so does `_find_modules`;
 # a module is imported when one of its names is first asked for.

@@ -13,11 +13,11 @@ from difflib import get_close_matches
 from typing import Any
 
 LONGEST_MESSAGE = 1900  # characters
-LONGEST_PROBLEM = 500
+LONGEST_PROBLEM = 500  # characters of one problem of a file
 MOST_PROBLEMS = 20  # of a file that are shown
 LONGEST_WORD = 60  # that is compared with the known ones
 MOST_CHOICES = 100  # that a word is compared with, or of which some are listed
-LISTED = 40
+LISTED = 40  # choices that a message lists
 # controls, also those of direction, halves of pairs, separators of lines
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 JOINERS = "\u200c\u200d\u00ad"  # belong to the spelling of some languages

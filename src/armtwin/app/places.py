@@ -23,32 +23,21 @@ ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
 ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
 EXPERIMENT_KEYS = {"setup", "setpoint"}  # that only an experiment's file has
 SWEEP_KEYS = {"axis", "jobs"}  # that only a sweep's file has
-# what the folder's name of each command ends in
+# what the folder's name of a command ends in, where that is not the command's last word
 SUFFIXES = {
     "predict": "",
     "compare": "_compared",
     "identify": "_identified",
     "complete": "_completed",
-    "servo": "_servo",
     "analyse": "_analysed",
     "correct": "_corrected",
     "simulate": "_simulated",
     "excite": "_excitation",
-    "payload": "_payload",
     "clamp": "_clamped",
-    "transmission": "_transmission",
-    "frequency": "_frequency",
-    "actuator resonances": "_resonances",
-    "actuator noise": "_noise",
-    "actuator valve": "_valve",
-    "actuator flow": "_flow",
-    "sensitivity": "_sensitivity",
     "sweep": "_swept",
     "friction curves": "_friction",
     "friction shapes": "_friction_shapes",
     "friction load": "_friction_load",
-    "friction presliding": "_presliding",
-    "warmup": "_warmup",
 }
 
 
@@ -205,7 +194,8 @@ def result_folder(
     source: Source, output: Output, inputs: Collection[Path], names: Collection[str]
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    folder = source.folder(SUFFIXES[source.command]) if output.out is None else output.out
+    suffix = SUFFIXES.get(source.command, f"_{source.command.split()[-1]}")
+    folder = source.folder(suffix) if output.out is None else output.out
     place = ResultFolder(folder, source.run_in(folder), names, inputs, output.force)
     place.check()
     return place

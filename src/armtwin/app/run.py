@@ -88,7 +88,7 @@ class ResultBeside:
 REPORT, LOG = "report.html", "log.csv"
 ROBOT = "robot.toml"
 COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
-FAILED = 1
+FAILED = 1  # exit code of a result that did not come out well
 
 
 @dataclass(frozen=True)

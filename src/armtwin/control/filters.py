@@ -17,7 +17,7 @@ from armtwin.maths.compiled import compiled, inlined
 from armtwin.robot.schema.servo import Filter
 from armtwin.robot.schema.servo_rule import for_each
 
-PASS = (1.0, 0.0, 0.0, 0.0, 0.0)
+PASS = (1.0, 0.0, 0.0, 0.0, 0.0)  # coefficients of a filter that lets everything through
 DEFAULT_DAMPING = float(np.sqrt(0.5))
 
 

@@ -15,7 +15,7 @@ from armtwin.maths.interpolation import hermite_cubics
 from armtwin.maths.quantities import Angle, Area
 from armtwin.maths.traced_fields import Index, Table
 
-TURN_INTERVALS = 2048
+TURN_INTERVALS = 2048  # cubics over one turn
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.drives.friction.curves import at_viscosity, coefficients
+from armtwin.drives.friction.curves import at_viscosity
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
@@ -92,8 +92,7 @@ def warm_up(
     temperature, torque = np.empty(cycles), np.empty(cycles)
     for k in range(cycles):
         warm = at_viscosity(law, viscosity_factor(thermal, T))
-        values = np.array(list(coefficients(warm).values()))
-        friction = warm.columns(w) @ values
+        friction = warm.sliding_torque(w)
         power = float(np.mean(friction * w))
         final = thermal.ambient + power / thermal.loss
         T = final + (T - final) * fade

@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from armtwin.errors import ArmtwinError, FileError
 
-MB = 1024 * 1024
-CHUNK = MB
+MB = 1024 * 1024  # bytes
+CHUNK = MB  # bytes that are read at once
 # a file that unpacks to more than this multiple of its size is a trap, where that is not small
 PACKED_SHARE, SMALL = 200, 64 * MB
 # bits of st_mode and what they mean

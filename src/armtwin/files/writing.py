@@ -16,7 +16,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.shape import KIND_KEYS, Tables, items_of
 from armtwin.maths.units import units_of
 
-WIDTH = 100
+WIDTH = 100  # characters of a line of TOML
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # that TOML takes without quotes
 
 

@@ -19,7 +19,7 @@ from armtwin.maths.batch import Pair
 from armtwin.maths.units import split_quantity
 
 SAME = 1e-12  # relative difference within which a number is the same
-MOST_DIGITS = 17
+MOST_DIGITS = 17  # with which every double reads back as it was
 
 
 def as_written(tables: Tables, like: Tables) -> Tables:

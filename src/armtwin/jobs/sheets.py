@@ -17,7 +17,7 @@ from armtwin.files.opening import POINTS, read_text
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 
-MOST_POINTS = 200_000
+MOST_POINTS = 200_000  # of a points file
 SEMICOLONS = "values must be separated by semicolons where numbers have a decimal comma"
 
 

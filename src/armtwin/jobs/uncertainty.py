@@ -39,7 +39,7 @@ LENGTHS = ("placement", "placement.x", "placement.y", "placement.z")
 ANGLES = ("placement.yaw",)
 NAMES = (*RATIOS, *LENGTHS, *ANGLES)
 BY_NAME = ("servo.bandwidth", "friction")  # before the name of a drive or of a friction element
-LEAST_DRAWS, MOST_DRAWS = 8, 8192
+LEAST_DRAWS, MOST_DRAWS = 8, 8192  # sampled variants, a power of 2 (Sobol)
 
 FURTHEST, MOST_TURNED = 0.5, 0.5  # of a workpiece [m], [rad]: beyond, another place was meant
 MISPLACEMENT = Unit("m", at_least=0, plausible=FURTHEST, hint="mm")

@@ -19,10 +19,10 @@ from armtwin.errors import FileError
 from armtwin.files.opening import BAG, BAG_METADATA, CHUNK, MB, open_plain_file, read_text
 
 LARGEST_CHUNK = 256 * MB
-DEEPEST_YAML = 20
+DEEPEST_YAML = 20  # levels of the metadata of a bag
 SUFFIXES = (".bag", ".mcap", ".db3")
 BAG_MAGIC, MCAP_MAGIC = b"#ROSBAG V2.0\n", b"\x89MCAP0\r\n"
-CHUNK_OF_BAG, CHUNK_OF_MCAP, CHANNEL_OF_MCAP = 5, 6, 4
+CHUNK_OF_BAG, CHUNK_OF_MCAP, CHANNEL_OF_MCAP = 5, 6, 4  # kinds of records in their formats
 ENTRIES = "select type, name, substr(sql, 1, 60) from sqlite_master limit 100"
 TABLES = ("schema", "metadata", "topics", "messages", "message_definitions")
 PACKED_MODE = re.compile(r"^\s*compression_mode:\s*[\"']?(file|message)\b", re.I | re.M)

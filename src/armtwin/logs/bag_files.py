@@ -23,7 +23,7 @@ from armtwin.logs.columns import Columns
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
-MOST_MESSAGES = 5_000_000
+MOST_MESSAGES = 5_000_000  # joint states of a bag
 # what Python raises in the readers of bags where a file is cut off, overwritten or made up
 DAMAGE = (
     OSError,

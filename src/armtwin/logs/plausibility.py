@@ -21,7 +21,7 @@ from armtwin.maths.narrow import largest, ranges
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
-TURN = 2 * np.pi
+TURN = 2 * np.pi  # [rad]
 UNITS = {"ms": ("milliseconds", 1e3), "us": ("microseconds", 1e6), "ns": ("nanoseconds", 1e9)}
 TURNS = (5.0, 25.0)  # speeds of a turning joint that are usual, and beyond those of any arm [rad/s]
 SLIDES = (1.0, 10.0)  # speed as above of a prismatic joint [m/s]

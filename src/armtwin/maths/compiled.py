@@ -42,7 +42,7 @@ from armtwin.maths.sources import source_stamp
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KEPT_STAMPS = 6
+KEPT_STAMPS = 6  # states of the sources whose kernels stay on the disk
 HALF_WRITTEN = 600.0  # seconds after which nobody is still writing a file
 
 

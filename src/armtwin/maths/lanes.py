@@ -51,7 +51,7 @@ def any_lane(builder: Any, conditions: Any) -> Any:
     return builder.icmp_signed("!=", builder.bitcast(conditions, lanes), lanes(0))
 
 
-LANES = 4
+LANES = 4  # doubles in a vector register of 256 bits
 DOUBLE, INTEGER = ir.DoubleType(), ir.IntType(64)
 
 # x + ROUNDER has the nearest whole number to x in its last bits

@@ -18,7 +18,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, spread
 from armtwin.maths.compiled import compiled, inlined
 
-ORDER = 3
+ORDER = 3  # of the derivative that is kept small
 # Samples in a period of the cut-off frequency beyond which means of neighbours are filtered.
 MOST_RATE = 50.0
 _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])

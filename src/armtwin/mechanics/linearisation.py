@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.maths.compiled import compiled
 from armtwin.mechanics.newton_euler import inverse_dynamics
 
-STEP = 1e-100
+STEP = 1e-100  # complex step: its square is zero, so derivatives are exact
 
 
 @compiled

@@ -31,7 +31,7 @@ from armtwin.maths.units import Unit
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Pose
 
-FORMAT = 1
+FORMAT = 1  # of the file
 
 
 @dataclass(frozen=True)

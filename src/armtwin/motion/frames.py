@@ -13,7 +13,7 @@ from armtwin.maths.exact_vectors import cross, dot, minus, over, plus, times
 from armtwin.maths.vectors import Vector, vector
 
 LEAST_SINE = 0.02  # of the angle between the path and the direction that is made perpendicular
-NOWHERE = -1
+NOWHERE = -1  # no such row
 
 
 @exactly

@@ -19,7 +19,7 @@ from armtwin.notebook.scales import Scale
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
 FAR = 10.0  # shares of the pane beyond which a curve is not followed
 MOST_SAMPLES = 3000  # samples of a curve from which on it is thinned
-COLOURS = 7
+COLOURS = 7  # after which colours repeat
 MARKS = {
     "circle": "M0,-4a4,4 0 1 0 0.01,0z",
     "square": "M-3.5,-3.5h7v7h-7z",

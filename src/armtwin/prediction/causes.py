@@ -33,9 +33,9 @@ from armtwin.prediction.verdict import Direction, Span, process_is_on
 
 LEAD = 1.5  # time before a span that is simulated with it [s]
 GROWTH = 1.5  # by which runs of one place may get longer so that they serve another place too
-LEAST_SHARE = 0.1
-MOST_CAUSES = 4
-MOST_SPANS, PEAKS = 8, 3
+LEAST_SHARE = 0.1  # of an error that a named cause explains
+MOST_CAUSES = 4  # named for one stretch
+MOST_SPANS, PEAKS = 8, 3  # stretches, or else peaks, that are explained
 LAST = 0.1  # time before a stop that is explained [s]
 LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
 MOST_SAMPLES = 400  # of a span that are evaluated

@@ -16,7 +16,7 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.trials import Option, Trials, duration_of, highest, round_digits
 from armtwin.prediction.verdict import verdict_on
 
-FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)
+FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)  # of the speed that are tried
 RADII = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 2.0)  # of the job's own
 CLOSE_RADIUS = 1.05  # ratio of a radius that fits to one that does not at which the search ends
 SHIFTS = (0.25, 0.5, 1.0)  # of the workpiece, over the largest allowed one

@@ -26,7 +26,7 @@ CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
 WINDOW = 0.05  # the closest point is sought this far [m] from the commanded one
 STEPS = 30
 FLATTEST = 0.1  # slope of Newton's method
-CLOSE = 1e-12
+CLOSE = 1e-12  # [m] change of the arc length below which the search ends
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from armtwin.files.versions import versions
 from armtwin.maths.batch import Record
 from armtwin.notebook.sections import Block, Data, Facts, Report, Table, Text
 
-RESULT_FORMAT = 2
+RESULT_FORMAT = 2  # of result.json
 
 
 def to_result(report: Report) -> Record:

@@ -36,7 +36,7 @@ from armtwin.robot import files
 from armtwin.robot.dynamics import equations as dynamics
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.equations import Linearisation
-from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
+from armtwin.robot.dynamics.friction_columns import SURE, ContactStates, friction_over_motion
 from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
 from armtwin.robot.formats.denavit_hartenberg import Convention
 from armtwin.robot.kinematics.inverse import InverseKinematics
@@ -497,14 +497,23 @@ class Robot(Result):
             raise ArmtwinError(contract) from None
         return np.asarray(a[..., 0], dtype=np.float64)
 
-    def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
-        """Steady sliding friction on the joints, (..., n); q only where a linkage needs it.
+    def friction_torque(
+        self, v: ArrayLike, q: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> Floats:
+        """Steady sliding friction on the joints, (..., n); 0 where a row is at rest.
 
-        What the load of gears adds is `load_dependent_friction`.
+        Args:
+            v: Joint speeds, (..., n) [rad/s].
+            q: Joint positions, where a linkage or a load needs them.
+            a: Joint accelerations, with which friction that follows the load of gears is that of
+                the motion; without them it is `load_dependent_friction` less.
         """
         lead, speeds, positions = self._speeds(v, q)
-        tau = dynamics.friction_torque(self.assembly, speeds, positions)
-        return self._torques(tau).reshape(*lead, self.n)
+        tau = friction_over_motion(self.assembly.friction, speeds, positions)
+        found = self._torques(tau).reshape(*lead, self.n)
+        if a is None or q is None or not has_loads(self.assembly):
+            return found
+        return found + self.load_dependent_friction(q, v, a)
 
     def load_dependent_friction(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """Friction that the load of gears adds to `friction_torque`, (..., n)."""

@@ -81,7 +81,7 @@ def tick(x: Any, slots: Any, lanes: Any, at_turn: bool, is_pushed: bool, is_logg
     do_evaluate_plant(x)
     if is_logged:
         do_log_state(x)
-    do_before_steps(x)
+    do_before_steps(x)  # what does not change from step to step
     for count in range(int(largest(x, slots.steps, lanes))):
         put(x, slots.step, lanes, count)
         step(x, slots, lanes)

@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.maths.units import CELSIUS, parse_quantity, parse_unit, split_quantity
 from armtwin.sweeps.description import SAMPLED, AxisGroup, SweepDescription
 
-MOST_RUNS = 5_000_000
+MOST_RUNS = 5_000_000  # of a sweep
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from armtwin.sweeps.settings import Changes, overlap, setting
 from armtwin.sweeps.work import SweepRun
 
 SCHEMA = Schema(SweepDescription, "sweep file")
-KEY_BYTES = 16
+KEY_BYTES = 16  # of a hash that names a run
 TRIED = 3  # values of an axis that are tried on each job before anything is run
 MOST_SETTINGS = 4096  # that are cached
 

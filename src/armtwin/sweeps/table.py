@@ -17,7 +17,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Record
 from armtwin.sweeps.rows import COLUMNS, ResultRow
 
-FORMAT = 1
+FORMAT = 1  # of the SQLite file
 MEMORY = ":memory:"
 ASKED = 500  # keys in one query
 BUSY = 2.0  # time [s] to wait for a process that only reads

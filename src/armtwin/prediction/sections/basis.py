@@ -41,7 +41,7 @@ def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
 
 
 LIMITS = ("velocity", "acceleration", "torque")
-GROUPS_NAMED = 5
+GROUPS_NAMED = 5  # groups of assumed numbers in one sentence
 
 DISTANCE = Number(digits=2)
 UNCHECKED = (

@@ -19,8 +19,8 @@ from armtwin.prediction.band.widths import in_words
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import CAPPED, number_of, state_verdict
 
-SHARES_SHOWN = 5
-LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0
+SHARES_SHOWN = 5  # contributions to the uncertainty in the table
+LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0  # percentiles: median and 90 % interval
 TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
 
 

@@ -114,14 +114,6 @@ def linearise(
     return Linearisation(mass_matrix(robot, q, turning), D, K)
 
 
-def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
-    """Steady sliding friction on the joints, (m, n); 0 where a row is at rest, but for offsets."""
-    tau = np.zeros_like(v)
-    for found in friction_columns(robot.friction, v, q):
-        tau += (found.columns @ found.values)[:, None] * found.row
-    return tau
-
-
 def full_regressor(
     robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats, contacts: ContactStates = SURE
 ) -> None:

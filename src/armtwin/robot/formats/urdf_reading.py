@@ -31,7 +31,7 @@ from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Flange, Frame, Link, Mounted, Pose, Tool
 
 TOOL_FRAMES = ("tcp", "tool")
-MOST_LINKS = 5000
+MOST_LINKS = 5000  # of a file
 SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 Carriers = dict[str, tuple[str, Floats]]
 XACRO_ADVICE = (

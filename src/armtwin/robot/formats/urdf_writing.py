@@ -19,7 +19,7 @@ from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint, SlideLimits, TurnLimits
 
 FrictionTorque = Callable[[Floats], Floats]
-UNLIMITED = 1e9
+UNLIMITED = 1e9  # limit that is written where there is none
 SPEEDS = 50  # in each direction at which the friction of a joint is fitted
 EXACT = 1e-6  # relative misfit of a law that is Coulomb and viscous friction
 NOT_IN_URDF = (

@@ -10,8 +10,8 @@ from typing import Any
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.opening import URDF, read_bytes
 
-DEEPEST = 50
-MOST_ELEMENTS = 200_000
+DEEPEST = 50  # levels of elements
+MOST_ELEMENTS = 200_000  # of a file
 LONGEST_TEXT = 200  # characters between two elements that are kept
 
 

@@ -15,8 +15,8 @@ from armtwin.mechanics import kinematics, newton_ik, wrist_arm
 from armtwin.mechanics.wrist_arm import WristArm
 from armtwin.robot.dynamics.assembly import Assembly
 
-RESTARTS = 60
-STEPS = 80
+RESTARTS = 60  # numerical searches before a pose counts as out of reach
+STEPS = 80  # of one search
 MET = 1e-10  # pose error [m, rad] below which a numerical solution counts
 # below which a solution in closed form is one of an arm whose file rounds its right angles
 NEARLY = 1e-7

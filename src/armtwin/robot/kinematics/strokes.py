@@ -19,7 +19,7 @@ from armtwin.maths.batch import Floats, Names, check_array
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
 
-TURN = 2 * np.pi
+TURN = 2 * np.pi  # [rad]
 
 
 @dataclass(frozen=True, eq=False)

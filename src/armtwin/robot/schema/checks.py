@@ -95,7 +95,7 @@ def _driven_problems(description: Description, passive: Counter[str]) -> Sentenc
             yield f"balancer '{balancer.name}' acts on joint '{balancer.joint}', {FOLLOWS}"
 
 
-WRIST_COORDINATES = 5
+WRIST_COORDINATES = 5  # r, z, phi, gamma, psi
 
 
 def problems(description: Description) -> list[str]:

@@ -53,7 +53,7 @@ LargestTorque = Annotated[float, Unit("N m", above=0)]
 LargestForce = Annotated[float, Unit("N", above=0)]
 TensionStiffness = Annotated[float, Unit("N", above=0)]
 BendingStiffness = Annotated[float, Unit("N m^2", above=0)]
-MOST_ELEMENTS = 64
+MOST_ELEMENTS = 64  # of a beam
 
 
 def _count(value: Any) -> int:
