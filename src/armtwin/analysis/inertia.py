@@ -20,8 +20,8 @@ import numpy as np
 
 from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
+from armtwin.analysis.flexible import viscous_friction
 from armtwin.analysis.workspace import ALONG_EDGE, BOUNDARY
-from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Bars, Chart
@@ -238,7 +238,5 @@ def _oil(robot: Robot) -> tuple[Floats, Floats, Floats]:
             )
         oil = drive.circuit.oil
         compliance[k], leakage[k] = oil.compliance, oil.leakage
-        for element, _ in robot.assembly.friction:
-            if element.on == drive.name:
-                viscous[k] += coefficients(element.law).get("viscous", 0.0)
+        viscous[k] = viscous_friction(robot, drive)
     return compliance, leakage, viscous

@@ -39,10 +39,10 @@ class Freedom(NamedTuple):
         stride: Largest change of each of q that Newton's method takes in one go, (n,).
     """
 
-    columns: Any
-    rows: Any
-    twists: Any
-    stride: Any
+    columns: Integers
+    rows: Integers
+    twists: Integers
+    stride: Floats
 
 
 class Geometry(NamedTuple):
@@ -74,7 +74,7 @@ class Tables(NamedTuple):
     masses: Masses
     laws: Laws
     loads: LoadTables
-    rotors: Any
+    rotors: Floats
 
 
 def columns(structure: Structure) -> tuple[Integers, Integers]:

@@ -26,7 +26,12 @@ STEP = 1e-100
 
 @dataclass(frozen=True)
 class Placed:
-    """A structure at coordinates x, (nx,)."""
+    """A structure at one place.
+
+    Attributes:
+        structure: The structure.
+        x: Its coordinates, (nx,).
+    """
 
     structure: Structure
     x: Floats

@@ -110,6 +110,9 @@ def release_redundant(structure: Structure) -> Structure:
 
     A plane four-bar of spatial hinges and beams is held three times too often; the released modes
     stay at zero all the same, and the stresses in them are not determined.
+
+    Args:
+        structure: The structure.
     """
     left, _ = _null_spaces(constraint_jacobian(structure, structure.reference))
     if not len(left):

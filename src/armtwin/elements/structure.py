@@ -162,7 +162,7 @@ class Structure:
     @cached_property
     def reference(self) -> Floats:
         """Coordinates of the reference state, (nx,)."""
-        x = [np.array(point.at) for point in self.parts.points]
+        x = [np.array(point.at, dtype=np.float64) for point in self.parts.points]
         x += [np.array([1.0, 0.0, 0.0, 0.0])] * len(self.parts.triads)
         return np.concatenate(x)
 
@@ -272,6 +272,12 @@ class Structure:
         """Names of the degrees of freedom q."""
         names = [self.column_names[i] for i in self.free_columns]
         return tuple(names + [self.row_names[i] for i in self.free_rows])
+
+    @property
+    def reference_q(self) -> Floats:
+        """Degrees of freedom of the reference state, (n,): where points are, and no deformation."""
+        free = self.free_columns
+        return np.append(self.reference[free], np.zeros(self.n - len(free)))
 
     @cached_property
     def kept(self) -> dict[str, Any]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.elements import blocks, packing
-from armtwin.elements.blocks import Integers
 from armtwin.elements.packing import Tables
 from armtwin.elements.rank import rank_problem
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Flags
 
 
 def tables_of(structure: Structure) -> Tables:
@@ -27,7 +25,9 @@ def _pack_tables(structure: Structure) -> Tables:
     rows, unknowns = structure.prescribed_rows, structure.calculated_columns
     order = None
     if len(rows) == len(unknowns):
-        order = blocks.order_blocks(_dense(pattern[rows], columns[rows], unknowns))
+        whole = np.zeros((len(pattern), len(structure.reference) + 1), dtype=bool)
+        np.put_along_axis(whole, columns, pattern, axis=1)  # -1, beyond the last, is the added one
+        order = blocks.order_blocks(whole[np.ix_(rows, unknowns)])
     if order is None:
         raise ArmtwinError(rank_problem(structure, structure.reference))
     pairs = []
@@ -36,12 +36,3 @@ def _pack_tables(structure: Structure) -> Tables:
     modes = np.array(structure.column_modes)
     known = pattern & (modes[columns] != "held")
     return packing.pack(structure, columns, width, blocks.pack(pairs, columns, known))
-
-
-def _dense(pattern: Flags, columns: Integers, unknowns: Integers) -> Flags:
-    """Pattern of J, (rows, unknowns)."""
-    width = int(max(columns.max(), unknowns.max())) + 1
-    whole = np.zeros((len(pattern), width), dtype=bool)
-    for row, entries in enumerate(pattern):
-        whole[row, columns[row, entries]] = True
-    return whole[:, unknowns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,11 +49,15 @@ class Outside:
 
 
 def solve_sag(
-    places: Coordinates, q: Floats, outside: Outside | None = None, springs: Springs | None = None
+    places: Coordinates,
+    q: Floats,
+    outside: Outside | None = None,
+    springs: Springs | None = None,
+    hold: Callable[[Coordinates, Floats, Outside], Floats] | None = None,
 ) -> Floats:
     """Coordinates at rest with the motors on q: elastic joints and links sag in their springs.
 
-        Z = null space of the motors' rows,   T = - (S Z)⁻ᵀ Zᵀ load(u),   S u = twist(T)
+        Z = null space of the held rows,   T = - (S Z)⁻ᵀ Zᵀ load(u),   S u = twist(T)
 
     With the motors held there are as many springs as degrees of freedom: what each bears is known.
 
@@ -62,7 +67,9 @@ def solve_sag(
         outside: What acts from outside.
         springs: Numbers of the springs, those of the gears and links first; by default those of the
             robot's file.
+        hold: Torques that hold the joints at some coordinates; by default those of rigid links.
     """
+    holding = hold or holding_torques
     u = places.both_sides(q)
     if not places.elastic:
         return u
@@ -75,7 +82,7 @@ def solve_sag(
     bears = np.linalg.inv(rows @ freedom)
     for _ in range(SETTLING):
         load = np.zeros(places.count)
-        load[: places.bodies] = -holding_torques(places, u, outside or Outside())
+        load[: places.bodies] = -holding(places, u, outside or Outside())
         twist = twists_under_load(own, bears.T @ (freedom.T @ load)) - _ripple(places, u, len(rows))
         moved = freedom @ (bears @ (twist - rows @ u))
         u = u + moved
@@ -92,10 +99,10 @@ def twists_under_load(springs: Springs, torque: Floats) -> Floats:
 
 
 def freedom_of(places: Coordinates) -> Floats:
-    """Degrees of freedom while all motors are held, (N, N - motors)."""
+    """Degrees of freedom while motors hold and brakes are on, (N, N - held)."""
     from scipy.linalg import null_space
 
-    return np.asarray(null_space(places.motor_rows))
+    return np.asarray(null_space(places.held_rows))
 
 
 def _ripple(places: Coordinates, u: Floats, count: int) -> Floats:

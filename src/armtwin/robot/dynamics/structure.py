@@ -9,7 +9,7 @@ by a rod between two pins, or by a hinge; joints that follow through it are calc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ from armtwin.elements.placed import Placed
 from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Indices, NamedArrays, NamedNumbers, Names
+from armtwin.maths.batch import Floats, Indices, NamedArrays, Names
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
@@ -117,8 +117,8 @@ class RobotStructure:
         turn = about(np.array([0.0, 0.0, 1.0]), yaw)
         return pose(turn @ self.frames[frame][2], np.asarray(position, dtype=np.float64))
 
-    def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
-        """Linear and angular velocity of a frame per rate of each joint, base axes, (6, joints).
+    def motion(self, placed: Placed, frame: str = "tool") -> Floats:
+        """Linear and angular velocity of a frame per rate of q, base axes, (6, n).
 
         ω = 2 E dl/dt,   E = [-k | l0 1 + [k]×]
         """
@@ -127,8 +127,11 @@ class RobotStructure:
         at, on = places[point], places[triad]
         w, i, j, k = placed.x[on : on + 4]
         E = np.array([[-i, w, -k, j], [-j, k, w, -i], [-k, -j, i, w]])
-        DF = placed.DF[:, list(self.joints)]
-        return np.concatenate([DF[at : at + 3], 2 * E @ DF[on : on + 4]])
+        return np.concatenate([placed.DF[at : at + 3], 2 * E @ placed.DF[on : on + 4]])
+
+    def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
+        """Linear and angular velocity of a frame per rate of each joint, base axes, (6, joints)."""
+        return self.motion(placed, frame)[:, list(self.joints)]
 
     def inverse_kinematics(self, X: ArrayLike, q: ArrayLike, frame: str = "tool") -> Floats:
         """Joint positions at which a frame has a pose, by Gauss's and Newton's method, (joints,).
@@ -458,27 +461,6 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     for i, joint in enumerate(joints):
         builder.body(i, joint)
     return _assemble(assembly, builder.draft, frames)
-
-
-def with_joint_springs(robot: RobotStructure, q: Floats, stiffness: NamedNumbers) -> RobotStructure:
-    """The robot with motors held at q, and joints that turn against their transmissions.
-
-    Args:
-        robot: The robot.
-        q: Positions of the motors, as joint angles, (joints,).
-        stiffness: Of the elastic joints [N m/rad or N/m].
-    """
-    structure = robot.structure
-    angles = dict(zip(robot.joint_names, q.tolist(), strict=True))
-    elements: list[Element] = []
-    for element in structure.parts.elements:
-        if isinstance(element, Hinge) and element.name in stiffness:
-            k = stiffness[element.name]
-            rest = angles[f"{element.name}.twist"]
-            element = replace(element, laws=(ElementSpring(-k * rest, k), None, None))
-        elements.append(element)
-    changed = structure.with_parts(elements=tuple(elements), coordinate_inertia=None)
-    return replace(robot, structure=changed)
 
 
 def _assemble(
