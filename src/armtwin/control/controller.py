@@ -18,6 +18,7 @@ Ref: [Waiboer 2007, section 2.3], [Aarts-Jonker-Waiboer 2006, section 5]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -315,7 +316,7 @@ def with_matched_speed(c: Controller, drive: int) -> Controller:
 
 @inlined
 def interpolate(
-    ref: Any, k: int, m: int, share: float, period: float
+    ref: Floats, k: int, m: int, share: float, period: float
 ) -> tuple[float, float, float, float, float]:
     """Cubic through positions and speeds of set-points k and k + 1 of drive m, at a share between.
 
@@ -345,7 +346,7 @@ def interpolate(
 
 @inlined
 def reference(
-    ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
+    ref: Floats, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
 ) -> tuple[float, float, float, float, float]:
     """Set-points of drive m, ticks after set-point k; what is fed forward may be late."""
     position, speed, acceleration, torque, shifting = interpolate(ref, k, m, within / ticks, period)
@@ -363,7 +364,9 @@ def reference(
 
 
 @inlined
-def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: float) -> float:
+def position_loop(
+    g: Floats, state: Floats, m: int, reading: float, wanted: Sequence[float], dt: float
+) -> float:
     """Position loop of drive m: writes its command and feed-forward, returns the following error.
 
     wanted is (position, speed, acceleration, torque, speed of the shift) as the sensor would read
@@ -393,10 +396,10 @@ def sign(x: float) -> float:
 
 @inlined
 def velocity_loop(
-    g: Any,
-    c: Any,
-    state: Any,
-    memory: Any,
+    g: Floats,
+    c: Floats,
+    state: Floats,
+    memory: Floats,
     m: int,
     v: float,
     per_current: float,

@@ -25,7 +25,7 @@ import numpy as np
 
 from armtwin.drives.hydraulic_design import Design
 from armtwin.files.fields import OneOf
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Integers, Pair
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.quantities import Current, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
@@ -221,7 +221,9 @@ def spool_response(valve: Valve, time: float) -> Floats:
 
 
 @compiled
-def move_spools(drive: Any, flow: Any, spool: Any, current: Any, valves: Any, Q: Any) -> None:
+def move_spools(
+    drive: Integers, flow: Floats, spool: Floats, current: Floats, valves: Floats, Q: Floats
+) -> None:
     """Move the spools over a tick; writes their flow Q, (c,), in its middle.
 
     valves, (c, 2), are the positions and speeds of the spools.
@@ -234,7 +236,7 @@ def move_spools(drive: Any, flow: Any, spool: Any, current: Any, valves: Any, Q:
 
 
 @inlined
-def move_half_a_tick(spool: Any, c: int, valves: Any, i: float) -> None:
+def move_half_a_tick(spool: Floats, c: int, valves: Floats, i: float) -> None:
     """Position and speed of the spool of cylinder c after half a tick of current i."""
     before = (valves[c, 0], valves[c, 1], i)
     for k in range(2):
@@ -243,7 +245,7 @@ def move_half_a_tick(spool: Any, c: int, valves: Any, i: float) -> None:
 
 
 @inlined
-def no_load_speed(flow: Any, c: int, x: float) -> float:
+def no_load_speed(flow: Floats, c: int, x: float) -> float:
     """Speed of the unloaded piston of cylinder c at spool position x.
 
     Linear between the points of the flow, constant outside them.

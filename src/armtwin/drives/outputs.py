@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.drives.sensors import read_delayed
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import exactly
 
 
@@ -33,7 +34,7 @@ class Outputs(NamedTuple):
 
 
 @exactly
-def give_late(delay: Any, past: Any, head: int, current: Any) -> None:
+def give_late(delay: Floats, past: Floats, head: int, current: Floats) -> None:
     """Keep the commanded currents of this tick and replace them by those that flow now."""
     for m in range(delay.shape[0]):
         past[m, 0, head] = current[m]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose, whole
 from armtwin.maths.compiled import exactly, inlined
 
@@ -46,7 +47,7 @@ def quantise(x: float, step: float) -> float:
 
 
 @exactly
-def read_delayed(past: Any, m: int, what: int, head: int, ticks: float) -> float:
+def read_delayed(past: Floats, m: int, what: int, head: int, ticks: float) -> float:
     """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
     length = past.shape[2]
     full = int(ticks)
@@ -57,7 +58,7 @@ def read_delayed(past: Any, m: int, what: int, head: int, ticks: float) -> float
 
 
 @exactly
-def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> None:
+def read_late(delay: Floats, past: Floats, head: int, position: Floats, speed: Floats) -> None:
     """Keep positions and speeds of this tick and replace them by those that late sensors show."""
     for m in range(delay.shape[0]):
         past[m, POSITION, head] = position[m]

@@ -17,6 +17,8 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.units import whole_number
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.integer]
+Numbers = NDArray[np.inexact]  # real or complex
 Flags = NDArray[np.bool_]
 NamedArrays = dict[str, Floats]
 NamedNumbers = dict[str, float]

@@ -24,13 +24,13 @@ def plus(x: Vector, y: Vector) -> Vector:
 
 
 @exactly
-def times(s: Any, x: Vector) -> Vector:
+def times(s: float, x: Vector) -> Vector:
     """s x."""
     return s * x[0], s * x[1], s * x[2]
 
 
 @exactly
-def over(x: Vector, s: Any) -> Vector:
+def over(x: Vector, s: float) -> Vector:
     """x / s."""
     return x[0] / s, x[1] / s, x[2] / s
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from armtwin.maths.batch import Indices
-from armtwin.maths.tape import Operation, Tape
+from armtwin.maths.tape import Operation, Scalar, Tape
 
 COSTS = {"root": 15, "divide": 12, "load": 4, "cosine": 40, "sine": 40, "arctangent": 60}
 WORTH_A_BRANCH = 30  # operations of a side that are saved by not computing it
@@ -30,7 +30,7 @@ class Part:
     tape: Tape
     outputs: list[tuple[Place, int]] = field(default_factory=list)
 
-    def put(self, array: str, place: Indices, value: Any) -> None:
+    def put(self, array: str, place: Indices, value: Scalar) -> None:
         """Write a value to an element of an array."""
         self.outputs.append(((array, place), self.tape.number_of(value)))
 

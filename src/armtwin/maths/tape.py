@@ -15,17 +15,19 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from armtwin.maths import bits
 from armtwin.maths.batch import Floats, Indices
 
+Scalar: TypeAlias = "Symbol | float"  # a number, known or not
+
 ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be off
 
 
-def _python(kernel: Any) -> Callable[..., Any]:
+def _python(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(kernel, "py_func", kernel)
 
 
@@ -90,47 +92,47 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a kernel branches on a number that is not known: use maths.choice")
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("add", self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("add", other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("subtract", self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("subtract", other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("multiply", self, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("multiply", other, self)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("divide", self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Scalar) -> Any:
         if not isinstance(other, NUMBERS):
             return NotImplemented
         return self.tape.do("divide", other, self)
 
-    def __pow__(self, exponent: Any) -> Any:
+    def __pow__(self, exponent: Scalar) -> Any:
         if not isinstance(exponent, Symbol) and exponent == 2:
             return self.tape.do("multiply", self, self)
         return self.tape.do("power", self, exponent)
@@ -141,16 +143,16 @@ class Symbol:
     def __abs__(self) -> Any:
         return self.tape.do("absolute", self)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Scalar) -> Any:
         return self.tape.do("less", self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Scalar) -> Any:
         return self.tape.do("less_equal", self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Scalar) -> Any:
         return self.tape.do("less", other, self)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Scalar) -> Any:
         return self.tape.do("less_equal", other, self)
 
     def __eq__(self, other: object) -> Any:
@@ -206,7 +208,7 @@ class Symbols(np.ndarray):
     numpy asks objects for most functions by name; signs and comparisons it would decide itself.
     """
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         plain = [x.view(np.ndarray) if isinstance(x, Symbols) else x for x in inputs]
         if ufunc is np.sign:
             ufunc = np.frompyfunc(_sign, 1, 1)
@@ -217,16 +219,16 @@ class Symbols(np.ndarray):
         return as_symbols(getattr(ufunc, method)(*plain, **options))
 
 
-def as_symbols(values: Any) -> Symbols:
+def as_symbols(values: object) -> Symbols:
     """Symbols and numbers as an array that numpy's functions understand."""
     return np.asarray(values, dtype=object).view(Symbols)
 
 
-def _sign(x: Any) -> Any:
+def _sign(x: Scalar) -> Any:
     return x.sign() if isinstance(x, Symbol) else float(np.sign(x))
 
 
-def _smaller(a: Any, b: Any) -> Any:
+def _smaller(a: Scalar, b: Scalar) -> Any:
     for x in (a, b):
         if isinstance(x, Symbol):
             return x.tape.do("smaller", a, b)
@@ -288,7 +290,7 @@ class Tape:
         """Write down an operation, or give its result where that is known."""
         return self.value(self._simplest(name, [self.number_of(x) for x in of]))
 
-    def choose(self, condition: Any, yes: Any, no: Any) -> Any:
+    def choose(self, condition: Scalar, yes: Scalar, no: Scalar) -> Any:
         """One of two values."""
         decided = self.constant(self.number_of(condition))
         if decided is not None:
@@ -298,7 +300,7 @@ class Tape:
             return yes
         return Symbol(self, self._keep(Operation("choose", of)))
 
-    def number_of(self, x: Any) -> int:
+    def number_of(self, x: Scalar) -> int:
         """Number of a symbol's operation, or of a constant."""
         if isinstance(x, Symbol):
             if x.tape is not self:

@@ -29,20 +29,20 @@ def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
 _known: dict[Any, Callable[..., Any]] = {}
 
 
-def python_of(kernel: Any) -> Callable[..., Any]:
+def python_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function of a kernel; the kernels that it calls are Python functions too."""
     if kernel not in _known:
         _known[kernel] = _plain(kernel)
     return _known[kernel]
 
 
-def _plain(kernel: Any) -> Callable[..., Any]:
-    function = getattr(kernel, "py_func", kernel)
+def _plain(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    function: Any = getattr(kernel, "py_func", kernel)
     if function.__module__ in (choice.__name__, bits.__name__):
         return _symbolic(function.__name__, function)
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
-        value = names.get(name)
+        value: Any = names.get(name)
         if hasattr(value, "py_func"):
             names[name] = python_of(value)
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__)

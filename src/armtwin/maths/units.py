@@ -291,7 +291,7 @@ class Unit:
                 pass
         return parse_quantity(text, self.symbol)
 
-    def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
+    def schema(self, kind: object, schema_of: object) -> CoreSchema:
         """Tell pydantic's core to read with `read`, so that files and calls share one contract."""
         return schema_of_reader(self.read)
 
@@ -300,7 +300,7 @@ def schema_of_reader(read: Callable[[Any], Any]) -> CoreSchema:
     """What tells pydantic's core to use a function; its ArmtwinError becomes the sentence."""
     from pydantic_core import PydanticCustomError, core_schema
 
-    def read_or_refuse(value: Any) -> Any:
+    def read_or_refuse(value: object) -> Any:
         try:
             return read(value)
         except ArmtwinError as error:
@@ -310,13 +310,13 @@ def schema_of_reader(read: Callable[[Any], Any]) -> CoreSchema:
 
 
 @cache
-def annotations_of(kind: Any) -> dict[str, Any]:
+def annotations_of(kind: object) -> dict[str, Any]:
     """Types of the fields of a dataclass with what is noted on them."""
     return get_type_hints(kind, include_extras=True)
 
 
 @cache
-def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
+def units_of(kind: object) -> tuple[tuple[str, Unit], ...]:
     """Fields of a dataclass that are numbers or tuples of numbers, with their units."""
     found = []
     for name, hint in annotations_of(kind).items():

@@ -10,7 +10,7 @@ Ref: [Siciliano 2009, section 3.8]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
 
 
 @compiled(exact=True)
-def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
+def _jacobian_rates(J: Floats, v: Floats, out: Floats) -> None:
     """J̇ v for rows of Jacobians (m, 6, n) and speeds (m, n), into out (m, 6)."""
     n = J.shape[2]
     later = np.empty((n, 3))
@@ -202,6 +202,6 @@ def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
 
 
 @exactly
-def _share(J: Any, v: Any, i: int, j: int, first: int) -> Vector:
+def _share(J: Floats, v: Floats, i: int, j: int, first: int) -> Vector:
     """What joint j has in the tool's speed: three rows of its column of Jacobian i, times v_j."""
     return J[i, first, j] * v[i, j], J[i, first + 1, j] * v[i, j], J[i, first + 2, j] * v[i, j]

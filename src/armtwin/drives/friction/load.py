@@ -54,7 +54,7 @@ class Load:
         return self.share >= LOCKS
 
 
-def dry_share(law: Law, w: Any) -> Floats:
+def dry_share(law: Law, w: Floats) -> Floats:
     """s(w) of either direction: dry friction over that at the start of sliding, at most 1."""
     speed = np.abs(np.asarray(w, dtype=np.float64))
     g, _ = split(law, np.maximum(speed, 1e-12))

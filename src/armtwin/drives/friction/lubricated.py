@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, Viscous
 
 
-def asperities(w: Any, speed: float, exponent: float) -> Any:
+def asperities(w: Floats, speed: float, exponent: float) -> Any:
     """sign(w) exp(-|w / speed|^exponent): the share of asperities in contact."""
     return np.sign(w) * np.exp(-(np.abs(w / speed) ** exponent))
 
@@ -51,7 +52,7 @@ class GearPair(
             return ""
         return f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         film = np.sign(w) * np.abs(w) ** (1 - self.exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
@@ -92,7 +93,7 @@ class GearedJoint(
             return ""
         return f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         film = np.sign(w) * np.abs(w) ** (1 - self.viscous_exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
@@ -119,7 +120,7 @@ class RollerBearing(LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("
     limit_speed: Speed
     law: Literal["roller_bearing"] = "roller_bearing"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         shear = np.sign(w) * -np.expm1(-np.abs(w) / self.limit_speed)
         return np.stack([asperities(w, self.speed, self.exponent), shear], axis=-1)

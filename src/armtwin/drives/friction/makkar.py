@@ -9,6 +9,7 @@ import numpy as np
 
 from armtwin.drives.friction.hyperbolic import Steepness
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Viscous
 
 
@@ -50,7 +51,7 @@ class Makkar(
         got = f"{self.rise_slope:g} and {self.fall_slope:g}"
         return f"rise_slope must be at least fall_slope, got {got}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         bump = np.tanh(self.rise_slope * w) - np.tanh(self.fall_slope * w)
         return np.stack([bump, np.tanh(self.level_slope * w), w], axis=-1)

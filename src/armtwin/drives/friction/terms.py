@@ -9,6 +9,7 @@ import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.drives.friction.lubricated import asperities
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, UsualLoad
 
 
@@ -29,7 +30,7 @@ class Drop(LinearLaw, units={"level": "N m"}, dry=("level",)):
     exponent: Positive = 1.0
     law: Literal["drop"] = "drop"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return asperities(w, self.speed, self.exponent)[..., None]
 
@@ -51,7 +52,7 @@ class Power(LinearLaw, units={"torque": "N m"}, thermal=("torque",)):
     exponent: Positive
     law: Literal["power"] = "power"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return (np.sign(w) * np.abs(w / self.speed) ** self.exponent)[..., None]
 
@@ -73,6 +74,6 @@ class Loaded(LinearLaw, units={"share": "1"}, dry=("share",)):
     usual: UsualLoad
     law: Literal["loaded"] = "loaded"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s] under the usual load, (..., 1)."""
         return (self.usual * np.sign(w))[..., None]
