@@ -274,5 +274,5 @@ def _ungroup_options(command: Command) -> Command:
     return run
 
 
-def _option(name: str, default: Any, annotation: Any) -> Parameter:
+def _option(name: str, default: object, annotation: object) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

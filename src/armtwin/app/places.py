@@ -101,7 +101,7 @@ def _name_if_shipped(file: str) -> str:
     return Path(file).stem if Path(file) in known else ""
 
 
-def _from_folder(value: Any, folder: Path) -> Any:
+def _from_folder(value: object, folder: Path) -> Any:
     """The value of an option; a file as seen from a folder, or by its shipped name."""
     if not isinstance(value, str) or not Path(value).is_file():
         return value

@@ -53,7 +53,7 @@ def _depth(tables: Tables) -> int:
     return depth
 
 
-def _endless_integer(value: Any, path: str = "") -> str | None:
+def _endless_integer(value: object, path: str = "") -> str | None:
     """Key path of the first integer that no machine number holds."""
     for key, item in items_of(value):
         place = f"{path}.{shorten(key, 60)}".lstrip(".")

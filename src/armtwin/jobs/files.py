@@ -43,7 +43,7 @@ class _Writer:
             if quantity is not None:
                 self.units.setdefault(_last_word(key), quantity[1])
 
-    def written(self, new: Any, old: Sequence[Any], key: str) -> Any:
+    def written(self, new: object, old: Sequence[Any], key: str) -> Any:
         """A value as the file would have it; `old` is what it has there, the nearest first."""
         if isinstance(new, dict):
             table = {}
@@ -58,7 +58,7 @@ class _Writer:
             return new
         return self._number(new, value, old, key)
 
-    def _number(self, new: Any, value: float, old: Sequence[Any], key: str) -> Any:
+    def _number(self, new: object, value: float, old: Sequence[Any], key: str) -> Any:
         """A number: as the file has it where it is the same, else in the file's unit."""
         for text in old:
             known = _number(text)
@@ -105,7 +105,7 @@ def _scale(unit: str) -> Pair:
     return zero[0], one[0] - zero[0]
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """The SI number of a value of a file; None for a word."""
     if isinstance(value, bool):
         return None
@@ -115,7 +115,7 @@ def _number(value: Any) -> float | None:
     return None if quantity is None else quantity[0]
 
 
-def _read(text: Any) -> tuple[float, str] | None:
+def _read(text: object) -> tuple[float, str] | None:
     """SI number and unit of a text; None where it is no quantity."""
     if not isinstance(text, str):
         return None
@@ -125,7 +125,7 @@ def _read(text: Any) -> tuple[float, str] | None:
         return None
 
 
-def _beside(new: Any, place: int, old: Sequence[Any]) -> list[Any]:
+def _beside(new: object, place: int, old: Sequence[Any]) -> list[Any]:
     """Items of the file's lists beside an item: of its name, in its place, then the others."""
     name = _name(new)
     found = []
@@ -138,14 +138,14 @@ def _beside(new: Any, place: int, old: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _name(item: Any) -> Any:
+def _name(item: object) -> Any:
     """The name of an item of a list."""
     if not isinstance(item, dict):
         return None
     return next((item[key] for key in NAME_KEYS if key in item), None)
 
 
-def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+def _texts(value: object, key: str) -> Iterator[tuple[str, str]]:
     """All texts of tables with their keys."""
     if isinstance(value, dict):
         for name, item in value.items():

@@ -202,7 +202,7 @@ def _check_topics(path: Path, connection: sqlite3.Connection) -> None:
         check_yaml(path, " ".join(texts))
 
 
-def _is_plain(kind: Any, name: Any, sql: Any) -> bool:
+def _is_plain(kind: object, name: object, sql: object) -> bool:
     """Whether an entry of a database is one of a recording's tables, or an index."""
     if kind == "index":
         return True

@@ -32,7 +32,7 @@ class Event:
         return {"time_s": self.time, "kind": self.kind, "joint": self.joint, "text": self.text}
 
     @staticmethod
-    def of(given: Any) -> Event:
+    def of(given: object) -> Event:
         """The event of a list of time, kind, joint and text; else a ValueError."""
         if not isinstance(given, list) or len(given) != 4:
             raise ValueError("no list of four")

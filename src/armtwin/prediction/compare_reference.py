@@ -17,7 +17,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import has_joint_torque, joint_torque
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Integers
 from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.logged_reference import LoggedReference, read_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
@@ -167,7 +167,7 @@ def _across(vectors: Floats, x: Floats) -> Floats:
     return vectors - _dots(vectors, x)[:, None] * x
 
 
-def _between(samples: Floats, before: Any, share: Floats) -> Floats:
+def _between(samples: Floats, before: Integers, share: Floats) -> Floats:
     """Samples, straight between each and the next, (m, 3)."""
     start, stop = samples[before], samples[before + 1]
     return start + share * (stop - start)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import try_folder, write_folder
@@ -146,7 +145,7 @@ def seen_from(folder: Path, file: str) -> str:
         return Path(os.path.realpath(file)).as_posix()
 
 
-def _in_words(run: Any) -> str:
+def _in_words(run: object) -> str:
     if not isinstance(run, dict):
         return "unknown"
     words = [str(run.get("command")), str(run.get("file"))]

@@ -35,7 +35,7 @@ def _data(block: Block) -> Iterator[tuple[str, Any]]:
         yield from block.values.items()
 
 
-def _put(result: Record, path: list[str], value: Any) -> None:
+def _put(result: Record, path: list[str], value: object) -> None:
     """Set the value at a path of keys; one key holds one value."""
     *groups, last = path
     for group in groups:
@@ -45,7 +45,7 @@ def _put(result: Record, path: list[str], value: Any) -> None:
     result[last] = value
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value as JSON has it."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}

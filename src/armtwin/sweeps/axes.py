@@ -91,13 +91,13 @@ def axis_of(group: AxisGroup) -> SweepAxis:
     return SweepAxis(group.key, group.label or group.key, unit, values, group.relative)
 
 
-def _as_words(value: Any) -> str:
+def _as_words(value: object) -> str:
     if not isinstance(value, str):
         raise ArmtwinError(f"values must be all numbers or all words, got {value!r:.60} among them")
     return value
 
 
-def _read(value: Any) -> tuple[float | str, str]:
+def _read(value: object) -> tuple[float | str, str]:
     """A number and its unit, or a word."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ArmtwinError(f"values must be numbers, quantities or words, got {value!r:.60}")

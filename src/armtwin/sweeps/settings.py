@@ -101,7 +101,7 @@ def _values_by_path(tables: Tables, axis: SweepAxis, value: float | str) -> Mapp
     return {axis.key: axis.written(value)}
 
 
-def _open(tables: Tables, description: Any, words: list[str]) -> None:
+def _open(tables: Tables, description: object, words: list[str]) -> None:
     """Write out the groups and lists along a path that a file leaves at their defaults."""
     here: Any = tables
     for word in words[:-1]:
@@ -129,7 +129,7 @@ def _of_robot(job: Job, axis: SweepAxis, value: float | str) -> Changes:
     return {("override", path): new for path, new in values.items()}
 
 
-def differences(old: Any, new: Any, place: Place = ()) -> Changes:
+def differences(old: object, new: object, place: Place = ()) -> Changes:
     """Where two descriptions differ, and what the second has there."""
     if type(old) is type(new):
         if is_dataclass(old):
@@ -138,7 +138,7 @@ def differences(old: Any, new: Any, place: Place = ()) -> Changes:
                 step = (*place, f.name)
                 found |= differences(getattr(old, f.name), getattr(new, f.name), step)
             return found
-        if isinstance(old, tuple) and len(old) == len(new):
+        if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
             found = {}
             for k, (before, after) in enumerate(zip(old, new, strict=True)):
                 found |= differences(before, after, (*place, k))
@@ -155,7 +155,7 @@ def change_job(job: Job, changes: Changes) -> Job:
     return Job(description, job.origin)
 
 
-def _put(group: Any, place: Place, value: Any) -> Any:
+def _put(group: Any, place: Place, value: object) -> Any:
     """A group of a description with another value at a place."""
     if not place:
         return value

@@ -274,7 +274,7 @@ class Sweep(Result):
         return hashlib.sha256("\n".join(parts).encode()).digest()[:KEY_BYTES]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as a file has it, also where it comes as a number of numpy."""
     return value.item() if hasattr(value, "item") else value
 

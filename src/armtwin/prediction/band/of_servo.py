@@ -84,9 +84,9 @@ def _with_rule(servo: Servo, key: str, gains: Names, factor: float) -> Any:
     return replace(servo, rule=replace(rule, **{key: own}))
 
 
-def _with_powers(servo: Any, powers: dict[str, int], factors: Values) -> Any:
+def _with_powers(servo: Servo, powers: dict[str, int], factors: Values) -> Any:
     """A servo with gains scaled by powers of factors; gains that it has not are left out."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for name, power in powers.items():
         gain = getattr(servo, name, None)
         if gain is not None:
@@ -120,7 +120,7 @@ def servo_quantities(robot: Robot, name: str, asked: WidthSettings) -> Iterator[
     servo = robot.description.servo[name]
     fit = getattr(servo, "fit", None)
     if fit is not None:
-        yield from _list_fitted(robot, name, servo, asked)
+        yield from _list_fitted(robot, name, servo, fit.interval.get("kp", ()), asked)
         return
     yield from _bandwidths(robot, name, servo, asked)
     if isinstance(servo, Proportional):
@@ -194,9 +194,10 @@ def _one_bandwidth(drive: int, drives: int, servo: Servo, factor: float) -> Serv
     return with_bandwidth(servo, tuple(factors))
 
 
-def _list_fitted(robot: Robot, name: str, servo: Any, asked: WidthSettings) -> Iterator[Quantity]:
+def _list_fitted(
+    robot: Robot, name: str, servo: Servo, interval: Values, asked: WidthSettings
+) -> Iterator[Quantity]:
     """A fitted servo: each drive's bandwidth by the interval of its position gain."""
-    interval = servo.fit.interval.get("kp", ())
     drives = [drive.name for drive, _ in robot.assembly.drives]
     power = 1 if isinstance(servo, VelocityLaw) else 2
     if len(interval) != 2 * len(drives):
@@ -222,12 +223,12 @@ def _with_servo(
     return replace(variant, description=replace(d, servo=servos))
 
 
-def _group_of_gains(servo: Any) -> Any:
+def _group_of_gains(servo: Servo) -> Any:
     """The group that holds a servo's gains: its rule, or itself."""
     return getattr(servo, "rule", None) or servo
 
 
-def _frequency_of(robot: Robot, servo: Any) -> str:
+def _frequency_of(robot: Robot, servo: Servo) -> str:
     """The bandwidth in words; empty where the file gives gains."""
     rule = getattr(servo, "rule", None)
     if rule is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.jobs.uncertainty import Kind
@@ -119,7 +119,15 @@ def sample_variant(nominal: Variant, quantities: Sequence[Quantity], deviations:
     return found
 
 
-def source_kind(group: Any, key: str = "") -> str:
+class Sourced(Protocol):
+    """A group of a robot file."""
+
+    @property
+    def source(self) -> str | dict[str, str]:
+        """Where its numbers are from: of all, or by key."""
+
+
+def source_kind(group: Sourced, key: str = "") -> str:
     """Kind of the source of a group's key: that of the key, or of the whole group.
 
     Of several texts of which none is the key's, the least trusted counts.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armtwin.errors import FileError
 from armtwin.files.reading import check_format
 from armtwin.files.schema import Schema
@@ -55,7 +53,7 @@ def _single_dampings(tables: Tables) -> Sentences:
                 yield f"servo.{name}.{key}.damping: write it as a list, [{damping}]"
 
 
-def _tables_in(value: Any) -> dict[str, Tables]:
+def _tables_in(value: object) -> dict[str, Tables]:
     """The tables of a table by key, as far as it holds any."""
     if not isinstance(value, dict):
         return {}

@@ -7,7 +7,7 @@ numbers come from: one text for the group, or a table with a text for each key.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -56,12 +56,11 @@ BendingStiffness = Annotated[float, Unit("N m^2", above=0)]
 MOST_ELEMENTS = 64
 
 
-def _count(value: Any) -> int:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not 1 <= value <= MOST_ELEMENTS:
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_ELEMENTS:
         contract = f"must be a whole number from 1 to {MOST_ELEMENTS}"
         raise ArmtwinError(f"{contract}, got {value!r:.40}")
-    return int(value)
+    return value
 
 
 Elements = Annotated[int, Read(_count)]
