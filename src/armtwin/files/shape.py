@@ -10,17 +10,22 @@ from collections.abc import Sequence
 from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from typing import Any, ClassVar, Protocol, Union, get_args, get_origin, get_type_hints
 
 Tables = dict[str, Any]
-Group: TypeAlias = "DataclassInstance | type[DataclassInstance]"  # of a table
 Step = str | int  # a key of a table, or the place in a list, from 0
 
 KIND_KEYS = ("law", "kind")  # that distinguish groups of several kinds
 NAME_KEYS = ("name", "joint")  # that an item of a list goes by, the first it has
+
+
+class WithFields(Protocol):
+    """A dataclass."""
+
+    __dataclass_fields__: ClassVar[Tables]
+
+
+Group = WithFields | type[WithFields]  # the dataclass of a table, filled or as a type
 
 FLAT = {"flat": True}  # the keys of this group stand in the table around it
 DERIVED = {"derived": True}  # not in the file: follows from other keys

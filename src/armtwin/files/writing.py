@@ -13,17 +13,16 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.shape import KIND_KEYS, Group, Tables, items_of
+from armtwin.files.shape import KIND_KEYS, Group, Tables, WithFields, items_of
 from armtwin.maths.units import units_of
 
 WIDTH = 100
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # that TOML takes without quotes
 
 
-class WholeFile(Protocol):
+class WholeFile(WithFields, Protocol):
     """What a whole file holds."""
 
-    __dataclass_fields__: ClassVar[Tables]
     format_number: ClassVar[int]
 
 
