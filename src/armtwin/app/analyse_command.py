@@ -13,6 +13,7 @@ from armtwin.app.options import (
     Carried,
     Output,
     RobotFile,
+    drop_unset,
     flag,
     option,
     quantity,
@@ -88,7 +89,7 @@ def analyse(
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
     options |= {"accelerations": accelerations, **vars(carried), "push": push}
     options |= {"links": "elastic" if links else None}
-    given = {key: value for key, value in options.items() if value is not None}
+    given = drop_unset(options)
     words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     run = folder_run(source, output, [Path(robot), *_inputs(along)])

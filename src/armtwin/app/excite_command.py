@@ -13,6 +13,7 @@ from armtwin.app.options import (
     Output,
     Period,
     RobotFile,
+    drop_unset,
     option,
     quantity,
     read_quantities,
@@ -105,7 +106,7 @@ def excite(
         torque=torque,
     )
     around = None if cell is None else read_cell(cell)
-    mounted = {name: value for name, value in vars(carried).items() if value is not None}
+    mounted = drop_unset(vars(carried))
     options = _options(plan) | mounted
     inputs = [Path(robot)]
     if cell is not None:
@@ -143,9 +144,8 @@ def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
 
 def _plan(**choices: Any) -> ExcitationPlan:
     """The plan of the options that are given; what it refuses is said of the option."""
-    given = {name: choice for name, choice in choices.items() if choice is not None}
     try:
-        return at.ExcitationPlan(**given)
+        return at.ExcitationPlan(**drop_unset(choices))
     except ArmtwinError as error:
         raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -232,6 +232,11 @@ class Changes:
     tool: OtherTool = None
     servo: OtherServo = None
     speed: OtherSpeed = None
+
+
+def drop_unset(options: Mapping[str, Any]) -> Record:
+    """The options that were given."""
+    return {key: value for key, value in options.items() if value is not None}
 
 
 Command = Callable[..., None]

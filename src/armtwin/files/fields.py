@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -166,6 +166,12 @@ def _name(item: object, otherwise: int) -> Any:
         if hasattr(item, key):
             return getattr(item, key)
     return otherwise
+
+
+def ask_for_one(ways: Iterable[str], given: Sequence[str]) -> str:
+    """What is wrong where not exactly one of several keys is given, as a phrase."""
+    got = " and ".join(given) or "none"
+    return f"must have exactly one of {', '.join(ways)}, got {got}"
 
 
 def bad_texts(group: Group) -> str:

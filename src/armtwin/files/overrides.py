@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.shape import NAME_KEYS, Step, Tables, keys_at
+from armtwin.files.shape import Step, Tables, keys_at, name_of
 from armtwin.maths.units import whole_number
 
 
@@ -70,15 +70,7 @@ def _names(here: object) -> list[str]:
     """Keys of a table, or names of the items of a list, empty for those without one."""
     if isinstance(here, dict):
         return list(here)
-    return [_name(item) for item in here] if isinstance(here, list) else []
-
-
-def _name(item: object) -> str:
-    if isinstance(item, dict):
-        for key in NAME_KEYS:
-            if key in item:
-                return str(item[key])
-    return ""
+    return [name_of(item) for item in here] if isinstance(here, list) else []
 
 
 def _replace(tables: Tables, steps: list[Step], last: str, value: object, kind: object) -> None:

@@ -131,6 +131,15 @@ def keys_at(kind: object, tables: Tables, steps: Sequence[Step]) -> list[str]:
     return keys
 
 
+def name_of(item: object) -> str:
+    """What a table in a list goes by; empty where it has no name."""
+    if isinstance(item, dict):
+        for key in NAME_KEYS:
+            if key in item:
+                return str(item[key])
+    return ""
+
+
 def items_of(value: object) -> list[tuple[str, Any]]:
     """What a table or a list holds, by key or by number from 1."""
     if isinstance(value, dict):

@@ -26,17 +26,12 @@ class WholeFile(WithFields, Protocol):
     format_number: ClassVar[int]
 
 
-def group_table(group: Group) -> Tables:
-    """The table of one group: the inverse of reading it."""
-    return _table(group)
-
-
 def to_tables(description: WholeFile) -> Tables:
     """Tables of a robot or job file: the inverse of reading it."""
-    return {"format": description.format_number, **_table(description)}
+    return {"format": description.format_number, **group_table(description)}
 
 
-def _table(group: Group) -> Tables:
+def group_table(group: Group) -> Tables:
     """Keys of one group that differ from their defaults, after the key of its kind."""
     kind: Tables = {}
     table: Tables = {}
@@ -62,7 +57,7 @@ def _table(group: Group) -> Tables:
 def _table_of_differences(group: Group, other: Group) -> Tables:
     """Keys of one group that differ from those of another; all that it has, if of another kind."""
     if type(group) is not type(other):
-        return _table(group)
+        return group_table(group)
     table = {}
     for f in fields(group):
         if getattr(group, f.name) != getattr(other, f.name):
@@ -99,7 +94,7 @@ def _is_default(f: Field[Any], value: object) -> bool:
 def _plain(value: object) -> Any:
     """A value as TOML has it."""
     if is_dataclass(value):
-        return _table(value)
+        return group_table(value)
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):

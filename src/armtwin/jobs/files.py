@@ -12,7 +12,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.loading import list_shipped_files, read_description
 from armtwin.files.reading import read_tables
 from armtwin.files.schema import Schema
-from armtwin.files.shape import NAME_KEYS, Tables
+from armtwin.files.shape import Tables, name_of
 from armtwin.files.writing import read_back, to_tables, to_toml
 from armtwin.jobs.description import JobDescription
 from armtwin.maths.batch import Pair
@@ -127,22 +127,15 @@ def _read(text: object) -> tuple[float, str] | None:
 
 def _beside(new: object, place: int, old: Sequence[Any]) -> list[Any]:
     """Items of the file's lists beside an item: of its name, in its place, then the others."""
-    name = _name(new)
+    name = name_of(new)
     found = []
     for items in old:
         if not isinstance(items, list):
             continue
-        same = [x for x in items if name is not None and _name(x) == name]
+        same = [x for x in items if name and name_of(x) == name]
         there = items[place : place + 1]
         found += [*same, *there, *items]
     return found
-
-
-def _name(item: object) -> Any:
-    """The name of an item of a list."""
-    if not isinstance(item, dict):
-        return None
-    return next((item[key] for key in NAME_KEYS if key in item), None)
 
 
 def _texts(value: object, key: str) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from armtwin.jobs.groups import Force
 from armtwin.jobs.job import Job
 from armtwin.jobs.sheets import Sheet, read_sheet, table_of
 from armtwin.maths.batch import Floats
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.units import Unit
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
@@ -111,7 +112,7 @@ def _values(job: Job, place: str, force: Force, time: Floats) -> Floats:
         table = np.array(force.along)
         nodes, forces = table[:, 0], table[:, 1:]
         _check_reach(job.where, f"{place}.along", nodes, job.seam)
-        return _interpolate(job.seam.command(time).s, nodes, _six(forces))
+        return interpolate_columns(job.seam.command(time).s, nodes, _six(forces))
     constant = np.zeros(6)
     if force.value is not None:
         constant[:3] = force.value
@@ -122,10 +123,6 @@ def _values(job: Job, place: str, force: Force, time: Floats) -> Floats:
 
 def _six(forces: Floats) -> Floats:
     return np.concatenate([forces, np.zeros((len(forces), 6 - forces.shape[1]))], axis=1)
-
-
-def _interpolate(x: Floats, nodes: Floats, values: Floats) -> Floats:
-    return np.stack([np.interp(x, nodes, column) for column in values.T], axis=1)
 
 
 def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
@@ -147,10 +144,10 @@ def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
     if over_time:
         _check_rising(sheet, given, "time")
         _check_duration(path, place, given, job.seam)
-        return _interpolate(time, given, values)
+        return interpolate_columns(time, given, values)
     _check_rising(sheet, given, "place")
     _check_reach(str(path), place, given, job.seam)
-    return _interpolate(job.seam.command(time).s, given, values)
+    return interpolate_columns(job.seam.command(time).s, given, values)
 
 
 def _check_rising(sheet: Sheet, nodes: Floats, name: str) -> None:

@@ -15,6 +15,7 @@ from armtwin.control.controller import (
     with_matched_speed,
 )
 from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
@@ -137,7 +138,7 @@ class SimulatedStretch:
     def error(self, run: Run) -> Floats:
         """Path error of a run at the times of the span, in its direction."""
         at = self.times - self.window.begins
-        q = np.stack([np.interp(at, run.trace_time, x) for x in run.bodies.T], axis=1)
+        q = interpolate_columns(at, run.trace_time, run.bodies)
         X = run.built.forward_kinematics(q)
         found = path_error(self.prediction.job.seam, self.times, X)
         return np.asarray(getattr(found, self.direction))

@@ -23,6 +23,7 @@ import numpy as np
 
 from armtwin.jobs.forces import Acting
 from armtwin.maths.batch import Floats, NamedArrays, Record
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
@@ -197,4 +198,4 @@ def _sag(places: Coordinates, p: Prediction, q: Floats, outside: Acting) -> Floa
         now = outside.rows(slice(sample, sample + 1))
         resting = solve_sag(places, q[row], Outside(now.torque, now.wrench))
         bent[k] = resting - places.both_sides(q[row])
-    return np.stack([np.interp(time, time[rows], x) for x in bent.T], axis=1)
+    return interpolate_columns(time, time[rows], bent)

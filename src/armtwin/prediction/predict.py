@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate,
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun
-
-if TYPE_CHECKING:
-    pass
 
 Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists

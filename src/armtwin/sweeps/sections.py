@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +30,6 @@ from armtwin.prediction.sections.scene import figure
 from armtwin.sweeps.maps import map_blocks
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.rows import FAILED, REFUSED, STOPS
-
-if TYPE_CHECKING:
-    pass
 
 POSITION = "workpiece.position."
 COLOURS = {"holds": 0.25, "may hold": 0.75, "does not hold": 1.0}  # ratios of the viewer's colours

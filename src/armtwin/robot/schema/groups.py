@@ -21,6 +21,7 @@ from armtwin.files.fields import (
     Source,
     Uncertainty,
     Width,
+    ask_for_one,
     unknown_widths,
 )
 from armtwin.files.shape import DERIVED, kind_from
@@ -89,8 +90,7 @@ class Orientation:
         ways = ("rpy", "abc", "quaternion", "matrix")
         given = [way for way in ways if getattr(self, way) is not None]
         if len(given) != 1:
-            got = " and ".join(given) or "none"
-            return f"must have exactly one of {', '.join(ways)}, got {got}"
+            return ask_for_one(ways, given)
         if self.quaternion is not None:
             length = np.linalg.norm(self.quaternion)
             if abs(length - 1) > 1e-6:
