@@ -76,6 +76,27 @@ class Operation(NamedTuple):
     detail: Any = None
 
 
+def _combine(name: str, reverse: bool = False) -> Callable[[Symbol, Scalar], Any]:
+    """A method of symbols that writes down an operation of them and another number."""
+
+    def combine(self: Symbol, other: Scalar) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        of = (other, self) if reverse else (self, other)
+        return self.tape.do(name, *of)
+
+    return combine
+
+
+def _apply(name: str) -> Callable[[Symbol], Any]:
+    """A method of symbols that writes down a function of them."""
+
+    def apply(self: Symbol) -> Any:
+        return self.tape.do(name, self)
+
+    return apply
+
+
 class Symbol:
     """A number that is not known yet: an operation of a tape.
 
@@ -92,68 +113,17 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a kernel branches on a number that is not known: use maths.choice")
 
-    def __add__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("add", self, other)
-
-    def __radd__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("add", other, self)
-
-    def __sub__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("subtract", self, other)
-
-    def __rsub__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("subtract", other, self)
-
-    def __mul__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("multiply", self, other)
-
-    def __rmul__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("multiply", other, self)
-
-    def __truediv__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("divide", self, other)
-
-    def __rtruediv__(self, other: Scalar) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("divide", other, self)
+    __add__, __radd__ = _combine("add"), _combine("add", reverse=True)
+    __sub__, __rsub__ = _combine("subtract"), _combine("subtract", reverse=True)
+    __mul__, __rmul__ = _combine("multiply"), _combine("multiply", reverse=True)
+    __truediv__, __rtruediv__ = _combine("divide"), _combine("divide", reverse=True)
+    __lt__, __gt__ = _combine("less"), _combine("less", reverse=True)
+    __le__, __ge__ = _combine("less_equal"), _combine("less_equal", reverse=True)
 
     def __pow__(self, exponent: Scalar) -> Any:
         if not isinstance(exponent, Symbol) and exponent == 2:
             return self.tape.do("multiply", self, self)
         return self.tape.do("power", self, exponent)
-
-    def __neg__(self) -> Any:
-        return self.tape.do("negative", self)
-
-    def __abs__(self) -> Any:
-        return self.tape.do("absolute", self)
-
-    def __lt__(self, other: Scalar) -> Any:
-        return self.tape.do("less", self, other)
-
-    def __le__(self, other: Scalar) -> Any:
-        return self.tape.do("less_equal", self, other)
-
-    def __gt__(self, other: Scalar) -> Any:
-        return self.tape.do("less", other, self)
-
-    def __ge__(self, other: Scalar) -> Any:
-        return self.tape.do("less_equal", other, self)
 
     def __eq__(self, other: object) -> Any:
         return self.tape.do("equal", self, other)
@@ -161,37 +131,11 @@ class Symbol:
     def __ne__(self, other: object) -> Any:
         return self.tape.do("unequal", self, other)
 
-    def __floor__(self) -> Any:
-        return self.tape.do("floor", self)
-
+    __neg__, __abs__, __floor__ = _apply("negative"), _apply("absolute"), _apply("floor")
     # numpy's functions of an object call its methods of the same names
-    def sqrt(self) -> Any:
-        """Square root."""
-        return self.tape.do("root", self)
-
-    def cos(self) -> Any:
-        """Cosine."""
-        return self.tape.do("cosine", self)
-
-    def sin(self) -> Any:
-        """Sine."""
-        return self.tape.do("sine", self)
-
-    def arctan(self) -> Any:
-        """Arctangent."""
-        return self.tape.do("arctangent", self)
-
-    def exp(self) -> Any:
-        """Exponential."""
-        return self.tape.do("exponential", self)
-
-    def expm1(self) -> Any:
-        """Exponential less one."""
-        return self.tape.do("growth", self)
-
-    def tanh(self) -> Any:
-        """Hyperbolic tangent."""
-        return self.tape.do("hyperbolic_tangent", self)
+    sqrt, exp, expm1 = _apply("root"), _apply("exponential"), _apply("growth")
+    cos, sin, arctan = _apply("cosine"), _apply("sine"), _apply("arctangent")
+    tanh = _apply("hyperbolic_tangent")
 
     def sign(self) -> Any:
         """1, -1, or 0 for 0."""
@@ -211,7 +155,7 @@ class Symbols(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         plain = [x.view(np.ndarray) if isinstance(x, Symbols) else x for x in inputs]
         if ufunc is np.sign:
-            ufunc = np.frompyfunc(_sign, 1, 1)
+            ufunc = np.frompyfunc(sign_of, 1, 1)
         elif ufunc is np.minimum:
             ufunc = np.frompyfunc(_smaller, 2, 1)
         elif ufunc in (np.less, np.less_equal, np.greater, np.greater_equal):
@@ -224,7 +168,8 @@ def as_symbols(values: object) -> Symbols:
     return np.asarray(values, dtype=object).view(Symbols)
 
 
-def _sign(x: Scalar) -> Any:
+def sign_of(x: Scalar) -> Any:
+    """1, -1, or 0 for 0."""
     return x.sign() if isinstance(x, Symbol) else float(np.sign(x))
 
 

@@ -22,6 +22,7 @@ from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.notebook.sampling import thin_out
 from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
 from armtwin.prediction.compare_reference import compare_reference
 from armtwin.prediction.comparison import COMPLETE, Comparison
@@ -57,7 +58,7 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     moving = np.flatnonzero((np.abs(np.diff(wanted, axis=0)) * scale).max(axis=1) > 1e-7)
     begin, end = wanted_time[moving[0]], wanted_time[moving[-1] + 1]
     limits = _possible(time, begin, end)
-    thin = wanted_time[:: max(1, len(wanted_time) // (2 * GRID))]
+    thin = thin_out(wanted_time, 2 * GRID)
     points = interpolate_columns(thin, wanted_time, wanted) * scale
     low, high = limits
     best = low

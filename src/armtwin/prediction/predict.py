@@ -141,6 +141,14 @@ def predict(
     return prediction
 
 
+def check_prediction(call: str, given: object) -> None:
+    """Refuse what is given to a call in place of a prediction."""
+    if not isinstance(given, Prediction):
+        raise ArmtwinError(
+            f"{call} needs a prediction, as at.predict gives, got a {type(given).__name__}"
+        )
+
+
 def load_job_and_robot(
     call: str, job: Job | str | Path, robot: Robot | str | Path | None
 ) -> tuple[Job, Robot | None]:

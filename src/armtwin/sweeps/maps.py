@@ -12,6 +12,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.cells import COLOURS, NO_VALUE, Cells, edges_of
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule, Shape
+from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis as ChartAxis
 from armtwin.notebook.sections import Blocks, Text
 from armtwin.sweeps import axes as sweep_axes
@@ -282,7 +283,7 @@ def _coordinates(result: SweepResult) -> Blocks:
     for name, rows, colour, _ in _groups(result):
         some = [k for k in rows if np.isfinite(last[k])]
         if some:
-            thin = some[:: max(1, len(some) // MOST_LINES)]
+            thin = thin_out(some, MOST_LINES)
             layers.append(_lines(name, table[thin], colour))
     for k, head in enumerate(heads):
         layers.append(Rule(float(k), head, on="x"))
