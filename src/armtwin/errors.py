@@ -8,7 +8,8 @@ long message.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -82,6 +83,17 @@ class FileError(ArmtwinError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Made again from its parts where it crosses to another process."""
         return FileError, (self.origin, self.problems, self.more)
+
+
+@contextmanager
+def blame(origin: str) -> Iterator[None]:
+    """Have an error that names no file name the file, or the part of one, that is to blame."""
+    try:
+        yield
+    except FileError:
+        raise
+    except ArmtwinError as error:
+        raise FileError(origin, [str(error)]) from None
 
 
 def _one_line(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import FileError, blame, did_you_mean
 from armtwin.jobs.groups import Force
 from armtwin.jobs.job import Job
 from armtwin.jobs.sheets import Sheet, read_sheet, table_of
@@ -190,10 +190,8 @@ def _in_base(job: Job, force: Force, time: Floats, values: Floats) -> Floats:
         R = job.description.workpiece.matrix()[:3, :3]
         turns = np.broadcast_to(R, (len(time), 3, 3))
     else:
-        try:
+        with blame(job.where):
             _, frames, tools = job.seam.frames(job.seam.command(time).s)
-        except ArmtwinError as error:
-            raise FileError(job.where, [str(error)]) from None
         turns = frames if force.frame == "seam" else tools
     linear = np.einsum("mij,mj->mi", turns, values[:, :3])
     angular = np.einsum("mij,mj->mi", turns, values[:, 3:])

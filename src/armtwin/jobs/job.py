@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.atomic import write_file
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.loading import check_description, load_description
@@ -289,15 +289,11 @@ class Job(Result):
         """The seam in the base frame, with its time law."""
         d = self.description
         X = d.workpiece.matrix()
-        try:
+        with blame(self.where):
             start = X[:3, :3] @ self._start() + X[:3, 3]
             path = build_path(start, list(self._moves(X)))
             profile = self._profile(path)
             rule = self._orientations(path, X[:3, :3])
-        except FileError:
-            raise
-        except ArmtwinError as error:
-            raise FileError(self.where, [str(error)]) from None
         return Seam(path, rule, profile, (d.standstill.before, d.standstill.after))
 
     @cached_property

@@ -22,7 +22,7 @@ from typing import Annotated, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats, NamedArrays
@@ -53,12 +53,8 @@ def read_cell(path: Path) -> Cell:
     tables = check_format(read_tables(path), str(path), FORMAT)
     if "cell" not in tables:
         raise FileError(str(path), ["[cell] is missing: the floor, planes and boxes"])
-    try:
+    with blame(str(path)):  # for what a group refuses when it is made
         description: CellDescription = SCHEMA.read({"cell": tables["cell"]}, str(path))
-    except FileError:
-        raise
-    except ArmtwinError as error:  # what a group refuses when it is made
-        raise FileError(str(path), [str(error)]) from None
     return description.cell
 
 

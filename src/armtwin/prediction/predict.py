@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -256,13 +256,11 @@ def plan_motion(robot: Robot, job: Job) -> JointMotion:
     posture = np.array(d.posture) if isinstance(d.posture, tuple) else d.posture
     seam = job.seam
     job.process_on()  # refuses a process that is nowhere on
-    try:
+    with blame(job.where):
         # a beam along the seam is refused before anything is computed
         seam.frames(np.linspace(0.0, seam.length, 500))
         q0 = start_posture(robot, seam, posture, d.cell)
         return joint_motion(robot, seam, setpoint_rate(robot, d.model), q0)
-    except ArmtwinError as error:
-        raise FileError(job.where, [str(error)]) from None
 
 
 def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
@@ -270,10 +268,8 @@ def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
 
     A motion that cannot be run is refused with every violation.
     """
-    try:
+    with blame(job.where):
         found = feasibility(robot, job.seam, motion, job.description.cell)
-    except ArmtwinError as error:
-        raise FileError(job.where, [str(error)]) from None
     refused = found.refused if job.description.limits == "report" else found.violations
     if refused:
         lines = [x.text for x in refused[:LIMIT_LINES]]

@@ -36,6 +36,25 @@ class SweepAxis:
     relative: bool = False
 
     @property
+    def varies(self) -> bool:
+        """Whether it has several values."""
+        return len(self.values) > 1
+
+    @property
+    def numbers(self) -> Floats:
+        """Its values, all of them numbers."""
+        return np.array([float(value) for value in self.values])
+
+    @property
+    def ends(self) -> str:
+        """Its first and last value in words."""
+        return f"{self.words(self.values[0])} to {self.words(self.values[-1])}"
+
+    def named(self, value: float | str) -> str:
+        """What it is called, with a value in words."""
+        return f"{self.label} {self.words(value)}"
+
+    @property
     def is_number(self) -> bool:
         """Whether its values are numbers."""
         return all(isinstance(value, float) for value in self.values)

@@ -92,13 +92,18 @@ def _of_job(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
 def _values_by_path(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, Any]:
     """New values by key path: those of a star or a sum move together."""
     if axis.relative:
-        if not isinstance(value, float):
-            raise ArmtwinError("a relative axis must have numbers, the factors")
-        return scale_together(tables, axis.key, value)
+        return scale_together(tables, axis.key, _factor(value))
     if EVERY in axis.key or "+" in axis.key:
         same = scale_together(tables, axis.key, 1.0)
         return {path: axis.written(value) for path in same}
     return {axis.key: axis.written(value)}
+
+
+def _factor(value: float | str) -> float:
+    """The value of a relative axis."""
+    if not isinstance(value, float):
+        raise ArmtwinError("a relative axis must have numbers, the factors")
+    return value
 
 
 def _open(tables: Tables, description: object, words: list[str]) -> None:
@@ -120,9 +125,7 @@ def _of_robot(job: Job, axis: SweepAxis, value: float | str) -> Changes:
     key = axis.key.removeprefix(OF_ROBOT)
     robot = job.robot()
     if axis.relative:
-        if not isinstance(value, float):
-            raise ArmtwinError("a relative axis must have numbers, the factors")
-        values: Mapping[str, Any] = scale_in_job(job)(key, value)
+        values: Mapping[str, Any] = scale_in_job(job)(key, _factor(value))
     else:
         values = _values_by_path(to_tables(robot.description), replace(axis, key=key), value)
     apply_overrides(robot.description, values, "robot file")  # refuses what the file cannot hold

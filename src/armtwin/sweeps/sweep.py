@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.loading import check_description, load_description
 from armtwin.files.schema import Schema
@@ -103,8 +103,7 @@ class Sweep(Result):
         yield "jobs", ", ".join(dict.fromkeys(base.job.name for base in self.bases))
         yield "robots", ", ".join(dict.fromkeys(base.robot for base in self.bases))
         for axis in self.axes:
-            ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
-            yield axis.label, f"{axis.key}: {ends[0]} to {ends[1]}"
+            yield axis.label, f"{axis.key}: {axis.ends}"
         yield "design", d.design
         yield "runs", f"{len(self)}, {'with 90 % intervals' if d.band else 'nominal'}"
 
@@ -138,11 +137,9 @@ class Sweep(Result):
     @cached_property
     def design(self) -> Design:
         """The points that are asked for, for each job and robot."""
-        try:
+        with blame(self.place):
             check_counts(self.description)
             made = design_of(self.description, self.axes)
-        except ArmtwinError as error:
-            raise FileError(self.place, [str(error)]) from None
         count = made.count * self._count_of_bases()
         if count > MOST_RUNS:
             sentence = f"a sweep must have at most {MOST_RUNS:,} runs, got {count:,}"
@@ -207,10 +204,8 @@ class Sweep(Result):
         first: list[Changes] = []
         for axis in self.axes:
             step = max(1, (len(axis.values) - 1) // (TRIED - 1))
-            try:
+            with blame(self.place):
                 tried = [setting(base.job, axis, value) for value in axis.values[::step]]
-            except ArmtwinError as error:
-                raise FileError(self.place, [str(error)]) from None
             whole: Changes = {}
             for changes in tried:
                 whole |= changes
@@ -256,10 +251,8 @@ class Sweep(Result):
         key = (which, axis.key, value)
         known = self._settings.get(key)
         if known is None:
-            try:
+            with blame(self.place):
                 known = setting(self.bases[which].job, axis, value)
-            except ArmtwinError as error:
-                raise FileError(self.place, [str(error)]) from None
             self._settings[key] = known
             if len(self._settings) > MOST_SETTINGS:
                 del self._settings[next(iter(self._settings))]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import blame
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.jobs.job import Job
 from armtwin.prediction.band.of_drives import (
@@ -137,8 +137,6 @@ def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
         *tool_quantities(robot, asked),
         *placement_quantities(asked),
     ]
-    try:
+    with blame(job.where):
         asked.check(found)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"{job.where}: {error}") from None
     return tuple(found)

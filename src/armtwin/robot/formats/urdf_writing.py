@@ -184,12 +184,17 @@ def _collect_fixed_parts(description: Description) -> Iterator[_FixedPart]:
 
 
 def _write_fixed_joint(parent: str, child: str, X: Floats) -> list[str]:
+    return [*_begin_joint(f"{parent}-{child}", "fixed", (parent, child), X), "  </joint>"]
+
+
+def _begin_joint(name: str, kind: str, links: tuple[str, str], X: Floats) -> list[str]:
+    """The lines that every joint has: its name and kind, its pose, its parent and child."""
+    parent, child = map(quoteattr, links)
     return [
-        f'  <joint name={quoteattr(f"{parent}-{child}")} type="fixed">',
+        f"  <joint name={quoteattr(name)} type={quoteattr(kind)}>",
         _origin(X, 4),
-        f"    <parent link={quoteattr(parent)}/>",
-        f"    <child link={quoteattr(child)}/>",
-        "  </joint>",
+        f"    <parent link={parent}/>",
+        f"    <child link={child}/>",
     ]
 
 
@@ -231,11 +236,9 @@ def _joint(joint: Joint, friction: JointFriction | None) -> list[str]:
     bounded = limits.lower is not None or limits.upper is not None
     kind = joint.type if bounded or joint.type == "prismatic" else "continuous"
     axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+    links = joint.parent, joint.child
     lines = [
-        f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
-        _origin(joint.origin.matrix(), 4),
-        f"    <parent link={quoteattr(joint.parent)}/>",
-        f"    <child link={quoteattr(joint.child)}/>",
+        *_begin_joint(joint.name, kind, links, joint.origin.matrix()),
         f'    <axis xyz="{_numbers(axis)}"/>',
         _limit(limits),
     ]
