@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 LONGEST_MESSAGE = 1900  # characters
@@ -74,11 +75,12 @@ class FileError(ArmtwinError):
         more: How many problems there are besides.
     """
 
-    def __init__(self, origin: str, problems: Iterable[str], more: int = 0) -> None:
-        self.origin = origin
-        self.problems = tuple(_one_line(problem) for problem in problems)
+    def __init__(self, origin: str | Path, problems: str | Iterable[str], more: int = 0) -> None:
+        self.origin = str(origin)
+        some = [problems] if isinstance(problems, str) else problems
+        self.problems = tuple(_one_line(problem) for problem in some)
         self.more = more
-        super().__init__(_list_problems(_one_line(origin), self.problems, more))
+        super().__init__(_list_problems(_one_line(self.origin), self.problems, more))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Made again from its parts where it crosses to another process."""
@@ -86,14 +88,14 @@ class FileError(ArmtwinError):
 
 
 @contextmanager
-def blame(origin: str) -> Iterator[None]:
+def blame(origin: str | Path) -> Iterator[None]:
     """Have an error that names no file name the file, or the part of one, that is to blame."""
     try:
         yield
     except FileError:
         raise
     except ArmtwinError as error:
-        raise FileError(origin, [str(error)]) from None
+        raise FileError(origin, str(error)) from None
 
 
 def _one_line(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS, Group
-from armtwin.maths.batch import NamedNumbers, Names
+from armtwin.maths.batch import NamedNumbers, Names, Sentences
 from armtwin.maths.units import Unit, schema_of_reader
 
 if TYPE_CHECKING:
@@ -166,6 +166,15 @@ def _name(item: object, otherwise: int) -> Any:
         if hasattr(item, key):
             return getattr(item, key)
     return otherwise
+
+
+def own_problems(description: object) -> Sentences:
+    """What the groups of a description find wrong with themselves, and bad texts, by key path."""
+    for path, group in groups_of(description, by_name=False):
+        own = group.problem() if hasattr(group, "problem") else ""
+        for problem in (own, bad_texts(group)):
+            if problem:
+                yield f"{path} {problem}".strip()
 
 
 def ask_for_one(ways: Iterable[str], given: Sequence[str]) -> str:

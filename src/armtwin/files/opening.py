@@ -44,7 +44,7 @@ class Kind:
 
     def too_long(self, path: Path) -> FileError:
         """The error for a file that holds more."""
-        return FileError(str(path), [f"{self.what} must be at most {self.most / MB:g} MB"])
+        return FileError(path, f"{self.what} must be at most {self.most / MB:g} MB")
 
 
 TOML = Kind("a TOML file", 4 * MB)
@@ -87,7 +87,7 @@ def _open(name: str, flags: int) -> int:
 def _check(path: Path, found: os.stat_result, kind: Kind) -> None:
     if not stat.S_ISREG(found.st_mode):
         other = KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-        raise FileError(str(path), [f"must be a plain file, but is {other}"])
+        raise FileError(path, f"must be a plain file, but is {other}")
     if found.st_size > kind.most:
         raise kind.too_long(path)
 
@@ -112,7 +112,7 @@ def read_text(path: Path, kind: Kind) -> str:
     try:
         return read_bytes(path, kind).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileError(str(path), ["is not a text file in UTF-8"]) from None
+        raise FileError(path, "is not a text file in UTF-8") from None
 
 
 def unpack_gzip(path: Path, kind: Kind) -> bytearray:
@@ -128,9 +128,9 @@ def unpack_gzip(path: Path, kind: Kind) -> bytearray:
                         raise kind.too_long(path)
                     if len(data) > honest:
                         trap = f"unpacks to more than {PACKED_SHARE} times its size"
-                        raise FileError(str(path), [f"{trap}, which no table of numbers does"])
+                        raise FileError(path, f"{trap}, which no table of numbers does")
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
+            raise FileError(path, "the gzip file is cut off or damaged") from None
         except OSError as error:
             raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
     return data

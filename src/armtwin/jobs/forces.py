@@ -88,7 +88,7 @@ def _joint(job: Job, robot: Robot, place: str, force: Force) -> int:
     if force.at in robot.joint_names:
         return robot.joint_names.index(force.at)
     hint = did_you_mean(force.at, ("tool", *robot.joint_names))
-    raise FileError(job.where, [f"{place}.at: '{force.at}' is no joint of the robot. {hint}"])
+    raise FileError(job.where, f"{place}.at: '{force.at}' is no joint of the robot. {hint}")
 
 
 def _on(job: Job, time: Floats, ramp: float) -> Floats:
@@ -160,25 +160,21 @@ def _check_duration(path: Path, place: str, nodes: Floats, seam: Seam) -> None:
     last = float(nodes[-1])
     if abs(last - seam.duration) > SLACK_TIME or nodes[0] > SLACK_TIME:
         raise FileError(
-            str(path),
-            [
-                f"{place}: forces must reach from 0 s to the end of the motion at "
-                f"{seam.duration:.4g} s, got {nodes[0]:.4g} to {last:.4g} s"
-            ],
+            path,
+            f"{place}: forces must reach from 0 s to the end of the motion at "
+            f"{seam.duration:.4g} s, got {nodes[0]:.4g} to {last:.4g} s",
         )
 
 
 def _check_reach(where: str, place: str, nodes: Floats, seam: Seam) -> None:
     first, last = 1e3 * float(nodes[0]), 1e3 * float(nodes[-1])
     if (np.diff(nodes) <= 0).any():
-        raise FileError(where, [f"{place}: places along the seam must rise"])
+        raise FileError(where, f"{place}: places along the seam must rise")
     if nodes[0] > SLACK_PLACE or abs(nodes[-1] - seam.length) > SLACK_PLACE:
         raise FileError(
             where,
-            [
-                f"{place}: forces must reach from 0 mm to the end of the seam at "
-                f"{1e3 * seam.length:.5g} mm, got {first:.5g} to {last:.5g} mm"
-            ],
+            f"{place}: forces must reach from 0 mm to the end of the seam at "
+            f"{1e3 * seam.length:.5g} mm, got {first:.5g} to {last:.5g} mm",
         )
 
 

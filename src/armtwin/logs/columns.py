@@ -194,5 +194,5 @@ def columns_for(path: Path, given: Path | None) -> Columns:
     tables = check_format(tables, str(found), COLUMNS_FORMAT)
     columns: Columns = Schema(Columns, "columns file").read(tables, str(found))
     if columns.problem():
-        raise FileError(str(found), [columns.problem()])
+        raise FileError(found, columns.problem())
     return columns

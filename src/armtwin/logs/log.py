@@ -130,7 +130,7 @@ class Log(Result):
         check_name(path, "log")
         how = columns_for(file, None if columns is None else Path(columns))
         found = _reader(file)(file, how)
-        with blame(str(file)):
+        with blame(file):
             channels = {name: how.to_si(name, values) for name, values in found.channels.items()}
             log = Log.of(found.time, found.events, found.joint_names, **channels)
         return replace(log, origin=str(path))

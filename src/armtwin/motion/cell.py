@@ -52,8 +52,8 @@ def read_cell(path: Path) -> Cell:
     """The cell of a TOML file; what else the file holds is that of a job and not looked at."""
     tables = check_format(read_tables(path), str(path), FORMAT)
     if "cell" not in tables:
-        raise FileError(str(path), ["[cell] is missing: the floor, planes and boxes"])
-    with blame(str(path)):  # for what a group refuses when it is made
+        raise FileError(path, "[cell] is missing: the floor, planes and boxes")
+    with blame(path):  # for what a group refuses when it is made
         description: CellDescription = SCHEMA.read({"cell": tables["cell"]}, str(path))
     return description.cell
 

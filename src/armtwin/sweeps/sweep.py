@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, blame
-from armtwin.files.fields import bad_texts, groups_of
+from armtwin.files.fields import own_problems
 from armtwin.files.loading import check_description, load_description
+from armtwin.files.names import folder_of
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
 from armtwin.jobs.files import list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Record, Sentences
+from armtwin.maths.batch import Record
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Facts, Report, Section
 from armtwin.report.result import Result
@@ -50,7 +51,7 @@ class Sweep(Result):
 
     def __post_init__(self) -> None:
         check_description("Sweep", self.description, SweepDescription)
-        found = list(_problems(self.description))
+        found = list(own_problems(self.description))
         if found:
             raise FileError(self.place, found)
 
@@ -143,7 +144,7 @@ class Sweep(Result):
         count = made.count * self._count_of_bases()
         if count > MOST_RUNS:
             sentence = f"a sweep must have at most {MOST_RUNS:,} runs, got {count:,}"
-            raise FileError(self.place, [sentence])
+            raise FileError(self.place, sentence)
         return made
 
     def _count_of_bases(self) -> int:
@@ -176,7 +177,7 @@ class Sweep(Result):
     @property
     def folder(self) -> Path:
         """Folder in which files that it names lie."""
-        return Path(self.origin).parent if self.origin else Path()
+        return folder_of(self.origin)
 
     @property
     def files(self) -> list[Path]:
@@ -193,7 +194,7 @@ class Sweep(Result):
     def bases(self) -> tuple[Base, ...]:
         """Each job with each robot, ready to be sent; every axis was tried on each."""
         if not self.design.count:
-            raise FileError(self.place, ["the sweep is empty: it has no run"])
+            raise FileError(self.place, "the sweep is empty: it has no run")
         found = tuple(base_of(job) for job in self.jobs)
         for base in found:
             self._try_axes(base)
@@ -212,7 +213,7 @@ class Sweep(Result):
             for other, known in zip(self.axes, first, strict=False):
                 if overlap(known, whole):
                     sentence = f"axes '{other.key}' and '{axis.key}' change the same number"
-                    raise FileError(self.place, [sentence])
+                    raise FileError(self.place, sentence)
             first.append(whole)
 
     def runs(self, start: int = 0, stop: int | None = None) -> Iterator[SweepRun]:
@@ -270,10 +271,3 @@ class Sweep(Result):
 def _plain(value: object) -> Any:
     """A value as a file has it, also where it comes as a number of numpy."""
     return value.item() if hasattr(value, "item") else value
-
-
-def _problems(description: SweepDescription) -> Sentences:
-    for path, group in groups_of(description, by_name=False):
-        for problem in (group.problem(), bad_texts(group)):
-            if problem:
-                yield f"{path} {problem}".strip()

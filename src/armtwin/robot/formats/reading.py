@@ -98,6 +98,6 @@ def _read(tables: Tables, origin: str) -> Description:
     for key, groups in tables.items():
         if isinstance(groups, list) and len(groups) > MOST_GROUPS:
             contract = f"{key} must have at most {MOST_GROUPS} entries"
-            raise FileError(origin, [f"{contract}, got {len(groups)}"])
+            raise FileError(origin, f"{contract}, got {len(groups)}")
     description: Description = SCHEMA.read(tables, origin)
     return description

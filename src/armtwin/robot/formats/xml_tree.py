@@ -92,10 +92,10 @@ def read_xml(path: Path) -> Node:
         root: Node = parser.close()
     except (DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden):
         contract = "must not declare a document type or entities (they can expand without end)"
-        raise FileError(str(path), [contract]) from None
+        raise FileError(path, contract) from None
     # the latter two: an encoding that is not known
     except (ParseError, ValueError, LookupError) as error:
-        raise FileError(str(path), [f"is not valid XML: {error}"]) from None
+        raise FileError(path, f"is not valid XML: {error}") from None
     except ArmtwinError as error:
-        raise FileError(str(path), [str(error)]) from None
+        raise FileError(path, str(error)) from None
     return root

@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.drives.balancers import GasForce
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.files.fields import bad_texts, groups_of
+from armtwin.files.fields import groups_of, own_problems
 from armtwin.files.shape import Group
 from armtwin.maths.batch import NamedArrays, Sentences
 from armtwin.maths.units import units_of
@@ -125,13 +125,8 @@ def _poses_are_given(description: Description) -> bool:
 
 def _own_problems(description: Description) -> Sentences:
     """What the groups find wrong with themselves."""
+    yield from own_problems(description)
     for path, group in groups_of(description, by_name=False):
-        own = group.problem() if hasattr(group, "problem") else ""
-        if own:
-            yield f"{path} {own}"
-        texts = bad_texts(group)
-        if texts:
-            yield f"{path} {texts}".strip()
         yield from _range_problems(group, path)
         yield from _idle_sources(group, path)
 
