@@ -196,10 +196,9 @@ def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
 
 
 def _joint_units(robot: at.Robot, turning: str, sliding: str) -> list[Unit]:
-    joints = robot.assembly.tree.joints
     units = []
-    for i in robot.assembly.free:
-        units.append(Unit(sliding if joints[i].type == "prismatic" else turning))
+    for joint in robot.assembly.free_joints:
+        units.append(Unit(sliding if joint.type == "prismatic" else turning))
     return units
 
 

@@ -36,8 +36,13 @@ OnProgress = Callable[[float], None]  # called with the share of the work that i
 LEAST_PER_THREAD = 3000
 
 
-def check_array(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
-    """A finite float64 array whose last dimensions are `shape`, or an error with what was given."""
+def check_array(
+    name: str, value: ArrayLike, shape: tuple[int, ...], what: str, *, single: bool = False
+) -> Floats:
+    """A finite float64 array whose last dimensions are `shape`, or an error with what was given.
+
+    A single one has no others.
+    """
     try:
         if np.iscomplexobj(value):
             raise TypeError
@@ -46,9 +51,10 @@ def check_array(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) 
         raise ArmtwinError(
             f"{name} must be an array of numbers ({what}), got {value!r:.80}"
         ) from None
-    if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        wanted = ", ".join(map(str, shape))
-        raise ArmtwinError(f"{name} must have shape (..., {wanted}) ({what}), got {array.shape}")
+    leading = array.ndim - len(shape)
+    if leading < 0 or array.shape[leading:] != shape or (single and leading):
+        wanted = shape if single else f"(..., {', '.join(map(str, shape))})"
+        raise ArmtwinError(f"{name} must have shape {wanted} ({what}), got {array.shape}")
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ArmtwinError(f"{name} must be finite ({what}), got {array[place]} at index {place}")

@@ -123,7 +123,7 @@ def fit_joint_friction(
         misfit = np.abs(torque[:, j] - columns @ (level, rise)).max()
         others = np.delete(torque - torque[SPEEDS], j, axis=1)  # beyond what they have at rest
         coupled = np.abs(others).max(initial=0.0)
-        joint = robot.tree.joints[robot.free[j]]
+        joint = robot.free_joints[j]
         force, way = ("N", "m") if joint.type == "prismatic" else ("N m", "rad")
         remarks = []
         if misfit > EXACT * (level + rise):
@@ -145,8 +145,7 @@ def _describe_drives(robot: Assembly, friction: dict[str, JointFriction]) -> Sen
     """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
     reflected = robot.rotor_inertias @ robot.motor_rows**2
     parts = []
-    for k, inertia in zip(robot.free, reflected.tolist(), strict=True):
-        joint = robot.tree.joints[k]
+    for joint, inertia in zip(robot.free_joints, reflected.tolist(), strict=True):
         if inertia > 0:
             unit = "kg" if joint.type == "prismatic" else "kg m²"
             parts.append(f"{joint.name} {inertia:.4g} {unit}")
