@@ -26,7 +26,7 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
 from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats, NamedTexts, Record
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.dynamics.sag import Outside
@@ -180,7 +180,7 @@ def _assignment(part: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
+def _by_drives(robot: at.Robot, named: NamedTexts) -> Floats:
     """The home of a robot with the positions of named drives replaced."""
     wrist = robot.description.wrist
     home = np.zeros(robot.n) if wrist is None else np.array(wrist.home)

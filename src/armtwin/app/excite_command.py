@@ -22,7 +22,7 @@ from armtwin.app.places import Source
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
@@ -118,7 +118,7 @@ def excite(
         result = at.excite(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
-    written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
+    written: Contents = {TRAJECTORY: partial(put_csv, log.recording)}
     run.finish(replace(result, twin=_twin(found, motion)), written)
 
 

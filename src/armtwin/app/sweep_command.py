@@ -15,7 +15,7 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.run import REPORT, CommandRun
 from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.maths.units import whole_number
 from armtwin.prediction.answer import Answer
 from armtwin.report.folder import RESULT, ResultFolder
@@ -127,7 +127,7 @@ def _run(
 
 def _deliver(found: SweepResult, run: CommandRun, *, csv: bool, parquet: bool) -> None:
     """Write and show the report, and the table in other formats."""
-    contents: dict[str, Content] = {}
+    contents: Contents = {}
     if csv:
         contents[CSV] = found.csv()
     if parquet:

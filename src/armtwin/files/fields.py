@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS, Group
-from armtwin.maths.batch import NamedNumbers, Names, Sentences
+from armtwin.maths.batch import NamedNumbers, NamedTexts, Names, Sentences
 from armtwin.maths.units import Unit, schema_of_reader
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _source(value: object) -> str | dict[str, str]:
+def _source(value: object) -> str | NamedTexts:
     if isinstance(value, dict):
         return {str(key): _text(text) for key, text in value.items()}
     return _text(value)

@@ -12,6 +12,8 @@ from functools import cache
 from types import UnionType
 from typing import Any, ClassVar, Protocol, Union, get_args, get_origin, get_type_hints
 
+from armtwin.maths.batch import NamedTexts
+
 Tables = dict[str, Any]
 Step = str | int  # a key of a table, or the place in a list, from 0
 
@@ -32,12 +34,12 @@ DERIVED = {"derived": True}  # not in the file: follows from other keys
 ALWAYS = {"always": True}  # written even at its default, as its reader should see it
 
 
-def kind_from(key: str) -> dict[str, str]:
+def kind_from(key: str) -> NamedTexts:
     """Metadata of a field of several kinds: which one it is follows from a key beside it."""
     return {"kind_from": key}
 
 
-def differing_from(name: str) -> dict[str, str]:
+def differing_from(name: str) -> NamedTexts:
     """Metadata of a field whose table has only the keys that differ from those of a flat field."""
     return {"differing_from": name}
 

@@ -15,7 +15,7 @@ from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables, name_of
 from armtwin.files.writing import read_back, to_tables, to_toml
 from armtwin.jobs.description import JobDescription
-from armtwin.maths.batch import Pair
+from armtwin.maths.batch import NamedTexts, Pair
 from armtwin.maths.units import split_quantity
 
 SAME = 1e-12  # relative difference within which a number is the same
@@ -37,7 +37,7 @@ class _Writer:
     """Knows the units that a file uses, by the last word of the keys."""
 
     def __init__(self, like: Tables) -> None:
-        self.units: dict[str, str] = {}
+        self.units: NamedTexts = {}
         for key, text in _texts(like, ""):
             quantity = _read(text)
             if quantity is not None:

@@ -22,7 +22,7 @@ from armtwin.files.opening import COLUMNS
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
-from armtwin.maths.batch import Floats, Names, Values
+from armtwin.maths.batch import Floats, NamedTexts, Names, Values
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
 from armtwin.robot.schema.groups import TurnCoordinate
@@ -71,7 +71,7 @@ class Columns:
     delimiter: Literal[",", ";", "tab", "space"] = ","
     decimal: Literal[".", ","] = "."
     columns: dict[str, Names | str] = field(default_factory=dict)
-    unit: dict[str, str] = field(default_factory=dict)
+    unit: NamedTexts = field(default_factory=dict)
     sign: tuple[Number, ...] | None = None
     torque_sign: tuple[Number, ...] | None = None
     offset: tuple[TurnCoordinate, ...] | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.compiled import Function
 from armtwin.maths.units import whole_number
 
 Floats = NDArray[np.float64]
@@ -22,8 +23,10 @@ Numbers = NDArray[np.inexact]  # real or complex
 Flags = NDArray[np.bool_]
 NamedArrays = dict[str, Floats]
 NamedNumbers = dict[str, float]
+NamedTexts = dict[str, str]
 Record = dict[str, Any]  # plain values by their keys, as files and pages write them
 TwoArrays = tuple[Floats, Floats]
+ThreeArrays = tuple[Floats, Floats, Floats]
 Values = tuple[float, ...]
 Indices = tuple[int, ...]
 Sentences = Iterator[str]
@@ -152,7 +155,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -> None:
+def spread(kernel: Function, rows: int, width: int, *arguments: Any) -> None:
     """Run kernel(*arguments, start, stop) over all rows, on several threads where that pays.
 
     Args:

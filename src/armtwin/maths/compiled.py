@@ -40,7 +40,8 @@ from numba.core.runtime.nrt import rtsys
 
 from armtwin.maths.sources import source_stamp
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 KEPT_STAMPS = 6
 HALF_WRITTEN = 600.0  # seconds after which nobody is still writing a file
@@ -196,7 +197,7 @@ class _KernelFiles(FunctionCache):
 
     _impl_class = _MachineCode
 
-    def __init__(self, kernel: Callable[..., Any], name: str) -> None:
+    def __init__(self, kernel: Function, name: str) -> None:
         super().__init__(kernel)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base + name, stamp)
@@ -223,7 +224,7 @@ class _KernelCache:
     numba asks it with its lock on all compiling held.
     """
 
-    def __init__(self, kernel: Callable[..., Any], name: str, folder: Path) -> None:
+    def __init__(self, kernel: Function, name: str, folder: Path) -> None:
         self._kernel, self._name, self._folder = kernel, name, folder
 
     @cached_property
@@ -310,7 +311,7 @@ def compiles() -> bool:
     return not settings.DISABLE_JIT
 
 
-def _joining(compile: Callable[..., Any]) -> Callable[..., Any]:
+def _joining(compile: Function) -> Function:
     """Compile with equal operations side by side (superword-level parallelism)."""
     settings: Any = config
 

@@ -9,11 +9,13 @@ Ref: [Cody-Waite 1980], [Sun 1993]
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from llvmlite import ir
 from llvmlite.ir import IRBuilder, Type, Value
+
+from armtwin.maths.compiled import Function
 
 Term: TypeAlias = "Wide | float"  # of a sum or product in lanes
 
@@ -21,7 +23,7 @@ LIBRARY = {"sine": "llvm.sin.f64", "cosine": "llvm.cos.f64"}
 QUARTERS = {"sine": 0, "cosine": 1}
 
 
-def of_angles(name: str, angles: Wide, call: Callable[..., Any]) -> Any:
+def of_angles(name: str, angles: Wide, call: Function) -> Any:
     """A vector of the sines or cosines of angles, the library's of those that are large.
 
     Each depends on its own angle alone.

@@ -21,17 +21,18 @@ import numpy as np
 
 from armtwin.maths import bits
 from armtwin.maths.batch import Floats, Indices
+from armtwin.maths.compiled import Function
 
 Scalar: TypeAlias = "Symbol | float"  # a number, known or not
 
 ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be off
 
 
-def _python(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _python(kernel: Function) -> Function:
     return getattr(kernel, "py_func", kernel)
 
 
-COMPUTED: dict[str, Callable[..., Any]] = {
+COMPUTED: dict[str, Function] = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from armtwin.maths import bits, choice
+from armtwin.maths.compiled import Function
 from armtwin.maths.tape import Symbol
 
 
-def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+def _symbolic(name: str, plain: Function) -> Function:
     """A function of `choice` or `bits` for numbers, for arrays and for symbols."""
 
     def call(*of: Any) -> Any:
@@ -26,17 +26,17 @@ def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-_known: dict[Any, Callable[..., Any]] = {}
+_known: dict[Any, Function] = {}
 
 
-def python_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def python_of(kernel: Function) -> Function:
     """The Python function of a kernel; the kernels that it calls are Python functions too."""
     if kernel not in _known:
         _known[kernel] = _plain(kernel)
     return _known[kernel]
 
 
-def _plain(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _plain(kernel: Function) -> Function:
     function: Any = getattr(kernel, "py_func", kernel)
     if function.__module__ in (choice.__name__, bits.__name__):
         return _symbolic(function.__name__, function)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.batch import Floats, ThreeArrays, TwoArrays
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import cross, minus, plus
 from armtwin.maths.vectors import Vector, put, vector
@@ -135,9 +135,7 @@ def with_ramps(robot: Robot, seam: Seam, motion: JointMotion) -> Instants:
     return Instants(time[order], s[order], q[order], v[order], a[order])
 
 
-def _rates(
-    robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> ThreeArrays:
     """Joint speeds and accelerations for the tool's, and the distance to a singularity."""
     v = np.full_like(q, np.nan)
     a = np.full_like(q, np.nan)

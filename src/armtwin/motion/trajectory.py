@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, ThreeArrays, check_array
 from armtwin.maths.interpolation import quintic
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe, number_columns
@@ -113,7 +113,7 @@ class Trajectory:
             np.pad(self.a, samples),
         )
 
-    def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
+    def at(self, times: Floats) -> ThreeArrays:
         """Positions, speeds, accelerations at times, by quintics between samples; else at rest."""
         inside = np.clip(times, 0.0, self.duration)
         curve = quintic(self.time, self.q, self.v, self.a)

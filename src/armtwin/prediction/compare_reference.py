@@ -17,7 +17,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import has_joint_torque, joint_torque
-from armtwin.maths.batch import Flags, Floats, Integers
+from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
 from armtwin.prediction.logged_reference import LoggedReference, read_reference
@@ -85,7 +85,7 @@ class ReferencePath:
             closest = np.clip(closest + step, earliest, latest)
         return closest
 
-    def _frame(self, at: Floats) -> tuple[Floats, Floats, Floats]:
+    def _frame(self, at: Floats) -> ThreeArrays:
         """Axes x, y, z of the path's frame at times, (m, 3) each, straight between samples."""
         last = len(self.time) - 1
         place = np.interp(at, self.time, np.arange(last + 1))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.maths.batch import Record
+from armtwin.maths.batch import NamedTexts, Record
 from armtwin.notebook.sections import Block, Data, Facts, Report, Table, Text
 
 RESULT_FORMAT = 2
@@ -60,7 +60,7 @@ def plain(value: object) -> Any:
 
 def to_description(report: Report) -> Record:
     """What is shown of something that is no result: title, facts, sentences, and its tables."""
-    facts: dict[str, str] = {}
+    facts: NamedTexts = {}
     remarks = [text.text for text in report.verdict]
     for block in report.blocks:
         if isinstance(block, Facts):

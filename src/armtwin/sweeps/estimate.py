@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.maths.batch import thread_count
+from armtwin.maths.batch import NamedTexts, thread_count
 from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.sweeps.bases import parcel_of
@@ -116,7 +116,7 @@ def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Sw
     )
 
 
-def _count_known(asked: Sweep, results: Path | None, found: dict[str, str]) -> int:
+def _count_known(asked: Sweep, results: Path | None, found: NamedTexts) -> int:
     """Runs that a table holds already."""
     if results is None or not results.is_file():
         return 0
@@ -128,7 +128,7 @@ def _count_known(asked: Sweep, results: Path | None, found: dict[str, str]) -> i
     return known
 
 
-def _row_bytes(asked: Sweep, row: ResultRow, found: dict[str, str]) -> float:
+def _row_bytes(asked: Sweep, row: ResultRow, found: NamedTexts) -> float:
     """Size of a row in a table of many, keys at random."""
     connection = sqlite3.connect(MEMORY)
     make_tables(connection)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Record
+from armtwin.maths.batch import NamedTexts, Record
 from armtwin.sweeps.rows import COLUMNS, ResultRow
 
 FORMAT = 1
@@ -107,7 +107,7 @@ class ResultTable:
 
 @contextmanager
 def open_table(
-    path: Path | None, name: str, versions: dict[str, str], *, read_only: bool = False
+    path: Path | None, name: str, versions: NamedTexts, *, read_only: bool = False
 ) -> Iterator[ResultTable]:
     """The table of a sweep, made where it is not there; it is held until it is closed.
 
@@ -184,7 +184,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
         connection.execute(line)
 
 
-def _refuse_other(path: str, found: dict[str, str], own: dict[str, str]) -> None:
+def _refuse_other(path: str, found: NamedTexts, own: NamedTexts) -> None:
     for key, what in (("format", "format"), ("armtwin", "armtwin")):
         if found.get(key) != own[key]:
             raise ArmtwinError(

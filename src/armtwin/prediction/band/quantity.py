@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.jobs.uncertainty import Kind
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, NamedTexts, Names
 from armtwin.prediction.band.widths import MEASURED, WIDTHS, Z_90, in_words, spread_of
 from armtwin.robot.schema.description import Description
 
@@ -123,7 +123,7 @@ class Sourced(Protocol):
     """A group of a robot file."""
 
     @property
-    def source(self) -> str | dict[str, str]:
+    def source(self) -> str | NamedTexts:
         """Where its numbers are from: of all, or by key."""
 
 

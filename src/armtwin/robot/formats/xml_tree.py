@@ -9,6 +9,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.opening import URDF, read_bytes
+from armtwin.maths.batch import NamedTexts
 
 DEEPEST = 50
 MOST_ELEMENTS = 200_000
@@ -20,7 +21,7 @@ class Node:
     """An XML element with its line number."""
 
     tag: str
-    attributes: dict[str, str]
+    attributes: NamedTexts
     line: int
     children: list[Node] = field(default_factory=list)
 
@@ -48,7 +49,7 @@ class _Target:
         self.parser: Any = None
         self.count = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: NamedTexts) -> None:
         node = Node(tag, dict(attributes), self.parser.CurrentLineNumber)
         if len(self.open) >= DEEPEST:
             contract = f"elements must not be nested deeper than {DEEPEST}"
