@@ -9,7 +9,7 @@ from typing import Any
 
 from armtwin.jobs.uncertainty import Kind
 from armtwin.maths.batch import Names, Record, Values
-from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
+from armtwin.prediction.band.quantity import Quantity, Variant, scale_keys, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH
 from armtwin.robot.robot import Robot
@@ -50,8 +50,7 @@ def with_filters(servo: Servo, factor: float) -> Servo:
     for f in fields(servo):
         own = getattr(servo, f.name)
         if isinstance(own, Filter) and own.frequency is not None:
-            frequency = tuple(factor * x for x in own.frequency)
-            changes[f.name] = replace(own, frequency=frequency)
+            changes[f.name] = scale_keys(own, factor, "frequency")
     return replace(servo, **changes)
 
 
@@ -70,8 +69,7 @@ def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
     """The servo with what it feeds forward against friction scaled."""
     rule = getattr(servo, "rule", None)
     if rule is not None and any(rule.friction_feedforward):
-        own = tuple(factor * x for x in rule.friction_feedforward)
-        return replace(servo, rule=replace(rule, friction_feedforward=own))
+        return replace(servo, rule=scale_keys(rule, factor, "friction_feedforward"))
     return _with_powers(servo, dict.fromkeys(("coulomb", "viscous"), 1), (factor,))
 
 
@@ -80,8 +78,7 @@ def _with_rule(servo: Servo, key: str, gains: Names, factor: float) -> Any:
     rule = getattr(servo, "rule", None)
     if rule is None:
         return _with_powers(servo, dict.fromkeys(gains, 1), (factor,))
-    own = tuple(factor * x for x in getattr(rule, key))
-    return replace(servo, rule=replace(rule, **{key: own}))
+    return replace(servo, rule=scale_keys(rule, factor, key))
 
 
 def _with_powers(servo: Servo, powers: dict[str, int], factors: Values) -> Any:
