@@ -10,6 +10,8 @@ import gzip
 import os
 import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -64,19 +66,26 @@ BAG_METADATA = Kind("metadata of a bag", MB // 8)
 
 def open_plain_file(path: Path, kind: Kind) -> BinaryIO:
     """A plain file opened for reading; what is none, or holds too much, is refused."""
-    try:
+    with _naming(path):
         _check(path, os.stat(path), kind)
         file: BinaryIO = open(path, "rb", opener=_open)  # noqa: SIM115
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except ValueError as error:  # a name with a null character
-        raise ArmtwinError(f"{path}: cannot be read ({error})") from None
     try:
         _check(path, os.fstat(file.fileno()), kind)  # it may be another file by now
     except ArmtwinError:
         file.close()
         raise
     return file
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:  # a name with a null character
+        raise ArmtwinError(f"{path}: cannot be read ({error})") from None
 
 
 def _open(name: str, flags: int) -> int:
@@ -94,14 +103,11 @@ def _check(path: Path, found: os.stat_result, kind: Kind) -> None:
 
 def read_bytes(path: Path, kind: Kind) -> bytes:
     """All that a file holds."""
-    with open_plain_file(path, kind) as file:
-        try:
-            # a file that grows is read as it was when it was opened; one of the system's says that
-            # it has no size
-            size = max(os.fstat(file.fileno()).st_size, CHUNK)
-            data = file.read(min(size, kind.most) + 1)
-        except OSError as error:
-            raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    with open_plain_file(path, kind) as file, _naming(path):
+        # a file that grows is read as it was when it was opened; one of the system's says that it
+        # has no size
+        size = max(os.fstat(file.fileno()).st_size, CHUNK)
+        data = file.read(min(size, kind.most) + 1)
     if len(data) > kind.most:
         raise kind.too_long(path)
     return data
@@ -118,7 +124,7 @@ def read_text(path: Path, kind: Kind) -> str:
 def unpack_gzip(path: Path, kind: Kind) -> bytearray:
     """All that a gzip file holds, unpacked piece by piece up to what its kind may hold."""
     data = bytearray()
-    with open_plain_file(path, kind) as file:
+    with open_plain_file(path, kind) as file, _naming(path):
         honest = max(PACKED_SHARE * os.fstat(file.fileno()).st_size, SMALL)
         try:
             with gzip.GzipFile(fileobj=file) as packed:
@@ -131,6 +137,4 @@ def unpack_gzip(path: Path, kind: Kind) -> bytearray:
                         raise FileError(path, f"{trap}, which no table of numbers does")
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise FileError(path, "the gzip file is cut off or damaged") from None
-        except OSError as error:
-            raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
     return data

@@ -24,7 +24,7 @@ from armtwin.files.schema import Schema
 from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats, NamedTexts, Names, Values
 from armtwin.maths.quantities import Number
-from armtwin.maths.units import parse_quantity
+from armtwin.maths.units import CELSIUS, parse_quantity
 from armtwin.robot.schema.groups import TurnCoordinate
 
 ANGLES = ("q", "q_ref", "q_link")
@@ -32,7 +32,6 @@ ANGLES = ("q", "q_ref", "q_link")
 TURNED = (*ANGLES, "v", "a", "tau", "tau_ff", "v_ref", "a_ref", "tau_friction")
 COLUMNS_FORMAT = 1
 MOST_JOINTS = 99  # that a text with {} numbers
-CELSIUS = ("degC", "°C")
 ZERO_CELSIUS = 273.15  # [K]
 
 

@@ -64,6 +64,12 @@ def check_array(
     return array
 
 
+def runs_of(flags: Flags) -> Integers:
+    """First place of each run of flags that are set, and the one after its last, (k, 2)."""
+    framed = np.concatenate([[False], flags, [False]])
+    return np.flatnonzero(np.diff(framed.astype(np.int8))).reshape(-1, 2)
+
+
 def read_only(array: Floats) -> Floats:
     """The array, made read-only: for what never changes."""
     array.setflags(write=False)

@@ -11,7 +11,7 @@ import numpy as np
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
 from armtwin.logs.recording import Event
-from armtwin.maths.batch import Flags, Floats, Integers, Pair, Record
+from armtwin.maths.batch import Flags, Floats, Pair, Record, runs_of
 from armtwin.notebook import cards
 from armtwin.prediction.path_error import PathError
 
@@ -215,19 +215,13 @@ def _spans(
 ) -> Iterator[Span]:
     """Stretches of samples beyond a limit, their ends where the error crosses it."""
     size = np.abs(values)
-    for first, after in _runs(on & (size > limit)):
+    for first, after in runs_of(on & (size > limit)):
         ends = [
             _crossing(place, size, limit, on, first, first - 1),
             _crossing(place, size, limit, on, after - 1, after),
         ]
         peak = first + int(size[first:after].argmax())
         yield Span(min(ends), max(ends), float(values[peak]), float(place[peak]), direction)
-
-
-def _runs(flags: Flags) -> Integers:
-    """First sample of each run of flags that are set, and the one after its last, (k, 2)."""
-    framed = np.concatenate([[False], flags, [False]])
-    return np.flatnonzero(np.diff(framed.astype(np.int8))).reshape(-1, 2)
 
 
 def _crossing(
@@ -245,7 +239,7 @@ def _outside(job: Job, error: PathError, on: Flags) -> Iterator[SlowSpan]:
     power = job.description.process.power
     for start, stop, name, window in job.windows():
         here = on & (error.s >= start) & (error.s <= stop)
-        for first, after in _runs(here & ~inside_window(window, error.speed, power)):
+        for first, after in runs_of(here & ~inside_window(window, error.speed, power)):
             worst = first + int(np.abs(error.speed - error.speed_ref)[first:after].argmax())
             places = error.place[first:after]
             yield SlowSpan(
