@@ -50,6 +50,17 @@ from armtwin.robot.schema.servo_rule import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
 COLUMNS = 12
+NAMED = {  # gains that servos have by name
+    "kp": KP,
+    "ki": KI,
+    "kd": KD,
+    "kvf": KVF,
+    "kafv": KAFV,
+    "ktfv": KTFV,
+    "kv": KV,
+    "kafc": KAFC,
+    "ktfc": KTFC,
+}
 IN, FEEDBACK, OUT, FORWARD = range(4)
 INTEGRAL, COMMAND, BEFORE, FF, SATURATED, HELD = range(6)
 POSITION, SPEED, ACCELERATION, TORQUE, SHIFT = range(5)
@@ -111,20 +122,10 @@ def equation(servo: Any, drives: int) -> Equation:
 
 @equation.register
 def _of_cascade(servo: Cascade, drives: int) -> Equation:
-    gains = {
-        KP: servo.kp,
-        KI: servo.ki,
-        KV: servo.kv,
-        KD: servo.kd,
-        KVF: servo.kvf,
-        KAFV: servo.kafv,
-        KAFC: servo.kafc,
-        KTFV: servo.ktfv,
-        KTFC: servo.ktfc,
-    }
+    given = {name: getattr(servo, name) for name in NAMED}
     if servo.rule is not None:
-        ruled = servo.rule.gains(drives)
-        gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KVF: ruled.kvf, KAFC: ruled.kafc}
+        given |= servo.rule.gains(drives)._asdict()
+    gains = {NAMED[name]: values for name, values in given.items()}
     filters = (
         servo.input_filter,
         servo.feedback_filter,
@@ -201,14 +202,7 @@ def _shaping(shaping: Shaping | None, drives: int) -> Floats:
     packed[:, SIGN_SPEED] = 1.0
     if shaping is None:
         return packed
-    columns = (
-        shaping.speed,
-        shaping.acceleration,
-        shaping.sign,
-        shaping.sign_speed,
-        shaping.torque,
-    )
-    for column, values in enumerate(columns):
+    for column, values in enumerate(vars(shaping).values()):
         packed[:, column] = for_each(values, drives)
     return packed
 

@@ -348,6 +348,11 @@ def exactly(f: F) -> F:
     return _part(f, EXACT)
 
 
+def unfused(part: F) -> F:
+    """A part of kernels as it is, but with its multiply-adds left as they stand."""
+    return exactly(getattr(part, "py_func", part))
+
+
 def _part(f: F, options: dict[str, Any]) -> F:
     """A part of kernels, without a door from Python: called there, it runs as it stands."""
     part: Any = numba.njit(**INLINED, **options)(f)

@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
-from armtwin.logs.recording import Event
+from armtwin.logs.recording import Event, find_stop
 from armtwin.maths.batch import Flags, Floats, Pair, Record, runs_of
 from armtwin.notebook import cards
 from armtwin.prediction.path_error import PathError
@@ -22,7 +22,6 @@ PEAKS: dict[Direction, str] = {  # fields of a segment
     "vertical": "vertical_peak_m",
     "orientation": "orientation_rad",
 }
-STOPS = ("following_error", "unstable")  # kinds of events that end a run
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def verdict_on(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Ve
             spans += _spans(error.place, getattr(error, direction), limit, on, direction)
     spans.sort(key=lambda span: (span.from_m, span.direction))
     outside = tuple(_outside(job, error, on))
-    ended = next((event for event in events if event.kind in STOPS), None)
+    ended = find_stop(events)
     return Verdict(
         within=not spans and not outside and ended is None,
         tolerance=tolerance,

@@ -24,7 +24,6 @@ from armtwin.sweeps.work import run_some
 KEYS = ("runs", "known", "each_s", "width", "seconds", "row_bytes", "bytes")
 TIMED = 4  # runs
 COPIES = 2000  # of a row that are written to see how large it is
-AT_ONCE = 1000
 BEGINNING = 5.0  # time [s] until processes or workers are ready
 
 
@@ -120,12 +119,8 @@ def _count_known(asked: Sweep, results: Path | None, found: NamedTexts) -> int:
     """Runs that a table holds already."""
     if results is None or not results.is_file():
         return 0
-    known = 0
     with open_table(results, asked.name, found, read_only=True) as table:
-        for first in range(0, len(asked), AT_ONCE):
-            keys = [run.key for run in asked.runs(first, min(first + AT_ONCE, len(asked)))]
-            known += len(table.known(keys))
-    return known
+        return sum(len(table.known(keys)) for keys in asked.key_groups())
 
 
 def _row_bytes(asked: Sweep, row: ResultRow, found: NamedTexts) -> float:

@@ -32,6 +32,7 @@ from armtwin.sweeps.work import SweepRun
 SCHEMA = Schema(SweepDescription, "sweep file")
 KEY_BYTES = 16
 TRIED = 3  # values of an axis that are tried on each job before anything is run
+LOOKED_AT = 1000  # runs that are looked up in a table together
 MOST_SETTINGS = 4096  # that are cached
 
 
@@ -220,6 +221,11 @@ class Sweep(Result):
         """Runs by their number, from `start` up to `stop`, made when they are asked for."""
         for number in range(start, len(self) if stop is None else stop):
             yield self.run(number)
+
+    def key_groups(self) -> Iterator[list[bytes]]:
+        """What the runs are known by, in groups of those that are looked up together."""
+        for first in range(0, len(self), LOOKED_AT):
+            yield [run.key for run in self.runs(first, min(first + LOOKED_AT, len(self)))]
 
     def run(self, number: int) -> SweepRun:
         """One run, by its number from 0."""
