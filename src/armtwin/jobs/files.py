@@ -33,6 +33,13 @@ def as_written(tables: Tables, like: Tables) -> Tables:
     return found
 
 
+def list_named(description: JobDescription) -> list[str]:
+    """Files that a job names: its robot's first, then those of its segments and forces."""
+    points = [segment.points for segment in description.segment]
+    forces = [force.file for force in description.force]
+    return [description.robot, *(name for name in (*points, *forces) if name)]
+
+
 class _Writer:
     """Knows the units that a file uses, by the last word of the keys."""
 

@@ -16,7 +16,7 @@ from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.answer import Answer
-from armtwin.prediction.band.band import assess
+from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.prediction.sections.headline import chart_along_seam, likelihood, number_of
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on
@@ -114,10 +114,7 @@ def _predict_one(
         prediction = predict(job, method=method)
     except ArmtwinError as error:
         return None, error
-    band = None
-    if not nominal and prediction.verdict.stopped is None:
-        band = assess(prediction)
-    return Answer(prediction, band=band), None
+    return Answer(prediction, band=None if nominal else assess_run(prediction)), None
 
 
 def _record(job: Job, answer: Answer | None) -> Record:

@@ -16,7 +16,7 @@ from armtwin.files.loading import check_description, load_description
 from armtwin.files.names import folder_of
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
-from armtwin.jobs.files import list_shipped as shipped_jobs
+from armtwin.jobs.files import list_named, list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Record
 from armtwin.notebook import cards
@@ -185,10 +185,8 @@ class Sweep(Result):
         """All files that it is read from."""
         found = [Path(self.origin)] if self.origin else []
         for job in self.jobs:
-            d = job.description
-            named = [d.robot, *(s.points for s in d.segment), *(f.file for f in d.force)]
             found.append(Path(job.origin))
-            found += [job.beside(name) for name in named if name]
+            found += [job.beside(name) for name in list_named(job.description)]
         return [path for path in found if os.path.isfile(path)]
 
     @cached_property

@@ -255,6 +255,11 @@ def assess(
     return Band(prediction, quantities, deviations, first.join(more), chosen)
 
 
+def assess_run(prediction: Prediction) -> Band | None:
+    """The 90 % interval of a prediction; None where its run stops."""
+    return None if prediction.verdict.stopped is not None else assess(prediction)
+
+
 def _is_near(probability: float) -> bool:
     """Whether a probability is near to where another outcome begins."""
     return min(abs(probability - LIKELY), abs(probability - UNLIKELY)) < NEAR

@@ -12,6 +12,7 @@ from armtwin.maths.batch import Names, Record, Values
 from armtwin.prediction.band.quantity import Quantity, Variant, scale_keys, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH
+from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw
 from armtwin.robot.schema.servo_rule import for_each
@@ -165,13 +166,13 @@ def _bandwidths(robot: Robot, name: str, servo: Servo, asked: WidthSettings) -> 
         change=partial(_with_servo, name, lambda own, factor: with_bandwidth(own, (factor,))),
         measured_by=LOGGED,
     )
-    drives = [drive.name for drive, _ in robot.assembly.drives]
+    drives = drive_names(robot)
     for k, drive in enumerate(drives):
         own = asked.job.first(f"{BANDWIDTH}.{drive}")
         yield _of_drive(name, drives, k, source, EACH * width if own is None else own)
 
 
-def _of_drive(servo: str, drives: list[str], k: int, source: str, width: float) -> Quantity:
+def _of_drive(servo: str, drives: Names, k: int, source: str, width: float) -> Quantity:
     """The bandwidth of one drive."""
     return Quantity(
         name=f"{BANDWIDTH}.{drives[k]}",
@@ -195,7 +196,7 @@ def _list_fitted(
     robot: Robot, name: str, servo: Servo, interval: Values, asked: WidthSettings
 ) -> Iterator[Quantity]:
     """A fitted servo: each drive's bandwidth by the interval of its position gain."""
-    drives = [drive.name for drive, _ in robot.assembly.drives]
+    drives = drive_names(robot)
     power = 1 if isinstance(servo, VelocityLaw) else 2
     if len(interval) != 2 * len(drives):
         yield from _bandwidths(robot, name, servo, asked)

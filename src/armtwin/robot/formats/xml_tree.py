@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.opening import URDF, read_bytes
 from armtwin.maths.batch import NamedTexts
 
@@ -89,14 +89,13 @@ def read_xml(path: Path) -> Node:
     parser = DefusedXMLParser(target=target, forbid_dtd=True)
     target.parser = parser.parser
     try:
-        parser.feed(text)
-        root: Node = parser.close()
+        with blame(path):
+            parser.feed(text)
+            root: Node = parser.close()
     except (DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden):
         contract = "must not declare a document type or entities (they can expand without end)"
         raise FileError(path, contract) from None
     # the latter two: an encoding that is not known
     except (ParseError, ValueError, LookupError) as error:
         raise FileError(path, f"is not valid XML: {error}") from None
-    except ArmtwinError as error:
-        raise FileError(path, str(error)) from None
     return root
