@@ -16,13 +16,13 @@ from armtwin.analysis.compensation import (
     holding_currents,
     with_mass_compensation,
 )
-from armtwin.drives.dry_friction_in_oil import describing_viscous, with_folded_friction
 from armtwin.identification.actuator.oil_fit import compute_resonance, fit_exactly
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.kinematics.strokes import levers
 from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.responses import driven_response
 from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
+from dry_friction_in_oil import describing_viscous, with_folded_friction
 
 # weight, step [V] -> first peak [ms], period [ms], overshoot [%]: simulated, measured
 BENCH = [

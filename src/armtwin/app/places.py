@@ -90,7 +90,7 @@ def _name_if_shipped(file: str) -> str:
     return Path(file).stem if Path(file) in known else ""
 
 
-def _from_folder(value: Any, folder: Path) -> Any:
+def _from_folder(value: object, folder: Path) -> Any:
     """The value of an option; a file as seen from a folder, or by its shipped name."""
     if not isinstance(value, str) or not Path(value).is_file():
         return value
@@ -110,23 +110,19 @@ def words_of(options: Record) -> Names:
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
     """The source of a job's run, with what differs from the job's file."""
     had, has = asked.description, chosen.description
+    servo = has.model.servo
     options: Record = {}
     words = []
-    if has.speed != had.speed:
-        options["speed_m_s"] = has.speed
-        words.append(f"{1e3 * has.speed:.10g}mm_s")
-    if has.robot != had.robot:
-        options["robot"] = has.robot
-        words.append(Path(has.robot).stem)
-    if has.tool != had.tool:
-        options["tool"] = has.tool
-        words.append(has.tool or "no_tool")
-    if has.model.servo != had.model.servo:
-        options["servo"] = has.model.servo
-        words.append(has.model.servo)
-    if method != "nonlinear":
-        options["method"] = method
-        words.append(method)
+    for key, before, now, word in (
+        ("speed_m_s", had.speed, has.speed, f"{1e3 * has.speed:.10g}mm_s"),
+        ("robot", had.robot, has.robot, Path(has.robot).stem),
+        ("tool", had.tool, has.tool, has.tool or "no_tool"),
+        ("servo", had.model.servo, servo, servo),
+        ("method", "nonlinear", method, method),
+    ):
+        if now != before:
+            options[key] = now
+            words.append(word)
     return Source(command, asked.name, asked.origin, options, tuple(words))
 
 
@@ -176,18 +172,19 @@ def is_job(name: str) -> bool:
 
 def is_experiment(name: str) -> bool:
     """Whether a name on the command line is an experiment's, shipped or a file."""
-    if name in experiment.list_shipped():
-        return True
-    if not name.endswith(".toml") or not Path(name).is_file():
-        return False
-    return bool(set(read_tables(Path(name))) & EXPERIMENT_KEYS)
+    return name in experiment.list_shipped() or _has_keys(name, EXPERIMENT_KEYS)
 
 
 def is_sweep(name: str) -> bool:
     """Whether a name is a sweep file."""
+    return _has_keys(name, SWEEP_KEYS)
+
+
+def _has_keys(name: str, keys: set[str]) -> bool:
+    """Whether a name is that of a TOML file with one of some keys."""
     if not name.endswith(".toml") or not Path(name).is_file():
         return False
-    return bool(set(read_tables(Path(name))) & SWEEP_KEYS)
+    return bool(set(read_tables(Path(name))) & keys)
 
 
 def result_folder(
@@ -203,11 +200,9 @@ def result_folder(
 
 def files_of_job(job: Job) -> list[Path]:
     """The files that a job is read from: its own, and those it names."""
-    description, beside = job.description, Path(job.origin).parent
-    named = [description.robot]
-    named += [segment.points for segment in description.segment if segment.points is not None]
-    named += [force.file for force in description.force if force.file is not None]
-    return [Path(job.origin), Path(description.robot), *(beside / name for name in named)]
+    beside = Path(job.origin).parent
+    named = job_files.list_named(job.description)
+    return [Path(job.origin), Path(named[0]), *(beside / name for name in named)]
 
 
 def files_of_log(log: Path, columns: Path | None) -> list[Path]:

@@ -70,7 +70,7 @@ def _check_file(path: Path) -> None:
 
 def damage_error(path: Path, why: str) -> FileError:
     """The error for a bag that cannot be read."""
-    return FileError(str(path), [f"is no bag that can be read ({why:.120})"])
+    return FileError(path, f"is no bag that can be read ({why:.120})")
 
 
 def _rest(file: BinaryIO) -> int:
@@ -138,7 +138,7 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
     """Unpack a chunk piece by piece; one larger than it says, or than any may be, is refused."""
     if chunk.size > LARGEST_CHUNK:
         contract = f"a chunk must unpack to at most {LARGEST_CHUNK // MB} MB"
-        raise FileError(str(path), [f"{contract}, got {chunk.size // MB}"])
+        raise FileError(path, f"{contract}, got {chunk.size // MB}")
     makers = _unpackers()
     if chunk.how not in makers:
         raise damage_error(path, f"chunks are packed by '{chunk.how}'")
@@ -202,7 +202,7 @@ def _check_topics(path: Path, connection: sqlite3.Connection) -> None:
         check_yaml(path, " ".join(texts))
 
 
-def _is_plain(kind: Any, name: Any, sql: Any) -> bool:
+def _is_plain(kind: object, name: object, sql: object) -> bool:
     """Whether an entry of a database is one of a recording's tables, or an index."""
     if kind == "index":
         return True
@@ -218,7 +218,7 @@ def _check_metadata(path: Path) -> None:
         sentence = (
             f"the recording is packed as a whole (compression_mode {mode[1]}); unpack it first"
         )
-        raise FileError(str(path), [sentence])
+        raise FileError(path, sentence)
 
 
 def check_yaml(path: Path, text: str) -> None:
@@ -230,6 +230,6 @@ def check_yaml(path: Path, text: str) -> None:
         depth = max(depth + (1 if sign in "[{" else -1), 0)
         deepest = max(deepest, depth)
     if deepest > DEEPEST_YAML or DEEP_BLOCK.search(text) is not None:
-        raise FileError(str(path), [f"YAML must not be nested deeper than {DEEPEST_YAML}"])
+        raise FileError(path, f"YAML must not be nested deeper than {DEEPEST_YAML}")
     if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
-        raise FileError(str(path), ["YAML must not refer to itself (& and *)"])
+        raise FileError(path, "YAML must not refer to itself (& and *)")

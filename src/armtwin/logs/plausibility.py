@@ -62,8 +62,7 @@ class Pace:
     @staticmethod
     def of_robot(robot: Robot) -> Pace:
         """By the speed limits of a robot, where its file has them."""
-        joints = [robot.assembly.tree.joints[k] for k in robot.assembly.free]
-        turns = np.array([joint.type == "revolute" for joint in joints])
+        turns = np.array([joint.type == "revolute" for joint in robot.assembly.free_joints])
         usual, most = np.where(turns[:, None], TURNS, SLIDES).T
         limit = robot.limits.velocity
         known = np.isfinite(limit) & (limit > 0)

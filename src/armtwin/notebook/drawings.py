@@ -6,13 +6,13 @@ and paper. Places in a chart are shares of its pane: it takes any width without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Flags, Floats, Sentences
+from armtwin.maths.batch import Flags, Floats, Sentences, runs_of
 from armtwin.notebook.markup import element, join_markup, percent, words
 from armtwin.notebook.scales import Scale
 
@@ -90,17 +90,9 @@ def band_path(x: Floats, low: Floats, high: Floats) -> str:
     return join_markup(parts)
 
 
-def _pieces(whole: Flags) -> Iterator[slice]:
+def _pieces(whole: Flags) -> list[slice]:
     """Unbroken stretches of samples that have a place."""
-    first = None
-    for k, has_place in enumerate(whole):
-        if has_place and first is None:
-            first = k
-        if not has_place and first is not None:
-            yield slice(first, k)
-            first = None
-    if first is not None:
-        yield slice(first, len(whole))
+    return [slice(first, after) for first, after in runs_of(whole)]
 
 
 def _points(x: Floats, y: Floats) -> list[str]:

@@ -163,9 +163,8 @@ class Robot(Result):
             axes: Axes with three dimensions; new ones where none are given.
         """
         what = f"one posture of the {self.n} joints of '{self.name}'"
-        posture = check_array("q", np.zeros(self.n) if q is None else q, (self.n,), what)
-        if posture.ndim != 1:
-            raise ArmtwinError(f"q must have shape ({self.n},) ({what}), got {posture.shape}")
+        given = np.zeros(self.n) if q is None else q
+        posture = check_array("q", given, (self.n,), what, single=True)
         pose = partial(self.forward_kinematics, posture)
         return display.draw_skeleton(self.assembly, pose, axes)
 
@@ -189,7 +188,7 @@ class Robot(Result):
     @cached_property
     def joint_names(self) -> Names:
         """Names of the joints, in the order of q."""
-        return tuple(self.assembly.tree.joints[i].name for i in self.assembly.free)
+        return tuple(joint.name for joint in self.assembly.free_joints)
 
     @property
     def frame_names(self) -> Names:
@@ -269,9 +268,8 @@ class Robot(Result):
             identified: Which come from there, (p,); the others keep their source, and those that
                 keep their value their deviation. All by default.
         """
-        values = check_array("phi", phi, (len(self.parameters),), "dynamic parameters")
-        if values.ndim != 1:
-            raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
+        shape = (len(self.parameters),)
+        values = check_array("phi", phi, shape, "dynamic parameters", single=True)
         flags = (
             np.ones(len(values), dtype=bool)
             if identified is None
@@ -308,9 +306,7 @@ class Robot(Result):
                 a ceiling.
             source: Where it comes from, starting as sources do with "measured:" or the like.
         """
-        g = check_array("gravity", gravity, (3,), "gravity in the base frame")
-        if g.ndim != 1:
-            raise ArmtwinError(f"gravity must have shape (3,), got {g.shape}")
+        g = check_array("gravity", gravity, (3,), "gravity in the base frame", single=True)
         sources = dict(self.description.source)
         sources.pop("gravity", None)
         if source:

@@ -142,7 +142,7 @@ def _smooth_split(law: Law, speed: Floats) -> TwoArrays:
 
 @inlined
 def look_up(
-    table: Any, e: int, side: int, scale: float, speed: float
+    table: Floats, e: int, side: int, scale: float, speed: float
 ) -> tuple[float, float, float, float]:
     """g, g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed."""
     y = speed * scale + FIRST

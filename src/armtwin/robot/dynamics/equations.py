@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, TwoArrays, spread
+from armtwin.maths.batch import Floats, ThreeArrays, TwoArrays, spread
 from armtwin.maths.traced_rows import compute, is_traced
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor
 from armtwin.mechanics.rotors import Rotors
@@ -115,7 +115,7 @@ def linearise(
 
 
 def full_regressor(
-    robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats, contacts: ContactStates = SURE
+    robot: Assembly, state: ThreeArrays, Y: Floats, contacts: ContactStates = SURE
 ) -> None:
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state

@@ -10,6 +10,7 @@ import numpy as np
 
 from armtwin.drives.springs import Springs, deflection_from_torque, pack_springs
 from armtwin.maths.batch import Floats
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.robot.kinematics.coordinates import Coordinates
 
 SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
@@ -31,21 +32,17 @@ class Outside:
 
     def at(self, k: int) -> Outside:
         """What acts at one of the set-points."""
-        some = slice(k, k + 1)
-        torque = None if self.torque is None else self.torque[some]
-        wrench = None if self.wrench is None else self.wrench[some]
-        return Outside(torque, wrench)
+        return self._each(lambda values: values[k : k + 1])
 
     def at_times(self, time: Floats, others: Floats) -> Outside:
         """What acts at other times, linear between those of the set-points."""
-        found: list[Floats | None] = []
-        for values in (self.torque, self.wrench):
-            if values is None:
-                found.append(None)
-                continue
-            columns = [np.interp(others, time, column) for column in values.T]
-            found.append(np.stack(columns, axis=1))
-        return Outside(*found)
+        return self._each(lambda values: interpolate_columns(others, time, values))
+
+    def _each(self, select: Callable[[Floats], Floats]) -> Outside:
+        """What acts, selected from each table that is there."""
+        torque = None if self.torque is None else select(self.torque)
+        wrench = None if self.wrench is None else select(self.wrench)
+        return Outside(torque, wrench)
 
 
 def solve_sag(

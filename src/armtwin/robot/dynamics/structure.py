@@ -39,6 +39,7 @@ from armtwin.maths.batch import Floats, Indices, NamedArrays, Names
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.schema.drive_groups import Pins
 from armtwin.robot.schema.groups import Joint, LinkBeam, Loop
 
 SLIDE = 10.0  # m: length of the beam that models a slide, so that it never gets to zero
@@ -351,9 +352,7 @@ class _Builder:
         balancer = next(b for b in self.assembly.description.balancer if b.name == name)
         if balancer.pins is None:
             return self._assume_pins(strut)
-        given = balancer.pins
-        ends = ((given.link_a, given.a), (given.link_b, given.b))
-        return [(link, (self.pose_of(link) @ [*a, 1.0])[:3]) for link, a in ends]
+        return self.placed_pins(balancer.pins)
 
     def lay_pins(self, link: str, pins: dict[str, list[tuple[str, Floats]]]) -> None:
         """Give a link its nodes at pins, so that beams to what lies beyond start there."""
@@ -371,10 +370,10 @@ class _Builder:
         law, zero = _law(strut, length)
         self.draft.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
 
-    def loop_pins(self, loop: Loop) -> list[tuple[str, Floats]]:
-        """Links and positions at q = 0 of the pins that a loop joins."""
+    def placed_pins(self, pins: Loop | Pins) -> list[tuple[str, Floats]]:
+        """Links and positions at q = 0 of the pins of a loop or of a balancer."""
         found = []
-        for link, pin in ((loop.link_a, loop.a), (loop.link_b, loop.b)):
+        for link, pin in ((pins.link_a, pins.a), (pins.link_b, pins.b)):
             at = self.pose_of(link) @ [*pin, 1.0]
             found.append((link, at[:3]))
         return found
@@ -441,7 +440,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     joints = assembly.tree.joints
     struts = dict(zip([b.name for b in description.balancer], assembly.struts, strict=True))
     pins = {name: builder.pins(name, strut) for name, strut in struts.items()}
-    rods = {loop.name: builder.loop_pins(loop) for loop in description.loop if loop.axis is None}
+    rods = {loop.name: builder.placed_pins(loop) for loop in description.loop if loop.axis is None}
     pins |= rods
     builder.lay_pins(assembly.tree.root, pins)
     for i, joint in enumerate(joints):
@@ -450,7 +449,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     for name, strut in struts.items():
         builder.strut(name, strut, pins[name])
     for loop in description.loop:
-        builder.close(loop, builder.loop_pins(loop))
+        builder.close(loop, builder.placed_pins(loop))
     frames = {}
     for frame in ("flange", "tool"):
         body, X = assembly.frame(frame)
