@@ -14,7 +14,7 @@ from armtwin.exchange.transmission_unit import joint_bench, transmission_unit
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench
 from armtwin.simulation.model import FrictionModel, Model
-from armtwin.simulation.traced_bench import Driven
+from armtwin.exchange.transmission_unit import Driven
 
 
 @dataclass(frozen=True, eq=False)
