@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from armtwin.maths.choice import both, choose
 from armtwin.maths.compiled import inlined
 from armtwin.maths.quantities import Current, Number, Positive, Share, Time
 from armtwin.maths.traced_fields import Index
+from armtwin.maths.tracing import python_of
 from armtwin.maths.units import Unit
 from armtwin.maths.vectors import dot
 
@@ -129,13 +130,14 @@ class Oil(NamedTuple):
     compliance: float
     leakage: float
 
-    def opening(self, force: float) -> float:
+    def opening(self, force: Any) -> Any:
         """Spool position [A] that holds a force at rest; the middle where many do."""
-        currents, speeds = self.flow.T
+        look_up = python_of(no_load_speed)
+        positions = self.flow[None, :, ::-1]  # over the speed
         speed = self.leakage * force
-        one_edge = np.interp(speed, speeds, currents)
-        other_edge = np.interp(-speed, -speeds[::-1], currents[::-1])
-        return float(0.5 * (one_edge + other_edge))
+        one_edge = look_up(positions, 0, speed)
+        other_edge = look_up(positions[:, ::-1] * (-1.0, 1.0), 0, -speed)
+        return 0.5 * (one_edge + other_edge)
 
 
 class Cylinders(NamedTuple):

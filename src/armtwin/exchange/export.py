@@ -94,8 +94,10 @@ def _of_version_2(unit: ExchangeUnit, guid: str) -> str:
 def _put_structure_2(structure: Element, unit: ExchangeUnit) -> None:
     outputs = [x for x in unit.variables if x.causality == "output"]
     slopes = [unit.variables[unit.reference[x.slope]] for x in unit.states]
+    computed = [x for x in unit.states if x.start is None]
     groups = {"Outputs": outputs, "Derivatives": slopes}
-    groups["InitialUnknowns"] = sorted([*outputs, *slopes], key=lambda x: unit.reference[x.name])
+    unknown = [*outputs, *slopes, *computed]
+    groups["InitialUnknowns"] = sorted(unknown, key=lambda x: unit.reference[x.name])
     for name, members in groups.items():
         if not members:
             continue
@@ -141,7 +143,7 @@ def _common(variable: Variable, reference: int) -> dict[str, str]:
         "description": variable.description,
     }
     if variable.slope:
-        found["initial"] = "exact"
+        found["initial"] = "calculated" if variable.start is None else "exact"
     return found
 
 

@@ -8,10 +8,13 @@ from importlib import resources
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.maths.batch import Sentences
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
+from armtwin.maths.c_flow import c_kernel, place_name
+from armtwin.maths.traced_fields import NUMBERS, TABLE
 
 KINDS = {"independent": 0, "parameter": 1, "input": 2, "output": 3}
 CONTINUOUS, DERIVATIVE = 4, 5
 KEPT_AT_LEAST = 1
+CLOCK = "clock"  # fields that the kernels of stages count with
 
 
 def source_files(unit: ExchangeUnit, version: int, guid: str) -> dict[str, str]:
@@ -38,11 +41,26 @@ def model_code(unit: ExchangeUnit, guid: str) -> str:
         c_table("number_start", unit.start()),
         *_variable_tables(unit),
     ]
-    for memory, values in unit.tables.items():
-        parts.append(c_table(f"table_{memory}", values.ravel()))
+    parts += _memories(unit)
     for name, stretches in unit.stages.items():
         parts.append(c_function(f"do_{name}", stretches, unit.memory))
+    for kernel, stages, name in unit.orders:
+        parts.append(c_kernel(kernel, stages, CLOCK, name))
     return "\n".join(parts)
+
+
+def _memories(unit: ExchangeUnit) -> Sentences:
+    """Tables that never change, what the state has beside its numbers, and where all of them are."""
+    pointers, of_state = ["(s)->numbers"], []
+    for k, (path, values) in enumerate(unit.fields.separate().items(), 1):
+        if unit.fields.leaves[path].kind == TABLE:
+            yield c_table(f"table_{k}", values.ravel())
+            pointers.append(f"(double *)table_{k}")
+        else:
+            of_state.append(f"double ring_{k}[{values.size}];")
+            pointers.append(f"(s)->ring_{k}")
+    pointers.append("(s)->kept")
+    yield f"#define RINGS {' '.join(of_state)}\n#define MEMORIES(s) {{{', '.join(pointers)}}}\n"
 
 
 def _comment(text: str) -> str:
@@ -60,8 +78,8 @@ def _define(unit: ExchangeUnit, guid: str) -> Sentences:
     for name, value in unit.constants.items():
         yield f"#define {name} {c_number(value)}"
     for name, (memory, first, shape) in unit.memory.arrays.items():
-        if memory == 0 and 0 not in shape:
-            yield f"#define AT_{name} {first}"
+        if memory == NUMBERS and 0 not in shape:
+            yield f"#define {place_name(name)} {first}"
 
 
 def _variable_tables(unit: ExchangeUnit) -> Sentences:
@@ -85,7 +103,7 @@ def _variable_tables(unit: ExchangeUnit) -> Sentences:
 
 def _kind(variable: Variable, slopes: set[str]) -> int:
     if variable.slope:
-        return CONTINUOUS
+        return KINDS["output"] if variable.start is None else CONTINUOUS
     if variable.name in slopes:
         return DERIVATIVE
     return KINDS[variable.causality]

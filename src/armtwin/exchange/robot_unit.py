@@ -7,27 +7,39 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.control.controller import (
-    BY_ACCELERATION,
-    BY_SIGN,
-    BY_SPEED,
-    BY_TORQUE,
-    REFERENCES,
-    uses_torque,
+from armtwin.control.controller import uses_torque
+from armtwin.exchange.instant import UnitFields, has_equations, state_variables, trace_apart
+from armtwin.exchange.robot_stages import (
+    compute_slopes,
+    has_spools,
+    looks_ahead,
+    push,
+    robot_loop,
+    sag,
+    setpoint_period,
+    settle,
+    settle_bodies,
+    take,
+    window_of,
+    write_outputs,
 )
-from armtwin.errors import ArmtwinError
-from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.maths.batch import Floats, NamedArrays, Sentences, check_array
+from armtwin.exchange.unit import ExchangeUnit, Order, Variable
+from armtwin.maths.batch import Floats, Sentences, check_array
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import SETTLING, STILL
+from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.robot import Robot
-from armtwin.simulation.lanes import numbers_of
+from armtwin.simulation.kernels import trace_stages
+from armtwin.simulation.loop import Loop
 from armtwin.simulation.model import Model
+from armtwin.simulation.plant import BRISTLES
 from armtwin.simulation.prepared import PreparedRun, controller_of, prepare
-from armtwin.simulation.traced import BALANCER_TABLE, CURVES
-from armtwin.simulation.traced_robot import TracedRobot
+from armtwin.simulation.tick import OF_TICK, step, tick
 
 SIX = ("xx", "yy", "zz", "xy", "xz", "yz")
+OF_LOG = {"log_state", "log_means", "watch_limits"}  # stages for which a unit has no use
+OF_CONTROLLER = ("read_sensors", "run_position_loops", "run_velocity_loops", "carry")
+READ = ("work.current", "work.level", "work.loads")  # what the other stages read of a tick
 
 
 def robot_unit(
@@ -44,40 +56,48 @@ def robot_unit(
             (n,) [rad]; by default the middle of the joints' ranges.
     """
     model = Model() if model is None else model
-    _check_robot(robot, model)
     q = middle(robot) if posture is None else check_array("posture", posture, (robot.n,), "joints")
     run = _prepare_hold(robot, model, q)
-    _check_servo(robot, run)
-    traced = TracedRobot(run)
-    stages, memory = traced.traced()
-    numbers = _numbers(traced)
-    c = run.controller
-    constants: dict[str, float | int] = {
-        "WINDOW": traced.window,
-        "REFERENCES": REFERENCES,
-        "N_DRIVES": traced.m,
-        "N_COORDINATES": traced.N,
-        "POSITION_TICKS": int(c.position_ticks),
-        "SETPOINT_TICKS": int(c.setpoint_ticks),
-        "TICK": float(c.tick),
-        "READINGS": traced.readings,
-        "COMMANDS": traced.commands,
-    }
+    loop = robot_loop(run)
+    fields = UnitFields.of(loop)
+    of_tick = {name: stage for name, stage in OF_TICK.items() if name not in OF_LOG}
+    stages, memory = trace_stages(fields, of_tick | {"push": push}, wanted=READ)
+    orders: list[Order] = [(step, stages, "step"), (tick, stages, "tick")]
+    apart = [settle_bodies, settle, take, write_outputs]
     if run.coordinates.elastic:
-        constants |= {"ELASTIC": 1, "SETTLING": SETTLING, "STILL": STILL}
+        apart.append(sag)
+    if has_equations(loop):
+        apart.append(compute_slopes)
+        orders.append((tick, OF_CONTROLLER, "control"))
+    stages |= trace_apart(fields, {stage.__name__: stage for stage in apart})
     return ExchangeUnit(
         name=name,
         title=f"Robot {name} under its servo: set-points in, tool pose, joints and torques out.",
         loop="robot",
-        variables=[*_variables(traced, q)],
+        variables=[*_variables(loop, q)],
+        fields=fields,
         stages=stages,
         memory=memory,
-        numbers=numbers,
-        tables={CURVES: run.plant.friction.curves, BALANCER_TABLE: run.plant.balancers.table},
-        constants=constants,
-        step=float(c.tick * c.setpoint_ticks),
-        remarks=[f"Its numbers are those of robot {robot.name}.", *_remarks(run, model)],
+        orders=orders,
+        constants=_constants(loop),
+        indicators=len(loop.inputs.indicators) if has_equations(loop) else 0,
+        step=setpoint_period(run.controller),
+        remarks=[f"Its numbers are those of robot {robot.name}.", *_remarks(loop, model)],
     )
+
+
+def _constants(loop: Loop) -> dict[str, float | int]:
+    """Numbers that the ticks are counted with."""
+    c = loop.inputs.run.controller
+    found: dict[str, float | int] = {
+        "SETPOINTS": window_of(c) + len(loop.inputs.past),
+        "POSITION_TICKS": int(c.position_ticks),
+        "SETPOINT_TICKS": int(c.setpoint_ticks),
+        "TICK": float(c.tick),
+    }
+    if loop.inputs.run.coordinates.elastic:
+        found |= {"SETTLING": SETTLING, "STILL": STILL}
+    return found
 
 
 def middle(robot: Robot) -> Floats:
@@ -97,136 +117,129 @@ def _prepare_hold(robot: Robot, model: Model, q: Floats) -> PreparedRun:
     return prepare(robot, motion, model)
 
 
-def _check_robot(robot: Robot, model: Model) -> None:
-    """Refuse what a unit has no parts for."""
-    what = ""
-    if robot.description.hydraulic:
-        what = "hydraulic drives"
-    elif robot.assembly.coupling is not None:
-        what = "joints that follow others"
-    elif model.friction == "switching":
-        what = "switching friction of a whole robot"
-    elif model.ripple:
-        what = "ripple of gears"
-    if what:
-        raise _make_refusal(robot, what)
-
-
-def _check_servo(robot: Robot, run: PreparedRun) -> None:
-    """Refuse a servo that looks ahead of its set-points, and parts that are on no tape."""
-    c = run.controller
-    what = ""
-    if len(run.plant.loads.element):
-        what = "friction that follows its load"
-    elif not run.structure.can_be_traced:
-        what = "gyroscopic rotors"
-    elif np.any(c.setpoint_delay > 0):
-        what = "a servo that gets its set-points late (give them to the unit late instead)"
-    elif np.any(c.shaping[:, [BY_SPEED, BY_ACCELERATION, BY_SIGN, BY_TORQUE]]):
-        what = "a servo that shapes its reference by what comes after it"
-    if what:
-        raise _make_refusal(robot, what)
-
-
-def _make_refusal(robot: Robot, what: str) -> ArmtwinError:
-    return ArmtwinError(
-        f"robot '{robot.name}': cannot be exported in closed loop; a unit does not have {what}"
-    )
-
-
-def _numbers(traced: TracedRobot) -> NamedArrays:
-    """Values at the start of all arrays in the memory of numbers."""
-    run = traced.run
-    memory = traced.structure.memory()
-    flat = numbers_of(memory, run)
-    found = {}
-    for name, (which, first, shape) in memory.arrays.items():
-        if which == 0:
-            found[name] = flat[first : first + int(np.prod(shape))]
-    body, _ = traced.assembly.frame("flange")
-    found["bare"] = traced.assembly.arm.inertia[body]
-    found["level"] = np.ones(traced.structure.elements)
-    return found
-
-
-def _variables(traced: TracedRobot, q: Floats) -> Iterator[Variable]:
+def _variables(loop: Loop, q: Floats) -> Iterator[Variable]:
     yield Variable("time", "independent", None, "s", "Time")
-    yield from _inputs(traced, q)
-    yield from _parameters(traced)
-    yield from _outputs(traced)
+    yield from _inputs(loop.inputs.run, q)
+    yield from _parameters(loop)
+    yield from _outputs(loop.inputs.run)
+    if has_equations(loop):
+        yield from _states(loop)
 
 
-def _inputs(traced: TracedRobot, q: Floats) -> Iterator[Variable]:
-    for j, name in enumerate(traced.robot.joint_names):
-        unit = _unit(traced.robot, j)
+def _inputs(run: PreparedRun, q: Floats) -> Iterator[Variable]:
+    for j, name in enumerate(run.robot.joint_names):
+        unit = _unit(run.robot, j)
         for array, per, what, start in (
             ("q_ref", "", "Position", q[j]),
             ("v_ref", "/s", "Speed", 0.0),
             ("a_ref", "/s^2", "Acceleration", 0.0),
         ):
-            words = f"{what} of the set-point of {name} at the end of the controller cycle"
-            place = (array, (j,))
+            words = f"{what} of the set-point of {name} that is ahead"
+            place = (f"inputs.{array}", (j,))
             yield Variable(f"{array}{j + 1}", "input", place, unit + per, words, float(start))
         words = f"Torque on {name} from outside"
-        force = "N m" if unit == "rad" else "N"
-        yield Variable(f"load{j + 1}", "input", ("load", (j,)), force, words, 0.0)
-    if uses_torque(traced.c):
-        for k in range(traced.m):
+        place = ("inputs.load", (j,))
+        yield Variable(f"load{j + 1}", "input", place, _force(unit), words, 0.0)
+    if uses_torque(run.controller):
+        for k in range(len(run.plant.outputs.row)):
             words = f"Torque that motor {k + 1} is fed forward, motor side"
-            yield Variable(f"tau_ff{k + 1}", "input", ("tau_ff", (k,)), "N m", words, 0.0)
+            yield Variable(f"tau_ff{k + 1}", "input", ("inputs.tau_ff", (k,)), "N m", words, 0.0)
+
+
+def _force(unit: str) -> str:
+    """Unit of what moves a joint or a drive."""
+    return "N m" if unit == "rad" else "N"
 
 
 def _unit(robot: Robot, joint: int) -> str:
     return "rad" if robot.assembly.tree.joints[joint].type == "revolute" else "m"
 
 
-def _parameters(traced: TracedRobot) -> Iterator[Variable]:
+def _parameters(loop: Loop) -> Iterator[Variable]:
+    payload = "inputs.payload"
     words = "Mass on the flange beyond what is mounted"
-    yield Variable("payload_mass", "parameter", ("payload", (0,)), "kg", words, 0.0, 0.0)
+    yield Variable("payload_mass", "parameter", (payload, (0,)), "kg", words, 0.0, 0.0)
     for k, axis in enumerate("xyz", 1):
         words = f"Centre of mass of the payload in the flange's frame, {axis}"
-        yield Variable(f"payload_{axis}", "parameter", ("payload", (k,)), "m", words, 0.0)
+        yield Variable(f"payload_{axis}", "parameter", (payload, (k,)), "m", words, 0.0)
     for k, name in enumerate(SIX, 4):
         words = f"Inertia of the payload about its centre of mass, {name}"
-        yield Variable(f"payload_{name}", "parameter", ("payload", (k,)), "kg m^2", words, 0.0)
-    for e, (element, _) in enumerate(traced.assembly.friction[: traced.structure.elements], 1):
-        words = f"Level of friction '{element.name}': factor of its torques"
-        place = ("level", (e - 1,))
+        yield Variable(f"payload_{name}", "parameter", (payload, (k,)), "kg m^2", words, 0.0)
+    for e, name in enumerate(_friction_names(loop), 1):
+        words = f"Level of friction '{name}': factor of its torques"
+        place = ("inputs.level", (e - 1,))
         yield Variable(f"friction_level{e}", "parameter", place, "1", words, 1.0, 0.0)
 
 
-def _outputs(traced: TracedRobot) -> Iterator[Variable]:
+def _friction_names(loop: Loop) -> list[str]:
+    elements = loop.inputs.run.coordinates.built.assembly.friction
+    return [element.name for element, _ in elements[: len(loop.plant.friction.row)]]
+
+
+def _outputs(run: PreparedRun) -> Iterator[Variable]:
     for row, axis in enumerate("xyz"):
         words = f"Tool point in the base frame, {axis}"
-        yield Variable(f"tool_{axis}", "output", ("pose", (row, 3)), "m", words)
+        yield Variable(f"tool_{axis}", "output", ("inputs.pose", (row, 3)), "m", words)
     for row in range(3):
         for column, axis in enumerate("xyz"):
             words = f"Rotation of the tool, row {row + 1} of its {axis} axis in the base frame"
-            place = ("pose", (row, column))
+            place = ("inputs.pose", (row, column))
             yield Variable(f"tool_R{row + 1}{column + 1}", "output", place, "1", words)
-    for j, name in enumerate(traced.robot.joint_names):
-        unit = _unit(traced.robot, j)
-        force = "N m" if unit == "rad" else "N"
+    for j, name in enumerate(run.robot.joint_names):
+        unit = _unit(run.robot, j)
         for word, array, of, what in (
             ("q", "q", unit, f"Position of {name} as its motor has it"),
             ("q_link", "q_link", unit, f"Position of {name}, link side"),
-            ("v", "speeds", f"{unit}/s", f"Speed of {name} as its motor has it"),
-            ("tau", "joint_torque", force, f"Torque of the motors on {name}"),
+            ("v", "speed", f"{unit}/s", f"Speed of {name} as its motor has it"),
+            ("tau", "tau", _force(unit), f"Torque of the drives on {name}"),
         ):
-            yield Variable(f"{word}{j + 1}", "output", (array, (j,)), of, what)
-    for k in range(traced.m):
-        words = f"Torque of motor {k + 1}"
-        yield Variable(f"tau_m{k + 1}", "output", ("motor_torque", (k,)), "N m", words)
+            yield Variable(f"{word}{j + 1}", "output", (f"inputs.{array}", (j,)), of, what)
+    for k, (slides, (drive, _)) in enumerate(
+        zip(drives_slide(run.robot), run.robot.assembly.drives, strict=True)
+    ):
+        unit, what = ("N", "Force") if slides else ("N m", "Torque")
+        words = f"{what} of {drive.name}"
+        yield Variable(f"tau_m{k + 1}", "output", ("inputs.tau_m", (k,)), unit, words)
 
 
-def _remarks(run: PreparedRun, model: Model) -> Sentences:
-    c = run.controller
-    period = c.tick * c.setpoint_ticks
+def _states(loop: Loop) -> Iterator[Variable]:
+    """Coordinates, speeds, bristles, forces of cylinders and spools, with their derivatives."""
+    run = loop.inputs.run
+    tree, drives = run.coordinates.built.assembly.tree, run.robot.assembly.drives
+    for j in range(len(loop.state.u)):
+        joint = tree.joints[j] if j < len(loop.size) else None
+        unit = "m" if joint is not None and joint.type == "prismatic" else "rad"
+        of = f"joint {joint.name}" if joint is not None else f"drive side {j - len(loop.size) + 1}"
+        yield from state_variables(f"state.q{j + 1}", "u", (j,), unit, f"place of {of}", 1e-3)
+        yield from state_variables(
+            f"state.v{j + 1}", "v", (j,), f"{unit}/s", f"speed of {of}", 1e-2
+        )
+    if loop.plant.friction.kind == BRISTLES:
+        for e, name in enumerate(_friction_names(loop)):
+            words = f"pre-sliding deflection of friction '{name}'"
+            yield from state_variables(f"state.bristle_{e + 1}", "z", (e,), "rad", words, 1e-5)
+    for c, k in enumerate(loop.plant.cylinders.drive):
+        drive, _ = drives[k]
+        unit = "N" if drives_slide(run.robot)[k] else "N m"
+        words = f"force of {drive.name}"
+        yield from state_variables(f"state.force_{c + 1}", "oil", (c,), unit, words, 100.0)
+        if has_spools(run):
+            for i, (what, of) in enumerate((("spool", "A"), ("spool_speed", "A/s"))):
+                name, words = f"state.{what}_{c + 1}", f"{what.replace('_', ' ')} of {drive.name}"
+                yield from state_variables(name, "valves", (c, i), of, words, 1e-3)
+
+
+def _remarks(loop: Loop, model: Model) -> Sentences:
+    c = loop.inputs.run.controller
+    ahead = "two controller cycles" if looks_ahead(c) else "one controller cycle"
     yield (
         "At initialisation the robot is at rest at the set-point given: weight, springs and servo "
-        "are in equilibrium. Inputs set before a step are the set-point one controller cycle "
-        f"ahead: the servo reads them every {1e3 * period:g} ms and moves on a cubic to them."
+        f"are in equilibrium. Inputs set before a step are the set-point {ahead} "
+        f"ahead: the servo reads them every {1e3 * setpoint_period(c):g} ms and moves on a cubic "
+        "to them."
     )
+    if looks_ahead(c):
+        yield "Its servo shapes the reference by the set-point after the one it moves to."
     yield (
         f"The unit takes whole ticks of its velocity loop, {1e6 * c.tick:g} us each; steps of "
         "communication may be uneven; one controller cycle each is recommended."
@@ -236,3 +249,13 @@ def _remarks(run: PreparedRun, model: Model) -> Sentences:
         f"and encoders {'in steps' if model.quantise else 'without steps'}. How many steps a tick "
         "takes was chosen for the posture and load of the export."
     )
+    if has_equations(loop):
+        yield (
+            "In model exchange the host integrates between the ticks, which are time events; at "
+            "each the controller reads its sensors and sets its currents."
+        )
+    else:
+        yield (
+            "Its friction switches between sticking and sliding, which no ordinary differential "
+            "equation describes: the unit is for co-simulation only."
+        )

@@ -4,28 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from armtwin.drives.rows import along
+from armtwin.drives.springs import Springs
 from armtwin.errors import ArmtwinError
+from armtwin.exchange.instant import (
+    Slopes,
+    UnitFields,
+    differentiate,
+    find_flanks,
+    has_equations,
+    make_slopes,
+    state_variables,
+    trace_apart,
+)
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.maths.batch import Floats, Sentences
+from armtwin.maths.traced_fields import Aside, Known
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import (
+    MOTOR,
     Bench,
     bench_of,
     check_bench,
-    friction_of,
     longest_step,
     mass_of,
-    servo_of,
+    plant_of,
+    rows_of,
     springs_of,
 )
+from armtwin.simulation.bench_loop import bench_loop, bench_stages, drive_motor
+from armtwin.simulation.kernels import trace_stages
+from armtwin.simulation.loop import Loop
 from armtwin.simulation.model import FrictionModel
-from armtwin.simulation.plant import C0, C1, OFFSET
-from armtwin.simulation.step import SWEEPS, SWEPT
-from armtwin.simulation.traced_bench import CURVES, Driven, TracedBench
+from armtwin.simulation.plant import BRISTLES, C0, C1, OFFSET
+from armtwin.simulation.step import begin_step, press_springs
+from armtwin.simulation.tick import step as step_kernel
 
+Driven = Literal["torque", "angle"]
 WORDS = {
     "rotor_inertia": ("kg m^2", "Inertia of the motor", 0.0),
     "gear_ratio": ("1", "Motor angle per joint angle", -np.inf),
@@ -49,6 +68,8 @@ OUTPUTS = {
     "spring_torque": ("N m", "Torque of the gear's spring and damper on the joint"),
     "motor_torque": ("N m", "Torque of the motor"),
 }
+GEAR = 0  # number of the gear's spring
+DRIVE, DRIVE_RATE, LOAD, LOAD_RATE = range(4)
 DRIVEN = {
     "torque": ("torque", "N m", "Torque of the motor"),
     "angle": ("angle", "rad", "Angle on which a stiff servo holds the motor"),
@@ -106,124 +127,256 @@ def transmission_unit(
     check_bench(bench)
     if bench.stiffness is None:
         raise ArmtwinError("bench: a unit for exchange needs an elastic gear: give its stiffness")
-    traced = TracedBench(bench, driven)
-    stages, memory = traced.traced()
-    memory.add("step", (), 0)
-    for extra in ("given", "given_rate", "given_load", "given_load_rate"):
-        memory.add(extra, (), 0)
-    servo = servo_of(bench) if driven == "angle" else np.zeros(2)
-    longest = _longest(traced, servo[0]) if step is None else step
-    constants: dict[str, float | int] = {}
-    if traced.switches:
-        constants = {"SWITCHING": 1, "SWEEPS": SWEEPS, "SWEPT": SWEPT}
+    loop = _unit_loop(bench, driven, step)
+    fields = UnitFields.of(loop)
+    # a ratio of one is a number as any other, and so are inertias
+    ratio = np.zeros(loop.work.rows.shape, dtype=bool)
+    ratio[MOTOR] = loop.work.rows[MOTOR] != 0
+    fields.constant = {**fields.constant, "work.rows": ~ratio, "work.M": loop.work.M == 0}
+    of_step = bench_stages(loop)
+    stages, memory = trace_stages(fields, {}, of_step)
+    apart = [parametrise, write_outputs]
+    if has_equations(loop):
+        apart.append(compute_slopes)
+    stages |= trace_apart(fields, {stage.__name__: stage for stage in apart})
     return ExchangeUnit(
         name=name,
         title=f"Transmission {name}: motor, gear with backlash, dampers and friction.",
         loop="transmission",
-        variables=[*_variables(traced, servo, longest)],
+        variables=[*_variables(loop)],
+        fields=fields,
         stages=stages,
         memory=memory,
-        numbers={"numbers": traced.friction.numbers, "level": np.ones(len(traced.acting))},
-        tables={CURVES: traced.friction.curves},
-        constants=constants,
-        indicators=0 if traced.switches else 2 + len(traced.acting),
-        remarks=[f"Its numbers are those of {of}.", *_remarks(traced)],
+        orders=[(step_kernel, stages, "step")],
+        indicators=len(loop.inputs.indicators) if has_equations(loop) else 0,
+        remarks=[f"Its numbers are those of {of}.", *_remarks(loop)],
     )
 
 
-def _longest(traced: TracedBench, kp: float) -> float:
-    bench = traced.bench
-    springs = springs_of(bench, traced.names, grounded=True)
-    friction = friction_of(bench, traced.names)
-    M = mass_of(bench, traced.count)
-    return longest_step(bench, M, traced.rows.weights, springs, friction, kp)
+class Parameters(NamedTuple):
+    """Numbers of a bench that a host may set; None where the bench has no such part."""
+
+    rotor_inertia: float
+    gear_ratio: float
+    stiffness: float
+    damping: float
+    backlash: float
+    ground_damping: float
+    low_stiffness: float | None
+    low_torque: float | None
+    inertia: float | None
+    clamp_stiffness: float | None
+    clamp_damping: float | None
 
 
-def _variables(traced: TracedBench, servo: Floats, step: float) -> Iterator[Variable]:
+class TransmissionInputs(NamedTuple):
+    """What drives a transmission in another tool, and what is read of it.
+
+    Attributes:
+        drive: Torque of the motor, or the angle on which a servo holds it, (1,).
+        load: Torques from outside on the coordinates, (N,).
+        motor: Row of the motor.
+        bench: The bench.
+        acting: Which of its friction elements act.
+        parameters: Its numbers.
+        level: Level of each friction element, (e,).
+        given: Drive and load as they are given, each with its rate, (4,).
+        step: Longest step of the integration, (1,) [s].
+        outputs: What is read, in the order of OUTPUTS, (8,).
+        slopes: Derivatives of the states.
+        indicators: What changes its sign where the equations change, (2 + e,).
+    """
+
+    drive: Floats
+    load: Floats
+    motor: Known
+    bench: Aside
+    acting: Aside
+    parameters: Parameters
+    level: Floats
+    given: Floats
+    step: Floats
+    outputs: Floats
+    slopes: Slopes
+    indicators: Floats
+
+
+def _unit_loop(bench: Bench, driven: Driven, step: float | None) -> Loop:
+    """The loop of a bench with the inputs of a unit; friction on rows that stand is left out."""
+    rows = rows_of(bench)
+    M = mass_of(bench, len(rows["drive"]))
+    plant = plant_of(bench, grounded=True, held=driven == "angle")
+    longest = longest_step(bench, M, plant) if step is None else step
+    given = plant.friction
+    acts = np.flatnonzero(plant.rows.used[given.row])
+    friction = given._replace(
+        row=given.row[acts], curves=given.curves[acts], numbers=given.numbers[acts]
+    )
+    loop = bench_loop(plant._replace(friction=friction), M, np.zeros(len(M)), MOTOR, 0)
+    e = len(acts)
+    inputs = TransmissionInputs(
+        drive=loop.inputs.drive,
+        load=loop.inputs.load,
+        motor=MOTOR,
+        bench=bench,
+        acting=acts,
+        parameters=_parameters(bench),
+        level=np.ones(e),
+        given=np.zeros(4),
+        step=np.array([longest]),
+        outputs=np.zeros(len(OUTPUTS)),
+        slopes=make_slopes(loop.state),
+        indicators=np.zeros(2 + e),
+    )
+    return loop._replace(inputs=inputs, record=None)
+
+
+def _parameters(bench: Bench) -> Parameters:
+    """The numbers of the parts that a bench has."""
+    without: set[str] = set()
+    if bench.low_stiffness is None:
+        without |= {"low_stiffness", "low_torque"}
+    if not bench.has_joint:
+        without.add("inertia")
+    if bench.clamp_stiffness is None:
+        without |= {"clamp_stiffness", "clamp_damping"}
+    found = []
+    for name in Parameters._fields:
+        found.append(None if name in without else float(getattr(bench, name)))
+    return Parameters(*found)  # type: ignore[arg-type]
+
+
+# stages
+
+
+def parametrise(x: Loop) -> None:
+    """What follows from the parameters: the motor's row, inertias, springs."""
+    numbers = {}
+    for name, value in x.inputs.parameters._asdict().items():
+        if value is not None:
+            numbers[name] = value
+    bench = replace(x.inputs.bench, **numbers)
+    rows = rows_of(bench)
+    x.work.rows[MOTOR] = rows["motor"]
+    x.work.M[:] = mass_of(bench, len(x.work.M))
+    springs = springs_of(bench, list(rows), grounded=True)
+    for name in Springs._fields[1:]:
+        getattr(x.plant.springs, name)[:] = getattr(springs, name)
+    x.plant.holds.soft[:] = x.plant.holds.stiffness
+
+
+def write_outputs(x: Loop) -> None:
+    """Angles, speeds and torques of motor, gear and joint."""
+    names, u, v = list(rows_of(x.inputs.bench)), x.state.u, x.state.v
+    still = begin_step(x.work.M, x.work.force, 0.0)
+    torques, _ = press_springs(x.plant.springs, x.plant.springs.rest, x.rows, u, v, still)
+    drive = x.inputs.drive[0]
+    held, _ = press_springs(x.plant.holds, [drive], x.rows, u, v, still)
+    motor, side, joint, twist = (names.index(name) for name in ("motor", "drive", "joint", "twist"))
+    x.inputs.outputs[:] = [
+        along(x.rows, motor, u),
+        along(x.rows, motor, v),
+        along(x.rows, side, u),
+        along(x.rows, joint, u),
+        along(x.rows, joint, v),
+        along(x.rows, twist, u),
+        torques[GEAR],
+        -held[0] if held else drive,
+    ]
+
+
+def compute_slopes(x: Loop) -> None:
+    """Derivatives of all states, and what changes its sign: flanks, speeds of friction."""
+    drive_motor(x)
+    differentiate(x)
+    speeds = [along(x.rows, r, x.state.v) for r in x.plant.friction.row]
+    x.inputs.indicators[:] = [*find_flanks(x, [GEAR]), *speeds]
+
+
+# variables
+
+
+def _variables(loop: Loop) -> Iterator[Variable]:
     yield Variable("time", "independent", None, "s", "Time")
-    yield from _inputs(traced)
-    for name, value in traced.parameters.items():
-        unit, words, least = WORDS[name]
-        yield Variable(name, "parameter", (name, ()), unit, words, value, least)
-    yield from _friction(traced)
-    if traced.driven == "angle":
-        words = "Torque of the servo per angle of the motor"
-        yield Variable("servo_kp", "parameter", ("servo", (0,)), "N m/rad", words, servo[0], 0.0)
-        words = "Torque of the servo per speed of the motor"
-        yield Variable("servo_kd", "parameter", ("servo", (1,)), "N m s/rad", words, servo[1], 0.0)
+    yield from _inputs(loop)
+    for name, value in loop.inputs.parameters._asdict().items():
+        if value is not None:
+            unit, words, least = WORDS[name]
+            place = (f"inputs.parameters.{name}", ())
+            yield Variable(name, "parameter", place, unit, words, value, least)
+    yield from _friction(loop)
+    for gain, field, unit, what in (
+        ("servo_kp", "stiffness", "N m/rad", "angle"),
+        ("servo_kd", "damping", "N m s/rad", "speed"),
+    ):
+        words = f"Torque of the servo per {what} of the motor"
+        for value in getattr(loop.plant.holds, field):  # none where a torque drives it
+            place = (f"plant.holds.{field}", (0,))
+            yield Variable(gain, "parameter", place, unit, words, float(value), 0.0)
     words = "Longest step of the integration in co-simulation"
-    yield Variable("step", "parameter", ("step", ()), "s", words, step, 0.0)
-    for name, (unit, words) in OUTPUTS.items():
-        yield Variable(name, "output", (name, ()), unit, words)
-    if not traced.switches:
-        yield from _states(traced)
+    longest = float(loop.inputs.step[0])
+    yield Variable("step", "parameter", ("inputs.step", (0,)), "s", words, longest, 0.0)
+    for k, (name, (unit, words)) in enumerate(OUTPUTS.items()):
+        yield Variable(name, "output", ("inputs.outputs", (k,)), unit, words)
+    if has_equations(loop):
+        yield from _states(loop)
 
 
-def _inputs(traced: TracedBench) -> Iterator[Variable]:
-    name, unit, words = DRIVEN[traced.driven]
-    per_second = "N m/s" if traced.driven == "torque" else "rad/s"
+def _inputs(loop: Loop) -> Iterator[Variable]:
+    held = len(loop.plant.holds.row) > 0
+    name, unit, words = DRIVEN["angle" if held else "torque"]
     rate = f"{name}_rate"
-    yield Variable(name, "input", ("given", ()), unit, words, 0.0, rate=rate)
+    yield Variable(name, "input", ("inputs.given", (DRIVE,)), unit, words, 0.0, rate=rate)
     words = f"Rate at which {name} changes within a step of co-simulation"
-    yield Variable(rate, "input", ("given_rate", ()), per_second, words, 0.0)
-    if traced.bench.has_joint:
-        words = "Torque on the joint from outside"
-        load = traced.bench.load
-        yield Variable("load", "input", ("given_load", ()), "N m", words, load, rate="load_rate")
+    yield Variable(rate, "input", ("inputs.given", (DRIVE_RATE,)), f"{unit}/s", words, 0.0)
+    bench = loop.inputs.bench
+    if bench.has_joint:
+        words, rate = "Torque on the joint from outside", "load_rate"
+        place = ("inputs.given", (LOAD,))
+        yield Variable("load", "input", place, "N m", words, bench.load, rate=rate)
         words = "Rate at which load changes within a step of co-simulation"
-        yield Variable("load_rate", "input", ("given_load_rate", ()), "N m/s", words, 0.0)
+        yield Variable(rate, "input", ("inputs.given", (LOAD_RATE,)), "N m/s", words, 0.0)
 
 
-def _friction(traced: TracedBench) -> Iterator[Variable]:
-    numbers = traced.friction.numbers
-    for e, k in enumerate(traced.acting):
-        on = traced.bench.friction[k].on
+def _friction(loop: Loop) -> Iterator[Variable]:
+    numbers, array = loop.plant.friction.numbers, "plant.friction.numbers"
+    for e, k in enumerate(loop.inputs.acting):
         name = f"friction_{k + 1}"
-        what = f"friction {k + 1}, on the {on}"
+        what = f"friction {k + 1}, on the {loop.inputs.bench.friction[k].on}"
         words = f"Level of {what}: factor of its torques"
-        yield Variable(f"{name}_level", "parameter", ("level", (e,)), "1", words, 1.0, 0.0)
-        words = f"Constant torque of {what}"
-        offset = float(numbers[e, OFFSET])
-        yield Variable(
-            f"{name}_offset", "parameter", ("numbers", (e, OFFSET)), "N m", words, offset
-        )
-        if traced.has_bristles:
-            words = f"Pre-sliding stiffness of {what}"
-            stiff = float(numbers[e, C0])
-            place = ("numbers", (e, C0))
-            yield Variable(f"{name}_stiffness", "parameter", place, "N m/rad", words, stiff, 1e-12)
-            words = f"Pre-sliding damping of {what}"
-            damping, place = float(numbers[e, C1]), ("numbers", (e, C1))
-            yield Variable(f"{name}_damping", "parameter", place, "N m s/rad", words, damping, 0.0)
+        yield Variable(f"{name}_level", "parameter", ("inputs.level", (e,)), "1", words, 1.0, 0.0)
+        columns = [("offset", "Constant torque", OFFSET, "N m", -np.inf)]
+        if loop.plant.friction.kind == BRISTLES:
+            columns += [
+                ("stiffness", "Pre-sliding stiffness", C0, "N m/rad", 1e-12),
+                ("damping", "Pre-sliding damping", C1, "N m s/rad", 0.0),
+            ]
+        for word, quantity, column, unit, least in columns:
+            words, value = f"{quantity} of {what}", float(numbers[e, column])
+            place = (array, (e, column))
+            yield Variable(f"{name}_{word}", "parameter", place, unit, words, value, least)
 
 
-def _states(traced: TracedBench) -> Iterator[Variable]:
+def _states(loop: Loop) -> Iterator[Variable]:
     """Coordinates, speeds and pre-sliding deflections, each with its derivative."""
-    sides = ["joint", "drive"] if traced.count == 2 else ["drive"]
+    sides = ["joint", "drive"] if len(loop.state.u) == 2 else ["drive"]
     for j, side in enumerate(sides):
-        for array, what, unit, per_second, size in (
-            ("u", "angle", "rad", "rad/s", 1e-3),
-            ("v", "speed", "rad/s", "rad/s^2", 1e-2),
+        for field, what, unit, size in (
+            ("u", "angle", "rad", 1e-3),
+            ("v", "speed", "rad/s", 1e-2),
         ):
-            words = f"State: {what} of the {side} side, in angles of the joint"
+            words = f"{what} of the {side} side, in angles of the joint"
             name = f"state.{side}_{what}"
-            yield from _state(name, array, j, (unit, per_second), words, size)
-    if traced.has_bristles:
-        for e, k in enumerate(traced.acting):
-            words = f"State: pre-sliding deflection of friction {k + 1}"
-            yield from _state(f"state.bristle_{k + 1}", "z", e, ("rad", "rad/s"), words, 1e-5)
+            yield from state_variables(name, field, (j,), unit, words, size, 0.0)
+    if loop.plant.friction.kind == BRISTLES:
+        for e, k in enumerate(loop.inputs.acting):
+            words = f"pre-sliding deflection of friction {k + 1}"
+            name = f"state.bristle_{k + 1}"
+            yield from state_variables(name, "z", (e,), "rad", words, 1e-5, 0.0)
 
 
-def _state(
-    name: str, array: str, j: int, units: tuple[str, str], words: str, size: float
-) -> Iterator[Variable]:
-    slope = f"der({name})"
-    yield Variable(name, "local", (array, (j,)), units[0], words, 0.0, slope=slope, nominal=size)
-    yield Variable(slope, "local", (f"slope_{array}", (j,)), units[1], f"Derivative of {name}")
-
-
-def _remarks(traced: TracedBench) -> Sentences:
-    if traced.bench.has_joint:
+def _remarks(loop: Loop) -> Sentences:
+    if loop.inputs.bench.has_joint:
         yield "The joint moves: load is the torque on it, joint_angle its angle."
     else:
         yield "The joint is clamped rigidly: joint_angle stays 0."
@@ -232,7 +385,7 @@ def _remarks(traced: TracedBench) -> Sentences:
         "(an input of its own, and in FMI 2.0 the input derivative of order 1). Steps may be "
         "uneven. The unit takes steps of its own, none longer than the parameter step."
     )
-    if traced.switches:
+    if not has_equations(loop):
         yield (
             "Its friction switches between sticking and sliding, which no ordinary "
             "differential equation describes: the unit is for co-simulation only."

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.memory import Memory
+from armtwin.maths.memory import Memory, flat_index
 from armtwin.maths.stretches import TapeStretch
+from armtwin.maths.traced_fields import NUMBERS, TracedFields
 
 Causality = Literal["independent", "parameter", "input", "output", "local"]
 Loop = Literal["transmission", "robot"]
 Place = tuple[str, tuple[int, ...]]
+Order = tuple[Any, Collection[str], str]
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,10 @@ class ExchangeUnit:
         title: What it is, in a sentence.
         loop: Which loop runs its stages.
         variables: Its variables; the first one is time. Their numbers are their references.
+        fields: What the stages work on.
         stages: The stages on tapes.
         memory: Where their arrays lie.
-        numbers: Values at the start of arrays in the memory of numbers.
-        tables: Contents of the other memories that never change, by their number.
+        orders: Kernels that call the stages, which of them, and the name of each.
         constants: Numbers that the loop is written with, by name.
         indicators: Number of event indicators.
         step: Step of communication that is proposed [s].
@@ -70,10 +72,10 @@ class ExchangeUnit:
     title: str
     loop: Loop
     variables: Sequence[Variable]
+    fields: TracedFields
     stages: Mapping[str, Sequence[TapeStretch]]
     memory: Memory
-    numbers: Mapping[str, Floats]
-    tables: Mapping[int, Floats]
+    orders: Sequence[Order]
     constants: Mapping[str, float | int] = field(default_factory=dict)
     indicators: int = 0
     step: float = 1e-3
@@ -100,19 +102,12 @@ class ExchangeUnit:
         """Where an element lies in the memory of numbers."""
         array, indices = place
         memory, first, shape = self.memory.arrays[array]
-        assert memory == 0
-        flat = 0
-        for index, length in zip(indices, shape, strict=True):
-            flat = flat * length + index
-        return first + flat
+        assert memory == NUMBERS
+        return first + flat_index(indices, shape)
 
     def start(self) -> Floats:
         """The memory of numbers at the start."""
-        found = np.zeros(self.memory.sizes[0])
-        for name, values in self.numbers.items():
-            _, first, shape = self.memory.arrays[name]
-            size = int(np.prod(shape))
-            found[first : first + size] = np.ravel(values)
+        found = self.fields.numbers(self.memory)
         for variable in self.variables:
             if variable.place is not None and variable.start is not None:
                 found[self.offset(variable.place)] = variable.start

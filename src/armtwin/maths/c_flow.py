@@ -24,16 +24,18 @@ def place_name(path: str) -> str:
     return "AT_" + "".join(letter if letter.isalnum() else "_" for letter in path)
 
 
-def c_kernel(kernel: Any, stages: Collection[str], slots: str) -> str:
+def c_kernel(kernel: Any, stages: Collection[str], slots: str, name: str = "") -> str:
     """A kernel that calls stages as a function of C.
 
     Args:
         kernel: Its function in Python.
         stages: Names of the stages that there are; calls of others are left out.
         slots: Path of the fields that `slots` means.
+        name: Name of the function; by default the kernel's.
     """
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(kernel))).body
     assert isinstance(function, ast.FunctionDef)
+    function.name = name or function.name
     return "\n".join(_Flow(kernel, stages, slots).function(function)) + "\n"
 
 

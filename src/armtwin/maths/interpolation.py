@@ -56,7 +56,7 @@ class Quintic:
         for degree in range(5, 5 - order, -1):
             c = degree * np.diff(c, axis=0) / h.reshape(shape)
         degree = 5 - order
-        y = np.zeros(c.shape[1:])
+        y = np.zeros(c.shape[1:], dtype=c.dtype)
         for i in range(degree + 1):
             y += comb(degree, i) * t**i * (1 - t) ** (degree - i) * c[i]
         return y

@@ -126,9 +126,8 @@ class Bench:
         """The gear's spring, None where it is rigid."""
         if self.stiffness is None:
             return None
-        return Spring(
-            self.stiffness, self.damping, self.backlash, self.low_stiffness, self.low_torque or 0.0
-        )
+        low_torque = 0.0 if self.low_torque is None else self.low_torque
+        return Spring(self.stiffness, self.damping, self.backlash, self.low_stiffness, low_torque)
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""

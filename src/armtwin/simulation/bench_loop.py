@@ -99,8 +99,8 @@ def _nothing(x: Any) -> None:
 do_before = do_before_steps = do_log_bench = _nothing
 
 
-def take_bench_step(x: Loop) -> None:
-    """Drive the motor, by a torque or by the servo that holds it, and take a step."""
+def drive_motor(x: Loop) -> None:
+    """Drive the motor, by a torque or by the servo that holds it."""
     inputs, work = x.inputs, x.work
     if len(x.plant.holds.row):
         x.plant.holds.rest[0] = inputs.drive[0]
@@ -108,6 +108,11 @@ def take_bench_step(x: Loop) -> None:
         work.tau[:] = x.rows.weights[inputs.motor] * inputs.drive[0]
     work.outside[:] = inputs.load
     work.force[:] = work.tau + work.outside
+
+
+def take_bench_step(x: Loop) -> None:
+    """Drive the motor and take a step."""
+    drive_motor(x)
     take_step(x)
 
 

@@ -144,7 +144,7 @@ def trace_stages(
     _drop_unread(parts, wanted)
     memory = fields.memory()
     memory.woven = in_lanes
-    in_a_tick = _unwritten(fields, steps) - {"clock.step", "inputs.drive"}
+    in_a_tick = _unwritten(fields, steps) - {"clock.step", "inputs.drive", "inputs.load"}
     in_a_run = _unwritten(fields, parts) & in_a_tick
     in_a_run -= {f"clock.{name}" for name in Clock._fields}
     kept_in = len(memory.sizes)

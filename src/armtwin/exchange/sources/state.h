@@ -5,9 +5,7 @@ typedef struct {
     double kept[N_KEPT];       /* what follows from the parameters alone */
     double time;               /* [s] */
     double start;              /* [s] */
-#ifdef EXTRA_STATE
-    EXTRA_STATE
-#endif
+    RINGS                      /* set-points and pasts */
 } State;
 
 /* what variables are for: whether a host may set them, and when */

@@ -80,7 +80,8 @@ def solve_sag(
     for _ in range(SETTLING):
         load = np.zeros(places.count)
         load[: places.bodies] = -holding(places, u, outside or Outside())
-        twist = twists_under_load(own, bears.T @ (freedom.T @ load)) - _ripple(places, u, len(rows))
+        bears_torque = bears.T @ (freedom.T @ load)
+        twist = twists_under_load(own, bears_torque) - ripple_of(places, u, len(rows))
         moved = freedom @ (bears @ (twist - rows @ u))
         u = u + moved
         if np.abs(moved).max() < STILL:
@@ -102,9 +103,9 @@ def freedom_of(places: Coordinates) -> Floats:
     return np.asarray(null_space(places.held_rows))
 
 
-def _ripple(places: Coordinates, u: Floats, count: int) -> Floats:
+def ripple_of(places: Coordinates, u: Floats, count: int) -> Floats:
     """Unevenness of the elastic gears at one place, (springs,) [rad]."""
-    errors = np.zeros(count)
+    errors = np.zeros(count, dtype=u.dtype)
     for gear in places.rippling:
         if gear.compliance is not None:
             errors[gear.compliance] += gear.ripple.at(u @ gear.motor)
