@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.drives.friction.curves import at_viscosity
-from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.laws import Law, sliding_torque
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 
@@ -92,7 +92,7 @@ def warm_up(
     temperature, torque = np.empty(cycles), np.empty(cycles)
     for k in range(cycles):
         warm = at_viscosity(law, viscosity_factor(thermal, T))
-        friction = warm.sliding_torque(w)
+        friction = sliding_torque(warm, w)
         power = float(np.mean(friction * w))
         final = thermal.ambient + power / thermal.loss
         T = final + (T - final) * fade

@@ -6,6 +6,8 @@ A law is a frozen dataclass that derives from `LinearLaw` and gives
 
 from __future__ import annotations
 
+import numpy as np
+
 from armtwin.drives.friction.coulomb import (
     Coulomb,
     CoulombViscous,
@@ -18,6 +20,7 @@ from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.drives.friction.terms import Drop, Loaded, Power
+from armtwin.maths.batch import Floats
 
 Law = (
     Coulomb
@@ -35,3 +38,8 @@ Law = (
     | Power
     | Loaded
 )
+
+
+def sliding_torque(law: Law, w: Floats) -> Floats:
+    """Torque of a law at speeds of steady sliding w [rad/s]."""
+    return np.asarray(law.columns(w) @ [float(getattr(law, name)) for name, _ in law.coefficients])
