@@ -85,6 +85,7 @@ class ShapeParameters:
         high: Upper bounds, (s,).
         prior: One over the square of the standard deviation of a prior at the start, (s,).
         close: Relative change at which the search ends.
+        step: Of a shape, for slopes by differences.
         outlying: Residual beyond which a row counts less (soft L1 loss); None for squares.
         slopes: Slopes of A c - y with the shapes, (m, s) or (m, n, s), at shapes and coefficients;
             by default by differences.
@@ -95,6 +96,7 @@ class ShapeParameters:
     high: ArrayLike = np.inf
     prior: ArrayLike = 0.0
     close: float = CLOSE
+    step: float = STEP
     outlying: float | None = None
     slopes: Callable[[Floats, Floats], Floats] | None = None
 
@@ -157,9 +159,9 @@ def bend(model: Model, shapes: ShapeParameters, x: Floats, here: LinearSolution)
     columns = []
     for k in range(len(x)):
         moved = x.copy()
-        moved[k] += STEP
+        moved[k] += shapes.step
         A, y = model(moved)
-        columns.append((here.residual - (y - A @ here.values)) / STEP)
+        columns.append((here.residual - (y - A @ here.values)) / shapes.step)
     return np.stack(columns, axis=1)
 
 
