@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import ShapeFit, ShapeParameter
@@ -236,7 +237,7 @@ class _Task:
         """Columns of one element with a law; the latest are cached."""
         return lru_cache(maxsize=KEPT)(self._columns_of)
 
-    def _columns_of(self, number: int, law: Any) -> Floats:
+    def _columns_of(self, number: int, law: Law) -> Floats:
         element, row = self.robot.assembly.friction[number]
         found = []
         for log, rows in self._some:
