@@ -7,16 +7,19 @@ import pytest
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.decomposition import decompose
-from armtwin.identification.fitting.estimate import Noise, even_blocks, student
+from armtwin.identification.fitting.estimate import RowNoise, even_blocks, jackknife, student
 from armtwin.identification.fitting.factors import factorise, merge_factors
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
 from armtwin.identification.fitting.left_out import prepare_left_out_parts
-from armtwin.identification.fitting.regularisation import WEIGHTS, fit_regularised
+from armtwin.identification.fitting.regularisation import (
+    WEIGHTS,
+    estimate_scatter,
+    fit_regularised,
+)
 from armtwin.identification.fitting.robust import huber_weights, refit_robustly
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.scatter import estimate_scatter, jackknife
-from armtwin.identification.fitting.separable import Shapes, fit as fit_rows, fit_separable
+from armtwin.identification.fitting.separable import ShapeParameters, fit as fit_rows, fit_separable
 from armtwin.identification.fitting.squares import compute_squares
 from armtwin.identification.fitting.structure import analyse_structure
 
@@ -143,10 +146,10 @@ def test_rows_that_are_said_twice_tell_no_more_than_once():
     columns, target = experiment(2)
     once = fit_rows(columns, target)
     columns, target = np.repeat(columns, 2, axis=0), np.repeat(target, 2, axis=0)
-    twice = fit_rows(columns, target, Noise(independent=0.5))
+    twice = fit_rows(columns, target, RowNoise(independent=0.5))
     assert twice.values == pytest.approx(once.values, rel=1e-9)
     assert twice.std == pytest.approx(once.std, rel=3e-3)  # of 1200 rows less 4
-    found = fit_rows(columns[:, 0], target[:, 0], Noise(independent=None))
+    found = fit_rows(columns[:, 0], target[:, 0], RowNoise(independent=None))
     alone = fit_rows(columns[::2, 0], target[::2, 0])
     assert found.std == pytest.approx(alone.std, rel=0.2)  # by its autocorrelation, to 10 %
 
@@ -166,7 +169,7 @@ def test_intervals_of_rows_in_blocks_cover_the_truth(kind):
         if kind == "correlated":
             columns, noise = np.repeat(columns[:40], 10, axis=0), np.repeat(noise[:40], 10, axis=0)
         target = columns @ TRUTH + noise
-        found = fit_rows(columns, target, Noise(even_blocks([400], 10)))
+        found = fit_rows(columns, target, RowNoise(even_blocks([400], 10)))
         covered.append((found.low < TRUTH) & (found.high > TRUTH))
         white.append(found.std / fit_rows(columns, target).std)
     share = np.mean(covered, axis=0)
@@ -187,12 +190,12 @@ def test_shapes_are_found_with_their_coefficients_and_a_prior_counts_as_one_row(
     def model(x):
         return np.column_stack([np.ones(80), np.exp(-time / np.exp(x[0]))]), y
 
-    found = fit_separable(model, Shapes(np.zeros(1)))
+    found = fit_separable(model, ShapeParameters(np.zeros(1)))
     whole, spread = curve_fit(lambda t, a, b, c: a + b * np.exp(-t / np.exp(c)), time, y, TRUTH[:3])
     assert found.values == pytest.approx(whole, rel=1e-5)
     assert found.covariance == pytest.approx(spread, rel=1e-3)
     assert found.half_width / found.std == pytest.approx(np.full(3, student(77)), rel=1e-9)
-    tied = fit_separable(model, Shapes(np.zeros(1), prior=1e12))
+    tied = fit_separable(model, ShapeParameters(np.zeros(1), prior=1e12))
     assert tied.values[2] == pytest.approx(0.0, abs=1e-6)
     assert tied.std[2] < 1e-5
     twice = found.transform(lambda x: np.array([x[0] + x[1]]))

@@ -15,7 +15,7 @@ from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
 from armtwin.identification.fitting.estimate import ParameterEstimate
-from armtwin.identification.fitting.separable import Shapes, fit, fit_separable, mean_of
+from armtwin.identification.fitting.separable import ShapeParameters, fit, fit_separable, mean_of
 from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
@@ -161,7 +161,7 @@ def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
         off = np.concatenate([fitted / f - 1, dampings / beta - 1])
         return np.zeros((len(off), 0)), off
 
-    found = fit_separable(model, Shapes(np.log(guess), close=1e-14))
+    found = fit_separable(model, ShapeParameters(np.log(guess), close=1e-14))
     return _oil(M, (found.exponential(),), 2 * len(M) - 3)
 
 

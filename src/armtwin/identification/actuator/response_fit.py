@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, even_blocks
-from armtwin.identification.fitting.separable import Shapes, fit_separable
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, even_blocks
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.frequency_response import (
     ALIKE,
@@ -165,7 +165,7 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
         return [model.response(values)[kept] for model, kept in zip(models, used, strict=True)]
 
     start = np.log(_guess_start(tests, known))
-    found = fit_responses(known, answers, Shapes(start, close=CLOSE))
+    found = fit_responses(known, answers, ShapeParameters(start, close=CLOSE))
     gains, logs = np.arange(len(tests)), slice(len(tests), None)
     misfit = float(found.sigma[0])
     return ActuatorFit(found.only(logs).exponential(), found.values[gains], misfit, measured)
@@ -174,7 +174,7 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
 def fit_responses(
     known: Sequence[FrequencyResponse],
     answers: Callable[[Floats], list[np.ndarray]],
-    shapes: Shapes,
+    shapes: ShapeParameters,
 ) -> ParameterEstimate:
     """Gain of each response, and the shapes of a model of them all.
 
@@ -198,7 +198,7 @@ def fit_responses(
         A[np.arange(len(target)), column] = np.concatenate(parts)
         return np.vstack([A.real, A.imag]), np.concatenate([target.real, target.imag])
 
-    noise = Noise(np.tile(even_blocks(sizes, BANDS), 2), 1 / ALIKE, known=np.inf)
+    noise = RowNoise(np.tile(even_blocks(sizes, BANDS), 2), 1 / ALIKE, known=np.inf)
     found = fit_separable(model, shapes, noise)
     if found.condition > UNIDENTIFIABLE_CONDITION:
         raise ArmtwinError(

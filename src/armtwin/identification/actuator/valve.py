@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.actuator.response_fit import fit_responses
 from armtwin.identification.fitting.estimate import ParameterEstimate
-from armtwin.identification.fitting.separable import Shapes
+from armtwin.identification.fitting.separable import ShapeParameters
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.frequency_response import LEAST_COHERENCE, FrequencyResponse, of_neighbours
 
@@ -132,6 +132,6 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     def answers(logs: Floats) -> list[np.ndarray]:
         return [spool_gain(np.exp(logs), known.frequency)]
 
-    found = fit_responses([known], answers, Shapes(np.log(np.maximum(by_peak, 1e-6))))
+    found = fit_responses([known], answers, ShapeParameters(np.log(np.maximum(by_peak, 1e-6))))
     values, gain = found.only(slice(1, 4)).exponential(), float(found.values[0])
     return ValveFit(peak, float(height), by_peak, values, gain, float(found.sigma[0]))

@@ -36,7 +36,7 @@ from armtwin.identification.clamping.pieces import (
     Sides,
     sides_of,
 )
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
 from armtwin.identification.fitting.separable import fit, mean_of
 from armtwin.maths.batch import Flags, Floats, Pair
 
@@ -264,4 +264,4 @@ def _flat_start(folded: ClampingCurve) -> int:
 def _fit_line(curve: ClampingCurve) -> ParameterEstimate:
     """Slope and start of a curve's line; neighbouring positions are correlated."""
     columns = np.column_stack([curve.q, np.ones(len(curve.q))])
-    return fit(columns, curve.tau, Noise(independent=None))
+    return fit(columns, curve.tau, RowNoise(independent=None))

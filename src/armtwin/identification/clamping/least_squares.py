@@ -27,8 +27,8 @@ from armtwin.identification.clamping.hysteresis import (
     slopes_of_distances,
     turns_of,
 )
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, assess
-from armtwin.identification.fitting.separable import Shapes, search
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, assess
+from armtwin.identification.fitting.separable import ShapeParameters, search
 from armtwin.maths.batch import Floats, Indices, TwoArrays
 
 NAME = "least squares"
@@ -174,7 +174,7 @@ def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float
 
         inside = np.clip(theta[free], lowest[free], highest[free])
         limits = lowest[free], highest[free]
-        shapes = Shapes(inside, *limits, close=1e-6, outlying=TUKEY * scale, slopes=slopes)
+        shapes = ShapeParameters(inside, *limits, close=1e-6, outlying=TUKEY * scale, slopes=slopes)
         theta = whole(search(model, shapes)[0])
     final = TUKEY * _spread(distances(theta, turns))
     return theta, float(np.mean(_soft(distances(theta, turns), final)))
@@ -217,7 +217,7 @@ def _assess(theta: Floats, turns: Turns, gap: bool) -> ParameterEstimate:
     root = (1 + (e / (TUKEY * scale)) ** 2) ** -0.25
     prior = np.zeros(6)
     prior[OFFSET] = _prior_of_offset(theta, turns, scale)
-    noise = Noise(turns.number, independent=None)
+    noise = RowNoise(turns.number, independent=None)
     rows = (J * root[:, None])[:, None], (e * root)[:, None]
     return assess(theta[free], *rows, noise, prior[free])
 

@@ -68,8 +68,17 @@ def even_blocks(lengths: Sequence[int], count: int) -> BlockNumbers:
     return np.concatenate(numbers)
 
 
+def jackknife(values: Floats) -> Floats:
+    """Covariance (k, k) from the estimates with each part left out, (parts, k)."""
+    count = len(values)
+    if count < 2:
+        return np.zeros((values.shape[1], values.shape[1]))
+    apart = values - values.mean(axis=0)
+    return np.asarray((count - 1) / count * apart.T @ apart)
+
+
 @dataclass(frozen=True, eq=False)
-class Noise:
+class RowNoise:
     """How the rows of a fit err.
 
     Attributes:
@@ -181,7 +190,7 @@ class ParameterEstimate:
 
 
 def assess(
-    values: Floats, slopes: Floats, residual: Floats, noise: Noise, prior: ArrayLike = 0.0
+    values: Floats, slopes: Floats, residual: Floats, noise: RowNoise, prior: ArrayLike = 0.0
 ) -> ParameterEstimate:
     """The estimate of parameters that least squares found.
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, assess
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, assess
 from armtwin.identification.fitting.factors import triangle
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
@@ -34,14 +34,14 @@ LEAST = 1e-9  # of the target that a residual is taken to have at least
 Model = Callable[[Floats], TwoArrays]
 
 
-class Coefficients(NamedTuple):
+class LinearSolution(NamedTuple):
     """Coefficients at given shapes.
 
     Attributes:
         values: The coefficients, (p,).
         residual: Residual of the rows, (m,).
         A: Their columns, (m, p).
-        free: Coefficients that are not at their bound, (p,).
+        free: LinearSolution that are not at their bound, (p,).
     """
 
     values: Floats
@@ -50,21 +50,21 @@ class Coefficients(NamedTuple):
     free: Flags
 
 
-def solve(A: Floats, y: Floats, positive: bool = False) -> Coefficients:
+def solve(A: Floats, y: Floats, positive: bool = False) -> LinearSolution:
     """Coefficients of columns (m, p) that explain a target (m,), none below zero if positive."""
     p = A.shape[1]
     if not p:
-        return Coefficients(np.zeros(0), y, A, np.zeros(0, dtype=bool))
+        return LinearSolution(np.zeros(0), y, A, np.zeros(0, dtype=bool))
     size = np.linalg.norm(A, axis=0)
     size = np.where(size > 0, size, 1.0)
     if positive:
         from scipy.optimize import nnls
 
         values = nnls(A / size, y)[0] / size
-        return Coefficients(values, y - A @ values, A, values > 0)
+        return LinearSolution(values, y - A @ values, A, values > 0)
     small = triangle(np.column_stack([A / size, y]))
     values = np.linalg.lstsq(small[:, :p], small[:, p], rcond=RANK)[0] / size
-    return Coefficients(values, y - A @ values, A, np.ones(p, dtype=bool))
+    return LinearSolution(values, y - A @ values, A, np.ones(p, dtype=bool))
 
 
 def solve_normal(A: Floats, y: Floats) -> Floats:
@@ -76,7 +76,7 @@ def solve_normal(A: Floats, y: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Shapes:
+class ShapeParameters:
     """The shape parameters of a separable fit.
 
     Attributes:
@@ -85,6 +85,7 @@ class Shapes:
         high: Upper bounds, (s,).
         prior: One over the square of the standard deviation of a prior at the start, (s,).
         close: Relative change at which the search ends.
+        step: Of a shape, for slopes by differences.
         outlying: Residual beyond which a row counts less (soft L1 loss); None for squares.
         slopes: Slopes of A c - y with the shapes, (m, s) or (m, n, s), at shapes and coefficients;
             by default by differences.
@@ -95,13 +96,14 @@ class Shapes:
     high: ArrayLike = np.inf
     prior: ArrayLike = 0.0
     close: float = CLOSE
+    step: float = STEP
     outlying: float | None = None
     slopes: Callable[[Floats, Floats], Floats] | None = None
 
 
 def search(
-    model: Model, shapes: Shapes, begin: Floats | None = None, *, positive: bool = False
-) -> tuple[Floats, Coefficients]:
+    model: Model, shapes: ShapeParameters, begin: Floats | None = None, *, positive: bool = False
+) -> tuple[Floats, LinearSolution]:
     """Shapes of the least residual nearby, and the coefficients there.
 
     Args:
@@ -117,9 +119,9 @@ def search(
         return start, solve(*model(start), positive)
     weight = np.sqrt(np.broadcast_to(shapes.prior, start.shape))
     prior = np.diag(weight)[weight > 0]
-    last: dict[bytes, Coefficients] = {}  # slopes are asked for where the residual was
+    last: dict[bytes, LinearSolution] = {}  # slopes are asked for where the residual was
 
-    def at(x: Floats) -> Coefficients:
+    def at(x: Floats) -> LinearSolution:
         key = x.tobytes()
         if key not in last:
             last.clear()
@@ -150,21 +152,21 @@ def search(
     return x, at(x)
 
 
-def bend(model: Model, shapes: Shapes, x: Floats, here: Coefficients) -> Floats:
+def bend(model: Model, shapes: ShapeParameters, x: Floats, here: LinearSolution) -> Floats:
     """Slopes of A c - y with the shapes, (m, s)."""
     if shapes.slopes is not None:
         return shapes.slopes(x, here.values)
     columns = []
     for k in range(len(x)):
         moved = x.copy()
-        moved[k] += STEP
+        moved[k] += shapes.step
         A, y = model(moved)
-        columns.append((here.residual - (y - A @ here.values)) / STEP)
+        columns.append((here.residual - (y - A @ here.values)) / shapes.step)
     return np.stack(columns, axis=1)
 
 
 def fit(
-    columns: Floats, target: Floats, noise: Noise | None = None, used: Flags | None = None
+    columns: Floats, target: Floats, noise: RowNoise | None = None, used: Flags | None = None
 ) -> ParameterEstimate:
     """Fit coefficients to rows of one or several channels.
 
@@ -174,19 +176,19 @@ def fit(
         noise: How the rows err.
         used: Rows that count, (m, n).
     """
-    return fit_separable(lambda _: (columns, target), Shapes(np.zeros(0)), noise, used)
+    return fit_separable(lambda _: (columns, target), ShapeParameters(np.zeros(0)), noise, used)
 
 
 def mean_of(values: Floats, independent: float | None = 1.0) -> ParameterEstimate:
     """Mean of values (m,), of which a share is independent."""
-    return fit(np.ones((len(values), 1)), values, Noise(independent=independent))
+    return fit(np.ones((len(values), 1)), values, RowNoise(independent=independent))
 
 
 @one_blas_thread()
 def fit_separable(
     model: Model,
-    shapes: Shapes,
-    noise: Noise | None = None,
+    shapes: ShapeParameters,
+    noise: RowNoise | None = None,
     used: Flags | None = None,
 ) -> ParameterEstimate:
     """Fit coefficients and shapes, in this order, to rows of one or several channels.
@@ -197,7 +199,7 @@ def fit_separable(
         noise: How the rows err.
         used: Rows that count, (m, n).
     """
-    noise = Noise() if noise is None else noise
+    noise = RowNoise() if noise is None else noise
     first = np.asarray(model(np.asarray(shapes.start, dtype=np.float64))[1])
     m, n = first.shape if first.ndim == 2 else (len(first), 1)
     counts = np.ones((m, n), dtype=bool) if used is None else used

@@ -15,7 +15,7 @@ import numpy as np
 
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Noise, assess, student
+from armtwin.identification.fitting.estimate import RowNoise, assess, student
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.local_minima import (
     FixedParameter,
@@ -42,7 +42,7 @@ def deviations(rows: TorqueRows, x: Floats) -> Floats:
     slopes = _slopes(rows, x, here.values)
     free = free_numbers(rows, x, here.values)
     found = np.full(len(free), np.nan)
-    noise = Noise(independent=1 - rows.rows_lost / len(rows.sigma))
+    noise = RowNoise(independent=1 - rows.rows_lost / len(rows.sigma))
     J, e = slopes[:, None, free], here.residual[:, None]
     found[free] = assess(np.zeros(J.shape[2]), J, e, noise).std
     return found

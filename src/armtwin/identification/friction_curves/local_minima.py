@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.fitting.separable import Coefficients, Shapes, search, solve
+from armtwin.identification.fitting.separable import LinearSolution, ShapeParameters, search, solve
 from armtwin.identification.friction_curves.shapes import shape_names, sort_shape, starts
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
 from armtwin.maths.batch import Floats, TwoArrays
@@ -51,7 +51,7 @@ class FixedParameter(NamedTuple):
     value: float
 
 
-def coefficients_at(rows: TorqueRows, x: Floats) -> Coefficients:
+def coefficients_at(rows: TorqueRows, x: Floats) -> LinearSolution:
     """Coefficients at the logarithms of shapes, none below zero."""
     return solve(rows.over_noise(rows.columns(x)), rows.target, positive=True)
 
@@ -158,7 +158,7 @@ def refine(rows: TorqueRows, start: Floats, pin: FixedParameter | None = None) -
         return rows.bends(whole(moving_x), coefficients)[:, moving]
 
     close = CLOSE if pin is None else NEAR
-    shapes = Shapes(x[moving], low[moving], high[moving], close=close, slopes=slopes)
+    shapes = ShapeParameters(x[moving], low[moving], high[moving], close=close, slopes=slopes)
     found, here = search(model, shapes, positive=True)
     return LocalMinimum(float((here.residual**2).sum()), _in_order(rows, whole(found)))
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.half_cycles import find_half_cycles
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate
-from armtwin.identification.fitting.separable import Shapes, fit_separable
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
@@ -261,5 +261,5 @@ def _fit_travel(
     def model(logs: Floats) -> TwoArrays:
         return np.zeros((len(x), 0)), share + np.expm1(-x / np.exp(logs[0]))
 
-    shapes = Shapes(np.log([first]), outlying=OUTLYING)
-    return fit_separable(model, shapes, Noise(number, independent=None))
+    shapes = ShapeParameters(np.log([first]), outlying=OUTLYING)
+    return fit_separable(model, shapes, RowNoise(number, independent=None))

@@ -17,8 +17,13 @@ import numpy as np
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate
-from armtwin.identification.fitting.separable import Shapes, block_diagonal, fit, fit_separable
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
+from armtwin.identification.fitting.separable import (
+    ShapeParameters,
+    block_diagonal,
+    fit,
+    fit_separable,
+)
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
 from armtwin.maths.batch import Floats, TwoArrays
@@ -115,7 +120,7 @@ def fit_temperature(
     relative = fitted.covariance[np.ix_(place, place)] / np.outer(values, values)
     root = np.linalg.cholesky(np.linalg.pinv(relative)).T
     A = root @ np.column_stack([1 / means - (1 / means).mean(), np.ones(len(means))])
-    line = fit(A, root @ np.log(values), Noise(known=float(fitted.freedom[0])))
+    line = fit(A, root @ np.log(values), RowNoise(known=float(fitted.freedom[0])))
     deviations = fitted.std[: count * len(laws)].reshape(-1, count)
     numbers = (float(line.values[0]), float(line.std[0]), float(line.half_width[0]))
     return TemperatureFit(means, laws, deviations, reference, *numbers, name)
@@ -142,7 +147,7 @@ def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -
             blocks.append(np.asarray(unit.columns(table.speeds @ row) * acting[:, None]))
         return block_diagonal(blocks), target
 
-    found = fit_separable(model, Shapes(start))
+    found = fit_separable(model, ShapeParameters(start))
     if found.condition > UNIDENTIFIABLE:
         raise ArmtwinError("a curve has too few speeds to identify the linear parameters")
     return found

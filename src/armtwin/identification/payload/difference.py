@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Noise, even_blocks
+from armtwin.identification.fitting.estimate import RowNoise, even_blocks
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion, clean_log
 from armtwin.identification.rigid_body.fit.regression import select_rows
@@ -53,9 +53,9 @@ class LoadRows:
     cutoff: float
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> RowNoise:
         """How the rows err: blocks of the run are independent of each other."""
-        return Noise(even_blocks([len(self.target)], PARTS), self.independent)
+        return RowNoise(even_blocks([len(self.target)], PARTS), self.independent)
 
 
 def flange_columns(robot: Robot, motion: Motion) -> Floats:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.separable import Shapes, fit_separable, solve
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable, solve
 from armtwin.identification.payload.difference import SIZES, LoadRows
 from armtwin.identification.payload.load_fit import LoadFit, share_explained
 from armtwin.maths.batch import Flags, Floats, TwoArrays
@@ -87,7 +87,7 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
 
     start = _first(Z[:, :, 1:], heavy, rows.target, used)
     found = fit_separable(
-        model, Shapes(np.log(start), close=CLOSE, slopes=slopes), rows.noise, used
+        model, ShapeParameters(np.log(start), close=CLOSE, slopes=slopes), rows.noise, used
     )
     nine, logs = found.only(slice(0, 9)), found.only(slice(9, 9 + motors))
     ten = replace(

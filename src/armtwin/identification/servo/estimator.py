@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from armtwin.identification.fitting.estimate import Noise, assess, even_blocks
+from armtwin.identification.fitting.estimate import RowNoise, assess, even_blocks
 from armtwin.identification.fitting.separable import (
-    Coefficients,
-    Shapes,
+    LinearSolution,
+    ShapeParameters,
     block_diagonal,
     search,
     solve,
@@ -51,7 +51,7 @@ class DriveLaw:
         poles: The denominator.
         side: Encoder of the position loop.
         terms: Numbers of the terms in use.
-        theta: Coefficients of all TERMS, 0 where not in use, (7,).
+        theta: LinearSolution of all TERMS, 0 where not in use, (7,).
         sign_speed: Speed v_s of the sign term [rad/s].
         offset: How the link encoder differs; None where there is none.
         interval: Half widths of 95 % intervals of p1, p0 and theta, (9,).
@@ -144,7 +144,7 @@ class _Fit:
         twist = log.twist - log.twist[0]
         return log.error + respond_to_encoder(poles, twist, log.rate)
 
-    def solve(self, poles: Poles) -> Coefficients:
+    def solve(self, poles: Poles) -> LinearSolution:
         """Coefficients and residual."""
         return solve(*self.table(poles))
 
@@ -167,7 +167,7 @@ class _Fit:
                 poles = replace(poles, lag=lag)
             former = _values(poles)
             here = np.log(former)
-            shapes = Shapes(here, here - FARTHEST, here + FARTHEST, close=NEAR**2)
+            shapes = ShapeParameters(here, here - FARTHEST, here + FARTHEST, close=NEAR**2)
             place, _ = search(partial(self._at, lag), shapes)
             poles = _poles(place, lag)
             settled = np.abs(_values(poles) / former - 1).max() < NEAR
@@ -193,7 +193,7 @@ class _Fit:
         here = self.solve(poles)
         poles_used = poles.order if self.chosen.order == 2 else 1
         J = np.column_stack([self._slopes(poles, here)[:, :poles_used], here.A])
-        noise = Noise(self.blocks, independent=None)
+        noise = RowNoise(self.blocks, independent=None)
         values = np.concatenate([[poles.p1, poles.p0][:poles_used], here.values])
         half = assess(values, J[:, None], here.residual[:, None], noise).half_width
         found = np.zeros(2 + len(TERMS))
@@ -202,7 +202,7 @@ class _Fit:
         found[2 + terms] = half[poles_used : poles_used + len(terms)]
         return found
 
-    def _slopes(self, poles: Poles, here: Coefficients) -> Floats:
+    def _slopes(self, poles: Poles, here: LinearSolution) -> Floats:
         """How the explained part changes with p1 and p0, (m, 2)."""
         slopes = []
         for p1, p0 in ((1.0, 0.0), (0.0, 1.0)):

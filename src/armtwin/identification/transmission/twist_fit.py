@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.fitting.estimate import Noise
+from armtwin.identification.fitting.estimate import RowNoise
 from armtwin.identification.fitting.separable import fit
 from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Floats, TwoArrays
@@ -77,7 +77,7 @@ def fit_twist(
         loose: Joints that have lost motion.
         extra: Further columns: the joint and what its twist may be proportional to, (m,).
     """
-    found = fit(*_system(rows, elastic, loose, extra), noise=Noise(rows.block), used=rows.moving)
+    found = fit(*_system(rows, elastic, loose, extra), noise=RowNoise(rows.block), used=rows.moving)
     table = np.array([found.values, found.std, found.half_width, found.least])
     springs, gaps = 1 + len(elastic), 1 + len(elastic) + len(loose)
     return TwistFit(

@@ -29,8 +29,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import Noise, student
-from armtwin.identification.fitting.separable import Shapes, fit_separable, solve
+from armtwin.identification.fitting.estimate import RowNoise, student
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable, solve
 from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_SHARE
@@ -242,7 +242,7 @@ def _fit_exponential(time: Floats, y: Floats) -> _Decay:
 
     tried = np.log(np.geomspace(0.02 * span, 20 * span, 40))[:, None]
     squares = [float((solve(*model(x)).residual ** 2).sum()) for x in tried]
-    found = fit_separable(model, Shapes(tried[int(np.argmin(squares))]))
+    found = fit_separable(model, ShapeParameters(tried[int(np.argmin(squares))]))
     final, fall, log = found.values.tolist()
     widths = float(found.std[2]), float(found.half_width[2])
     return _Decay(final, fall, float(np.exp(log)), 0.0, *widths)
@@ -261,8 +261,8 @@ def _fit_faster_decay(time: Floats, y: Floats, plain: _Decay) -> _Decay:
         return np.column_stack([np.ones(len(time)), fade]) / noise, y / noise
 
     prior = np.array([0.0, 1 / np.log(FACTOR) ** 2])
-    shapes = Shapes(np.zeros(2), low=-WIDEST, high=WIDEST, prior=prior)
-    found = fit_separable(model, shapes, Noise(known=max(len(y) - 4, 1)))
+    shapes = ShapeParameters(np.zeros(2), low=-WIDEST, high=WIDEST, prior=prior)
+    found = fit_separable(model, shapes, RowNoise(known=max(len(y) - 4, 1)))
     final, fall, longer, stronger = found.values.tolist()
     reach = float(student(found.freedom[2]))
     return _Decay(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.identification.fitting.estimate import Noise, ParameterEstimate, even_blocks
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, even_blocks
 from armtwin.identification.fitting.separable import fit
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -95,7 +95,7 @@ def identify_worm(
         runs.append(_run(robot.with_tool(tool), log, cutoff))
     plain, loaded, target, used = _equations(robot, runs, group, elements, joints)
     blocks = even_blocks([len(run.v) for run in runs], BLOCKS)[used]
-    noise = Noise(blocks, independent=None)
+    noise = RowNoise(blocks, independent=None)
     first = _fit(plain[used], target[used], noise)
     found = _fit(np.concatenate([plain, loaded], axis=2)[used], target[used], noise)
     rows: list[tuple[str, str, float]] = []
@@ -180,7 +180,7 @@ def _slides(w: Floats, around: int) -> Flags:
     return np.asarray(moving)
 
 
-def _fit(columns: Floats, target: Floats, noise: Noise) -> ParameterEstimate:
+def _fit(columns: Floats, target: Floats, noise: RowNoise) -> ParameterEstimate:
     """Coefficients of all elements."""
     if not columns.any(axis=(0, 1)).all():
         raise ArmtwinError("worm: a friction element never moves in these runs")
