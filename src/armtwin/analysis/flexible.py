@@ -186,6 +186,8 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> ElasticCoordina
         raise ArmtwinError(
             f"robot '{robot.name}' has no links that bend: its file gives no flexure"
         )
+    if links and robot.description.hydraulic:
+        raise ArmtwinError(f"robot '{robot.name}': a hydraulic robot is analysed without flexures")
     places = coordinates(robot, joints=True, links=links)
     beams = any(link.beam for link in robot.description.link)
     if robot.description.hydraulic:
