@@ -29,6 +29,7 @@ from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.dynamics.structure import pose_error
 from armtwin.robot.robot import Robot
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -265,10 +266,10 @@ def sag(
         least.append(here.least_stiffness)
         torque.append(here.torque[: len(elastic.places.elastic)])
         twist.append(here.deflections)
-        weight.append(_compute_displacement(here.links.straight, here.links.pose))
+        weight.append(pose_error(here.links.pose, here.links.straight))
         if outside is not None:
             there = flexible(elastic, q, outside.at(k))
-            pushed.append(_compute_displacement(here.links.pose, there.links.pose))
+            pushed.append(pose_error(there.links.pose, here.links.pose))
     return Sag(
         robot=robot,
         states=states,
@@ -316,12 +317,3 @@ def steady_force(force: ArrayLike, postures: int) -> Outside:
     wrench = np.zeros(6)
     wrench[: len(given)] = given
     return Outside(wrench=np.tile(wrench, (postures, 1)))
-
-
-def _compute_displacement(X: Floats, Y: Floats) -> Floats:
-    """Shift and turn from one pose to another, base axes, (6,)."""
-    turn = Y[:3, :3] @ X[:3, :3].T
-    # a small turn: its axis times its angle is the odd part of the matrix
-    twice = turn - turn.T
-    angle = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
-    return np.concatenate([Y[:3, 3] - X[:3, 3], angle])

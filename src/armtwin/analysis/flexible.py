@@ -88,9 +88,8 @@ class Links(NamedTuple):
 
     def widen(self, size: int) -> Links:
         """The links among more coordinates."""
-        M, D, K, stiffness = (
-            _widen_square(x, size) for x in (self.M, self.D, self.K, self.stiffness)
-        )
+        square = self.M, self.D, self.K, self.stiffness
+        M, D, K, stiffness = (_widen(x, size, axes=2) for x in square)
         tool, joints = _widen(self.tool, size), _widen(self.joints, size)
         return self._replace(M=M, D=D, K=K, stiffness=stiffness, tool=tool, joints=joints)
 
@@ -187,6 +186,8 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> ElasticCoordina
         raise ArmtwinError(
             f"robot '{robot.name}' has no links that bend: its file gives no flexure"
         )
+    if links and robot.description.hydraulic:
+        raise ArmtwinError(f"robot '{robot.name}': a hydraulic robot is analysed without flexures")
     places = coordinates(robot, joints=True, links=links)
     beams = any(link.beam for link in robot.description.link)
     if robot.description.hydraulic:
@@ -234,8 +235,8 @@ def flexible(elastic: ElasticCoordinates, q: Floats, outside: Outside | None = N
         torque=torque,
         stiffness=slopes,
         links=links,
-        D=D + links.D + _widen_square(oil.D, size),
-        K=links.K + _widen_square(oil.K, size) + (twists.T * slopes) @ twists,
+        D=D + links.D + _widen(oil.D, size, axes=2),
+        K=links.K + _widen(oil.K, size, axes=2) + (twists.T * slopes) @ twists,
         freedom=null_space(_widen(held, size)),
         leaking=leaked[[spring.ground_damping > 0 for spring in oil.springs]].T,
     )
@@ -266,32 +267,19 @@ def _rigid_links(places: Coordinates, q: Floats, u: Floats, outside: Outside) ->
 def _bent_links(places: Coordinates, q: Floats, u: Floats, arm: BendingArm) -> Links:
     """Links of finite elements, bent by what they bear."""
     bent = arm.bend(u[: places.bodies])
-    linear, placed = bent.linear, bent.placed
-    size = places.count + len(arm.bending)
-    order = arm.order(places.count)
-    M, D, K = np.zeros((3, size, size))
-    M[np.ix_(order, order)] = linear.M
-    D[np.ix_(order, order)] = linear.C
-    K[np.ix_(order, order)] = linear.stiffness
-    M += _widen_square(places.built.assembly.rotors_along(places.motor_rows).inertia, size)
-    tool, joints = np.zeros((6, size)), np.zeros((len(arm.joint_rows), size))
-    tool[:, order] = arm.structure.motion(placed)
-    joints[:, order] = placed.DE[arm.joint_rows]
-    links = arm.link_stiffness(placed)
-    stiffness = np.zeros((len(links), size, size))
-    for whole, own in zip(stiffness, links, strict=True):
-        whole[np.ix_(order, order)] = own
+    linear, placed, T = bent.linear, bent.placed, arm.places_among(places.count)
+    rotors = places.built.assembly.rotors_along(places.motor_rows).inertia
     return Links(
-        M=M,
-        D=D,
-        K=K,
+        M=T.T @ linear.M @ T + _widen(rotors, T.shape[1], axes=2),
+        D=T.T @ linear.C @ T,
+        K=T.T @ linear.stiffness @ T,
         torque=arm.torques(bent),
         straight=arm.structure.forward_kinematics(places.both_sides(q)[: places.bodies]),
         pose=arm.structure.pose(placed.x, "tool"),
-        tool=tool,
+        tool=arm.structure.motion(placed) @ T,
         positions=placed.e[arm.joint_rows],
-        joints=joints,
-        stiffness=stiffness,
+        joints=placed.DE[arm.joint_rows] @ T,
+        stiffness=T.T @ arm.link_stiffness(placed) @ T,
     )
 
 
@@ -361,12 +349,7 @@ def viscous_friction(robot: Robot, drive: Hydraulic) -> float:
     return total
 
 
-def _widen(rows: Floats, size: int) -> Floats:
-    """Rows over the first coordinates as rows of all, (..., size)."""
-    added = [(0, 0)] * (rows.ndim - 1) + [(0, size - rows.shape[-1])]
-    return np.pad(rows, added)
-
-
-def _widen_square(matrix: Floats, size: int) -> Floats:
-    """Matrices over the first coordinates as matrices of all, (..., size, size)."""
-    return _widen(np.swapaxes(_widen(matrix, size), -1, -2), size).swapaxes(-1, -2)
+def _widen(x: Floats, size: int, axes: int = 1) -> Floats:
+    """Rows over the first coordinates as rows of all; matrices along both of their axes."""
+    added = size - x.shape[-1]
+    return np.pad(x, [(0, 0)] * (x.ndim - axes) + [(0, added)] * axes)

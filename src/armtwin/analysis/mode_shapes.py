@@ -138,6 +138,8 @@ def _mode_blocks(result: Modes) -> Blocks:
         Column("share", "share", PERCENT),
         *Column.alike(Number(digits=2), tool_x="tool x", tool_y="y", tool_z="z"),
     )
+    if result.robot.description.hydraulic:
+        yield Text("With oil, its leakage and viscous friction; dry friction is left out.")
     for rotors in result.motors:
         records = [record for record in result.table if record["rotors"] == rotors]
         yield Text(

@@ -170,6 +170,14 @@ def _fill(blocks: Blocks, D: Floats, b: int, LU: Floats) -> float:
 
 
 @inlined
+def _swap_values(x: Floats, one: int, other: int) -> None:
+    """Exchange two values."""
+    kept = x[one]
+    x[one] = x[other]
+    x[other] = kept
+
+
+@inlined
 def _exchange(LU: Floats, at: int, n: int, j: int) -> int:
     """Bring the largest entry of column j from its diagonal on to the diagonal; its row."""
     best = j
@@ -180,12 +188,8 @@ def _exchange(LU: Floats, at: int, n: int, j: int) -> int:
             best = i
             largest = size
     if best != j:
-        one = at + j * n
-        other = at + best * n
         for k in range(n):
-            kept = LU[one + k]
-            LU[one + k] = LU[other + k]
-            LU[other + k] = kept
+            _swap_values(LU, at + j * n + k, at + best * n + k)
     return best
 
 
@@ -214,14 +218,6 @@ def factor(blocks: Blocks, D: Floats, LU: Floats, pivot: Integers) -> int:
                 for k in range(j + 1, n):
                     LU[here + k] -= share * LU[top + k]
     return -1
-
-
-@inlined
-def _swap_values(x: Floats, one: int, other: int) -> None:
-    """Exchange two values."""
-    kept = x[one]
-    x[one] = x[other]
-    x[other] = kept
 
 
 @inlined

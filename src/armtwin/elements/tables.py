@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from armtwin.elements import blocks, packing
-from armtwin.elements.packing import Tables
+from armtwin.elements import blocks
+from armtwin.elements.packing import Tables, pack, pack_elements, pattern
 from armtwin.elements.rank import rank_problem
 from armtwin.elements.structure import Structure
+from armtwin.elements.together import dense
 from armtwin.errors import ArmtwinError
 
 
@@ -20,13 +21,12 @@ def tables_of(structure: Structure) -> Tables:
 
 
 def _pack_tables(structure: Structure) -> Tables:
-    columns, width = packing.columns(structure)
-    pattern = packing.pattern(structure, columns, width)
+    elements = pack_elements(structure)
+    possible = pattern(elements)
     rows, unknowns = structure.prescribed_rows, structure.calculated_columns
     order = None
     if len(rows) == len(unknowns):
-        whole = np.zeros((len(pattern), len(structure.reference) + 1), dtype=bool)
-        np.put_along_axis(whole, columns, pattern, axis=1)  # -1, beyond the last, is the added one
+        whole = dense(elements, possible, len(structure.reference))
         order = blocks.order_blocks(whole[np.ix_(rows, unknowns)])
     if order is None:
         raise ArmtwinError(rank_problem(structure, structure.reference))
@@ -34,5 +34,5 @@ def _pack_tables(structure: Structure) -> Tables:
     for block in order:
         pairs.append([(int(rows[i]), int(unknowns[j])) for i, j in block])
     modes = np.array(structure.column_modes)
-    known = pattern & (modes[columns] != "held")
-    return packing.pack(structure, columns, width, blocks.pack(pairs, columns, known))
+    known = possible & (modes[elements.columns] != "held")
+    return pack(structure, elements, blocks.pack(pairs, elements.columns, known))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.elements.linearisation import stiffness_of
 from armtwin.elements.parts import Moment, PointForce
@@ -68,22 +67,23 @@ class BendingArm:
         """Torques that hold the joints at coordinates u, links bent, (joints,)."""
         return self.torques(self.bend(u[: places.bodies]))
 
-    def order(self, count: int) -> NDArray[np.int64]:
-        """Place of each degree of freedom: joints first, deformations after `count` others."""
-        places = np.empty(self.structure.structure.n, dtype=np.int64)
-        places[list(self.structure.joints)] = np.arange(len(self.structure.joints))
-        places[self.bending] = count + np.arange(len(self.bending))
+    def places_among(self, count: int) -> Floats:
+        """The degrees of freedom among coordinates: joints first, deformations after `count`."""
+        joints = list(self.structure.joints)
+        places = np.zeros((self.structure.structure.n, count + len(self.bending)))
+        places[joints, range(len(joints))] = 1.0
+        places[self.bending, range(count, places.shape[1])] = 1.0
         return places
 
-    def link_stiffness(self, placed: Placed) -> list[Floats]:
-        """Stiffness of each link with beams along the degrees of freedom, (n, n)."""
+    def link_stiffness(self, placed: Placed) -> Floats:
+        """Stiffness of each link with beams along the degrees of freedom, (links, n, n)."""
         structure = placed.structure
         S, _ = stiffness_of(tables_of(structure).laws, placed.e)
         found = []
         for beams in self._beams:
             own = np.array([name.startswith(beams) for name in structure.row_names])
             found.append(placed.DE[own].T @ S[np.ix_(own, own)] @ placed.DE[own])
-        return found
+        return np.array(found).reshape(-1, structure.n, structure.n)
 
 
 def _tool_loads(

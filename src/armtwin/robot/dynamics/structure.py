@@ -36,7 +36,7 @@ from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Indices, NamedArrays, Names
-from armtwin.maths.rotations import about, pose
+from armtwin.maths.rotations import about, from_quaternion, pose, skew
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.drive_groups import Pins
@@ -101,11 +101,7 @@ class RobotStructure:
         point, triad, R = self.frames[frame]
         places = self.structure.places
         at, on = places[point], places[triad]
-        w, i, j, k = x[on : on + 4]
-        vector = np.array([i, j, k])
-        spin = np.array([[0, -k, j], [k, 0, -i], [-j, i, 0]])
-        turn = (w * w - vector @ vector) * np.eye(3) + 2 * np.outer(vector, vector) + 2 * w * spin
-        return pose(turn @ R, x[at : at + 3])
+        return pose(from_quaternion(*x[on : on + 4]) @ R, x[at : at + 3])
 
     def level(self, position: ArrayLike, yaw: float, frame: str = "tool") -> Floats:
         """Pose of a frame that keeps its attitude of q = 0 but for a turn about z, (4, 4).
@@ -126,8 +122,8 @@ class RobotStructure:
         point, triad, _ = self.frames[frame]
         places = self.structure.places
         at, on = places[point], places[triad]
-        w, i, j, k = placed.x[on : on + 4]
-        E = np.array([[-i, w, -k, j], [-j, k, w, -i], [-k, -j, i, w]])
+        w, k = placed.x[on], placed.x[on + 1 : on + 4]
+        E = np.column_stack([-k, w * np.eye(3) + skew(k)])
         return np.concatenate([placed.DF[at : at + 3], 2 * E @ placed.DF[on : on + 4]])
 
     def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
@@ -145,14 +141,14 @@ class RobotStructure:
         target, found = np.asarray(X, dtype=np.float64), np.array(q, dtype=np.float64)
         placed = place(self.structure, self.coordinates(found))
         for _ in range(MOST_STEPS):
-            off = _pose_error(target, self.pose(placed.x, frame))
+            off = pose_error(target, self.pose(placed.x, frame))
             step = np.linalg.lstsq(self.jacobian(placed, frame), off, rcond=None)[0]
             largest = float(np.abs(step).max())
             found += step * min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
             placed = place(self.structure, self.coordinates(found), placed.x)
             if largest < 1e-12:
                 break
-        off = _pose_error(target, self.pose(placed.x, frame))
+        off = pose_error(target, self.pose(placed.x, frame))
         if np.abs(off).max() > REACHED:
             far, turned = np.linalg.norm(off[:3]), np.linalg.norm(off[3:])
             raise ArmtwinError(
@@ -179,9 +175,10 @@ class _Draft:
     at: dict[str, list[tuple[Floats, str, str]]] = field(default_factory=dict)
 
 
-def _pose_error(target: Floats, found: Floats) -> Floats:
+def pose_error(target: Floats, found: Floats) -> Floats:
     """What a pose lacks of another, shift and turn about base axes, (6,)."""
     R = target[:3, :3] @ found[:3, :3].T
+    # a small turn: its axis times its angle is the odd part of the matrix
     twice = R - R.T
     turn = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
     shift = target[:3, 3] - found[:3, 3]
