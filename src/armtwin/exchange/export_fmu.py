@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, did_you_mean, printable
 from armtwin.exchange.export import Exported, write_unit
 from armtwin.exchange.robot_unit import robot_unit
-from armtwin.exchange.transmission_unit import joint_bench, transmission_unit
+from armtwin.exchange.transmission_unit import Driven, joint_bench, transmission_unit
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench
 from armtwin.simulation.model import FrictionModel, Model
-from armtwin.exchange.transmission_unit import Driven
 
 
 @dataclass(frozen=True, eq=False)

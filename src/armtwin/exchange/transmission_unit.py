@@ -41,7 +41,7 @@ from armtwin.simulation.kernels import trace_stages
 from armtwin.simulation.loop import Loop
 from armtwin.simulation.model import FrictionModel
 from armtwin.simulation.plant import BRISTLES, C0, C1, OFFSET
-from armtwin.simulation.step import press_springs, begin_step
+from armtwin.simulation.step import begin_step, press_springs
 from armtwin.simulation.tick import step as step_kernel
 
 Driven = Literal["torque", "angle"]

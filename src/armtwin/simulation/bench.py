@@ -127,9 +127,7 @@ class Bench:
         if self.stiffness is None:
             return None
         low_torque = 0.0 if self.low_torque is None else self.low_torque
-        return Spring(
-            self.stiffness, self.damping, self.backlash, self.low_stiffness, low_torque
-        )
+        return Spring(self.stiffness, self.damping, self.backlash, self.low_stiffness, low_torque)
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
