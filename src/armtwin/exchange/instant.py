@@ -131,7 +131,8 @@ def differentiate(x: Loop) -> None:
         for k in range(len(friction.row)):
             scale, c0 = friction.numbers[k, SCALE], friction.numbers[k, C0]
             level, w, z = work.level[k], contacts.speed[k], state.z[k]
-            bent = advance_bristle(friction.curves, k, scale, level, c0, w, z, Dual(0.0, 1.0))
+            moment: Any = Dual(0.0, 1.0)
+            bent = advance_bristle(friction.curves, k, scale, level, c0, w, z, moment)
             slopes.z[k] = slope_of(bent)
     if len(plant.loads.element):
         change = np.array([along(x.rows, r, system.b) for r in friction.row], dtype=object)

@@ -76,9 +76,8 @@ def solve_sag(
     for _ in range(SETTLING):
         load = np.zeros(places.count)
         load[: places.bodies] = -holding_torques(places, u, outside or Outside())
-        twist = twists_under_load(own, bears.T @ (freedom.T @ load)) - ripple_of(
-            places, u, len(rows)
-        )
+        twist = twists_under_load(own, bears.T @ (freedom.T @ load))
+        twist = twist - ripple_of(places, u, len(rows))
         moved = freedom @ (bears @ (twist - rows @ u))
         u = u + moved
         if np.abs(moved).max() < STILL:
