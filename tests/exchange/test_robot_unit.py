@@ -32,23 +32,26 @@ def motion_of(robot, model, start, duration=0.6):
     return at.Trajectory.sampled(rate, q, v, a)
 
 
-def rows_of(motion):
+def rows_of(motion, torque=None):
     """Set-points by the names of the unit's inputs, one dict for each."""
+    given = {"q_ref": motion.q, "v_ref": motion.v, "a_ref": motion.a}
+    if torque is not None:
+        given["tau_ff"] = torque
     rows = []
-    for q, v, a in zip(motion.q, motion.v, motion.a, strict=True):
+    for k in range(len(motion.q)):
         row = {}
-        for name, values in (("q_ref", q), ("v_ref", v), ("a_ref", a)):
-            row |= {f"{name}{j}": x for j, x in enumerate(values, 1)}
+        for name, values in given.items():
+            row |= {f"{name}{j}": x for j, x in enumerate(values[k], 1)}
         rows.append(row)
     return rows
 
 
-def followed(unit, motion, parameters=None, parts=1):
+def followed(unit, motion, parameters=None, parts=1, torque=None):
     """Joints on both sides and the tool point at the set-points, in steps of parts of a period."""
     n, period = motion.q.shape[1], 1 / motion.rate
     names = [f"{side}{j}" for side in ("q", "q_link") for j in range(1, n + 1)]
     names += ["tool_x", "tool_y", "tool_z"]
-    first, *others = rows_of(motion)
+    first, *others = rows_of(motion, torque)
     unit.begin(first, parameters)
     found = [unit.get(*names)]
     for k, row in enumerate(others):
@@ -219,17 +222,3 @@ def test_a_set_point_that_jumps_too_far_stops_the_unit_with_a_reason(line_unit, 
         with pytest.raises(FMICallException):
             unit.step(0.0, 200 / motion.rate)
         assert any("falls behind" in str(x) or "runs away" in str(x) for x in unit.messages)
-
-
-@pytest.mark.parametrize(
-    ("name", "model", "words"),
-    [
-        ("epaas", at.Model(), "hydraulic drives"),
-        ("rx90b", at.Model(friction="switching"), "switching friction"),
-        ("kr300", at.Model(servo="fitted"), "servo that"),
-    ],
-)
-def test_what_a_unit_does_not_have_is_refused(tmp_path, name, model, words):
-    with pytest.raises(at.ArmtwinError, match=words):
-        at.export_fmu(at.Robot.load(name), tmp_path / "x.fmu", at.WholeRobot(model))
-    assert not (tmp_path / "x.fmu").exists()

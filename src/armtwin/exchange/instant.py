@@ -23,6 +23,7 @@ from armtwin.exchange.unit import Variable
 from armtwin.maths.batch import Floats
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.tape import TapeTable
 from armtwin.maths.traced_fields import TracedFields
 from armtwin.simulation.kernels import trace_part
 from armtwin.simulation.loop import Loop, State, trace_fields
@@ -30,6 +31,7 @@ from armtwin.simulation.plant import BRISTLES, C0, HELD, HELD_BACK, SCALE, SWITC
 from armtwin.simulation.solve import solve
 from armtwin.simulation.step import StepEquations, begin_step, press_friction, press_springs, resist
 
+LEAST_LEVEL = 1e-9  # of friction
 UNREAD = {"state.energy", "state.saturated", "state.since"}  # no unit accounts for energy
 
 
@@ -49,10 +51,14 @@ def make_slopes(state: State) -> Slopes:
 
 
 class Levelled:
-    """A table of friction whose torques are times a level of their element."""
+    """Friction tables of which each element's torques are multiplied by its level.
 
-    def __init__(self, table: Any, level: Floats) -> None:
-        self.table, self.level = table, level
+    A level of zero leaves a trace of friction: bristles must relax at any speed.
+    """
+
+    def __init__(self, table: TapeTable, level: Floats) -> None:
+        self.table = table
+        self.level = [table.tape.do("larger", x, LEAST_LEVEL) for x in level]
 
     def __getitem__(self, place: tuple[Any, ...]) -> Any:
         return self.level[place[0]] * self.table[place]
@@ -125,7 +131,8 @@ def differentiate(x: Loop) -> None:
         for k in range(len(friction.row)):
             scale, c0 = friction.numbers[k, SCALE], friction.numbers[k, C0]
             level, w, z = work.level[k], contacts.speed[k], state.z[k]
-            bent = advance_bristle(friction.curves, k, scale, level, c0, w, z, Dual(0.0, 1.0))
+            moment: Any = Dual(0.0, 1.0)
+            bent = advance_bristle(friction.curves, k, scale, level, c0, w, z, moment)
             slopes.z[k] = slope_of(bent)
     if len(plant.loads.element):
         change = np.array([along(x.rows, r, system.b) for r in friction.row], dtype=object)

@@ -50,7 +50,7 @@ def model_code(unit: ExchangeUnit, guid: str) -> str:
 
 
 def _memories(unit: ExchangeUnit) -> Sentences:
-    """Tables that never change, what the state has beside its numbers, and where all of them are."""
+    """Tables that never change, rings that a state has, and where all memories are."""
     pointers, of_state = ["(s)->numbers"], []
     for k, (path, values) in enumerate(unit.fields.separate().items(), 1):
         if unit.fields.leaves[path].kind == TABLE:

@@ -203,7 +203,7 @@ def sag(x: Loop) -> None:
 
 def settle(x: Loop) -> None:
     """Servo, filters, oil and pasts of drives that have long held the robot."""
-    run, c, plant, state = x.inputs.run, x.controller, x.plant, x.state
+    run, plant, state = x.inputs.run, x.plant, x.state
     m = len(plant.sensors.row)
     q, none = x.inputs.q_ref[None], np.zeros((1, run.robot.n))
     static = weigh(x)[run.coordinates.own]
@@ -239,8 +239,8 @@ def _fill(ring: Any, known: Floats | None, values: Any) -> None:
     if known is None:
         return
     for age in range(len(known)):
-        for place, value in np.ndenumerate(values):
-            ring[age, *place] = value
+        for where, value in np.ndenumerate(values):
+            ring[age, *where] = value
 
 
 # ticks

@@ -271,7 +271,7 @@ def write_outputs(x: Loop) -> None:
     still = begin_step(x.work.M, x.work.force, 0.0)
     torques, _ = press_springs(x.plant.springs, x.plant.springs.rest, x.rows, u, v, still)
     drive = x.inputs.drive[0]
-    held, _ = press_springs(x.plant.holds, [drive], x.rows, u, v, still)
+    held, _ = press_springs(x.plant.holds, x.inputs.drive, x.rows, u, v, still)
     motor, side, joint, twist = (names.index(name) for name in ("motor", "drive", "joint", "twist"))
     x.inputs.outputs[:] = [
         along(x.rows, motor, u),
@@ -302,8 +302,8 @@ def _variables(loop: Loop) -> Iterator[Variable]:
     for name, value in loop.inputs.parameters._asdict().items():
         if value is not None:
             unit, words, least = WORDS[name]
-            place = (f"inputs.parameters.{name}", ())
-            yield Variable(name, "parameter", place, unit, words, value, least)
+            at = f"inputs.parameters.{name}"
+            yield Variable(name, "parameter", (at, ()), unit, words, value, least)
     yield from _friction(loop)
     for gain, field, unit, what in (
         ("servo_kp", "stiffness", "N m/rad", "angle"),

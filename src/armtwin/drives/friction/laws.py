@@ -9,8 +9,6 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from armtwin.drives.friction.coulomb import (
     Coulomb as Coulomb,
     CoulombViscous as CoulombViscous,
@@ -28,15 +26,9 @@ from armtwin.drives.friction.makkar import Makkar as Makkar
 from armtwin.drives.friction.stribeck import Stribeck as Stribeck
 from armtwin.drives.friction.table import TabulatedFriction as TabulatedFriction
 from armtwin.drives.friction.terms import Drop as Drop, Loaded as Loaded, Power as Power
-from armtwin.maths.batch import Floats
 
 if TYPE_CHECKING:
     Law: TypeAlias = LinearLaw
 else:
     # the union of the imported laws, from which the schema of a robot file is made
     Law = reduce(or_, sorted(LinearLaw.__subclasses__(), key=lambda kind: kind.law))
-
-
-def sliding_torque(law: LinearLaw, w: Floats) -> Floats:
-    """Torque of a law at speeds of steady sliding w [rad/s]."""
-    return np.asarray(law.columns(w) @ [float(getattr(law, name)) for name, _ in law.coefficients])

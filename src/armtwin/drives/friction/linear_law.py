@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from armtwin.maths.batch import Names, NamesAndUnits
 
@@ -47,3 +47,11 @@ class LinearLaw:
         cls.coefficients = tuple(units.items())
         cls.dry = dry
         cls.thermal = thermal
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., k)."""
+        raise NotImplementedError
+
+    def sliding_torque(self, w: Any) -> Any:
+        """Torque at speeds of steady sliding w [rad/s]."""
+        return self.columns(w) @ [float(getattr(self, name)) for name, _ in self.coefficients]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from armtwin.drives.friction.laws import sliding_torque
 from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Column, Section, Table
@@ -40,7 +39,7 @@ def row_words(on: On) -> str:
 
 
 def _element(element: FrictionElement) -> Record:
-    torque = sliding_torque(element.law, np.array(SPEEDS)) + (element.offset or 0.0)
+    torque = element.law.sliding_torque(np.array(SPEEDS)) + (element.offset or 0.0)
     at_speeds = {f"at {speed:g}": x for speed, x in zip(SPEEDS, torque, strict=True)}
     return {"name": element.name, "on": row_words(element.on), "law": element.law.law, **at_speeds}
 
