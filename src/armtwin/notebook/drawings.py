@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats, Sentences, runs_of
 from armtwin.notebook.markup import element, join_markup, percent, words
-from armtwin.notebook.scales import Scale
+from armtwin.notebook.scales import Scale, Tick
 
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
 FAR = 10.0  # shares of the pane beyond which a curve is not followed
@@ -139,12 +139,10 @@ def upright_axis(scale: Scale, most: int) -> Sentences:
     """Grid lines and labels of the y axis, at most about `most` of them."""
     for tick in scale.ticks(most):
         y = scale.place(tick.value)
-        if not tick.text:
-            yield segment((0.0, y), (1.0, y), "grid minor")
-            continue
-        yield segment((0.0, y), (1.0, y), "grid")
-        where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
-        yield element("text", "tick", words(tick.text), text_anchor="end", **where)
+        yield segment((0.0, y), (1.0, y), _grid_style(tick))
+        if tick.text:
+            where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
+            yield element("text", "tick", words(tick.text), text_anchor="end", **where)
 
 
 def level_axis(scale: Scale, most: int) -> Sentences:
@@ -152,14 +150,16 @@ def level_axis(scale: Scale, most: int) -> Sentences:
     spare = False
     for tick in scale.ticks(most):
         x = scale.place(tick.value)
-        if not tick.text:
-            yield segment((x, 0.0), (x, 1.0), "grid minor")
-            continue
-        yield segment((x, 0.0), (x, 1.0), "grid")
-        style = "tick spare" if spare else "tick"
-        spare = not spare
-        where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
-        yield element("text", style, words(tick.text), text_anchor="middle", **where)
+        yield segment((x, 0.0), (x, 1.0), _grid_style(tick))
+        if tick.text:
+            style = "tick spare" if spare else "tick"
+            spare = not spare
+            where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
+            yield element("text", style, words(tick.text), text_anchor="middle", **where)
+
+
+def _grid_style(tick: Tick) -> str:
+    return "grid" if tick.text else "grid minor"
 
 
 def pane(parts: Sequence[str], description: str) -> str:

@@ -392,7 +392,7 @@ class Robot(Result):
         m, joints = q.shape
         J = np.empty((m, 6, joints))
         spread(kinematics.jacobians, m, 4 * self.n, arm, body, point, q, J)
-        return self._torques(J).reshape(*lead, 6, self.n)
+        return self._torques(J, (*lead, 6))
 
     @cached_property
     def inverse(self) -> InverseKinematics:
@@ -451,7 +451,7 @@ class Robot(Result):
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         memory = reusable(out, positions.shape)
         tau = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations, out=memory)
-        tau = self._torques(tau).reshape(*lead, self.n)
+        tau = self._torques(tau, lead)
         if wrench is None:
             return tau
         force = check_array("wrench", wrench, (6,), "force and torque on the tool")
@@ -465,8 +465,7 @@ class Robot(Result):
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """Mass matrix M with the rotors, (..., n, n)."""
         lead, (q,) = self._states(q=q)
-        M = self._matrices(dynamics.mass_matrix(self.assembly, q))
-        return M.reshape(*lead, self.n, self.n)
+        return self._matrices(dynamics.mass_matrix(self.assembly, q), lead)
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Torques h = C v + g that hold without acceleration, balancers included, (..., n)."""
@@ -506,7 +505,7 @@ class Robot(Result):
         """
         lead, speeds, positions = self._speeds(v, q)
         tau = friction_over_motion(self.assembly.friction, speeds, positions)
-        found = self._torques(tau).reshape(*lead, self.n)
+        found = self._torques(tau, lead)
         if a is None or q is None or not has_loads(self.assembly):
             return found
         return found + self.load_dependent_friction(q, v, a)
@@ -519,7 +518,7 @@ class Robot(Result):
         rigid = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
         on_links = beyond_gears(self.assembly, rigid, speeds, accelerations)
         tau = load_dependent_friction(self.assembly, on_links, speeds)
-        return self._torques(tau).reshape(*lead, self.n)
+        return self._torques(tau, lead)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> TwoArrays:
         """Kinetic energy with rotors and potential energy with balancers, each (...) [J]."""
@@ -594,12 +593,7 @@ class Robot(Result):
         """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         parts = dynamics.linearise(self.assembly, positions, speeds, accelerations)
-        shape = (*lead, self.n, self.n)
-        return Linearisation(
-            M=self._matrices(parts.M).reshape(shape),
-            D=self._matrices(parts.D).reshape(shape),
-            K=self._matrices(parts.K).reshape(shape),
-        )
+        return Linearisation(*(self._matrices(part, lead) for part in parts))
 
     # borders
 
@@ -636,11 +630,17 @@ class Robot(Result):
             _, (doubt,) = self._states(doubt=doubt)
         return ContactStates(bends, doubt)
 
-    def _torques(self, tau: Floats) -> Floats:
-        return tau if self.assembly.coupling is None else self.assembly.coupling.torques(tau)
+    def _torques(self, tau: Floats, lead: Indices) -> Floats:
+        """Torques of all joints as those of the coordinates, (..., n)."""
+        coupling = self.assembly.coupling
+        own = tau if coupling is None else coupling.torques(tau)
+        return own.reshape(*lead, self.n)
 
-    def _matrices(self, M: Floats) -> Floats:
-        return M if self.assembly.coupling is None else self.assembly.coupling.matrices(M)
+    def _matrices(self, M: Floats, lead: Indices) -> Floats:
+        """Matrices of all joints as those of the coordinates, (..., n, n)."""
+        coupling = self.assembly.coupling
+        own = M if coupling is None else coupling.matrices(M)
+        return own.reshape(*lead, self.n, self.n)
 
     def _columns(self, Y: Floats) -> Floats:
         return Y if self.assembly.coupling is None else self.assembly.coupling.G.T @ Y
