@@ -27,6 +27,7 @@ from armtwin.maths.machine_code import kernel, largest, put
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.kinematics import press
 from armtwin.simulation.accounts import (
+    MOTORS,
     account,
     account_holds,
     account_springs,
@@ -304,7 +305,8 @@ def _finish_step(
     motion = (h, state.u, state.v, dv)
     account_springs(state.energy, plant.springs, slack, rows, motion, pressed[0])
     account_holds(state.energy, plant.holds, x.rows, motion, pressed[1])
-    release_cylinders(state.energy, plant.cylinders, x.rows, middle, state.oil, work.flow, h)
+    pushed = release_cylinders(plant.cylinders, x.rows, middle, state.oil, work.flow, h)
+    state.energy[MOTORS] += pushed
     lost = choose(solved, advance(state.u, state.v, dv, h), len(dv))
     x.clock.gone[0] = larger(x.clock.gone[0], lost)
     work.friction[:] = contacts.torque
