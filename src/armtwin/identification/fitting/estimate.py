@@ -29,6 +29,7 @@ Choice = slice | Flags | NDArray[np.integer] | list[int]
 
 CONFIDENCE = 0.95  # probability with which the interval of an estimated number covers it
 SINGULAR = 1e-12  # of the largest singular value below which a direction is not identifiable
+NOTHING = 1e-150  # singular value of slopes that are all zero, whose square is a number
 ALONE = 1e-6  # share of a direction that the other blocks must determine
 STEP = 1e-6  # relative, of the derivatives of a transformation
 
@@ -207,7 +208,8 @@ def assess(
     size = np.where(size > 0, size, 1.0)
     known = np.diag(np.broadcast_to(np.sqrt(prior), (p,)) / size)
     _, singular, Vt = np.linalg.svd(np.linalg.qr(np.vstack([J / size, known]))[1])
-    root = (Vt / np.maximum(singular, SINGULAR * singular[0])[:, None]).T / size[:, None]
+    least = max(SINGULAR * float(singular.max(initial=0.0)), NOTHING)
+    root = (Vt / np.maximum(singular, least)[:, None]).T / size[:, None]
     count = int((J != 0).any(axis=1).sum()) if p else m * n
     share = independent_share(residual) if noise.independent is None else noise.independent
     variance = float(e @ e) / max(count - p, 1)
@@ -227,7 +229,7 @@ def assess(
         freedom=np.where(widths[1] > widths[0], freedom, rows_free),
         residual=residual,
         sigma=np.sqrt((residual**2).sum(axis=0) / np.maximum((residual != 0).sum(axis=0), 1)),
-        condition=float(singular[0] / max(singular[-1], 1e-300)) if p else 1.0,
+        condition=float(singular[0] / max(singular[-1], NOTHING)) if p else 1.0,
     )
 
 
