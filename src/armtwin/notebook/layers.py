@@ -55,22 +55,18 @@ class Curve:
             upright.append(self.high)
         return [self.x], upright
 
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """Band and line as paths of the stretched canvas."""
+    def marks(self, pane: Pane, number: int) -> Sentences:
+        """Band and line, on a canvas that is stretched over the pane."""
         x, y = self.reach()
         rows = drawings.decimate([*x, *y])
-        across = pane.x.share(self.x[rows])
+        across, paths = pane.x.share(self.x[rows]), []
         if self.low is not None and self.high is not None:
             low = pane.y.share(self.low[rows])
             high = pane.y.share(self.high[rows])
             area = drawings.band_path(across, low, high)
-            yield element("path", f"{_colour(self.colour, number)} band", d=area)
+            paths.append(element("path", f"{_colour(self.colour, number)} band", d=area))
         line = drawings.line_path(across, pane.y.share(self.y[rows]))
-        yield element("path", self._style(number), d=line)
-
-    def marks(self, pane: Pane, number: int) -> Sentences:
-        """A curve has no marks."""
-        return iter(())
+        yield drawings.curves([*paths, element("path", self._style(number), d=line)])
 
     def swatch(self, number: int) -> str:
         """The line as the key shows it."""
@@ -108,10 +104,6 @@ class Points:
     def reach(self) -> tuple[list[Floats], list[Floats]]:
         """Values that the x and the y axis must show."""
         return _with_error(self.x, self.x_error), _with_error(self.y, self.y_error)
-
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """Points have no lines."""
-        return iter(())
 
     def marks(self, pane: Pane, number: int) -> Sentences:
         """Error bars and marks of the points that lie within the pane."""
@@ -168,10 +160,6 @@ class Rule:
         if self.on == "x":
             return [value], []
         return [], [value]
-
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """A rule is no path."""
-        return iter(())
 
     def marks(self, pane: Pane, number: int) -> Sentences:
         """The line with its label inside the pane."""
