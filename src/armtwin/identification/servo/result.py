@@ -315,14 +315,11 @@ def _diagnose(found: ServoIdentification) -> Sentences:
                 f"{row.name} leads its reference by {-1e3 * reference_delay(law):.3g} ms: "
                 "over-compensated feed-forward, or a late reference column."
             )
-    without_feedback = []
-    for row, law in zip(found.table, fit.laws, strict=True):
-        if no_position_feedback(law):
-            without_feedback.append(row.name)
+    laws = zip(found.table, fit.laws, strict=True)
+    without_feedback = [row.name for row, law in laws if no_position_feedback(law)]
     if without_feedback:
         yield f"{', '.join(without_feedback)}: {NO_FEEDBACK}."
-    kinds = {is_torque_loop(law) for law in fit.laws}
-    if len(kinds) > 1:
+    if len({is_torque_loop(law) for law in fit.laws}) > 1:
         yield (
             "Load makes some drives lag and others lead: all are written as a velocity law, which "
             "takes the model's load but no other."

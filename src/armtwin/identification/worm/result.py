@@ -101,19 +101,13 @@ def _set_parameters(
             changes[name] = values[element.name, name]
     if not changes:
         return element
-    load = element.load
-    if (element.name, "load.share") in values:
-        load = Load(values[element.name, "load.share"])
-    law = replace(element.law, **changes)
-    old = element.source
-    texts = {} if isinstance(old, str) else dict(old)
+    share = values.get((element.name, "load.share"))
+    load = element.load if share is None else Load(share)
     source: str | dict[str, str] = SOURCE
-    if texts:
-        texts |= dict.fromkeys(changes, SOURCE)
-        if load is not None:
-            texts["load"] = SOURCE
-        source = texts
-    return replace(element, law=law, load=load, source=source)
+    if isinstance(element.source, dict) and element.source:
+        keys = changes if load is None else (*changes, "load")
+        source = element.source | dict.fromkeys(keys, SOURCE)
+    return replace(element, law=replace(element.law, **changes), load=load, source=source)
 
 
 def _verdict(result: WormIdentification) -> Text:

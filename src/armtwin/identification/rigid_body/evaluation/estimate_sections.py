@@ -116,7 +116,7 @@ def link_blocks(found: Estimate) -> Blocks:
         Axis("link"),
         Axis("mass", "kg", span=(0.0, heaviest)),
         _before_and_after(masses, [joint.child for joint in links], np.ones(len(links))),
-        "With the standard deviation; what is not identified stays as in the robot file.",
+        "With 95 % intervals; what is not identified stays as in the robot file.",
     )
     columns = list_columns(
         link="link", mass_prior_kg=("mass before kg", PLAIN), mass_kg=("after kg", PLAIN)
@@ -180,7 +180,7 @@ def _parameter_chart(found: Estimate) -> Chart:
         Axis("parameter"),
         Axis("value over size"),
         _before_and_after(rows, [row.name for row in rows], found.decomposition.free.sizes[free]),
-        "With the standard deviation.",
+        "With 95 % intervals.",
     )
 
 
