@@ -117,7 +117,7 @@ def test_masses_and_centres_stand_before_and_after(judged):
     masses = [found.table[found.prior.layout.link(k)][0] for k in range(6)]
     assert prior.y.tolist() == [row.prior for row in masses]
     assert after.y.tolist() == [row.value for row in masses]
-    assert after.y_error.tolist() == [row.std for row in masses]
+    assert after.y_error == pytest.approx([1.96 * row.std for row in masses], rel=1e-3)  # 95 %
     for record, row in zip(table.records, masses, strict=True):
         assert record["mass_kg"] == row.value
 

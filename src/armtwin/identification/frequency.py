@@ -16,14 +16,21 @@ from armtwin.maths.frequency_response import FrequencyResponse, frequency_respon
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
-from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts
 HALF_POWER = np.sqrt(0.5)
-HERTZ = Number(1.0, "Hz", digits=4)
 TURN = 180 / np.pi
 
 
@@ -131,14 +138,14 @@ def _verdict(result: LogResponse) -> Text:
 
 
 def _joints(result: LogResponse) -> Blocks:
-    columns = (
-        Column("joint", "joint", Number()),
-        Column("gain", "gain", PLAIN),
-        Column("peak_hz", "peak at", HERTZ),
-        Column("peak", "peak/gain", PLAIN),
-        Column("bandwidth_hz", "-3 dB at", HERTZ),
-        Column("delay_s", "delay", Number(1e3, "ms")),
-        Column("known_to_hz", "known to", HERTZ),
+    columns = list_columns(
+        joint=("joint", Number()),
+        gain=("gain", PLAIN),
+        peak_hz=("peak at", HERTZ),
+        peak=("peak/gain", PLAIN),
+        bandwidth_hz=("-3 dB at", HERTZ),
+        delay_s=("delay", Number(1e3, "ms")),
+        known_to_hz=("known to", HERTZ),
     )
     yield Table(columns, result.table, "joints")
     yield Data(

@@ -47,10 +47,6 @@ class Cells:
         """Values that the x and the y axis must show."""
         return [self.x], [self.y]
 
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """The outline of the region, drawn over the cells by `marks`."""
-        return iter(())
-
     def marks(self, pane: Pane, number: int) -> Sentences:
         """The cells, and the outline of the region."""
         across = pane.x.share(self.x)

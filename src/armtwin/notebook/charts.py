@@ -6,8 +6,8 @@ may decrease or return. Plots that follow the chosen sample are `sections.Plot`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, Pair
 from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
-from armtwin.notebook.layers import Layer
+from armtwin.notebook.layers import Curve, Layer
 from armtwin.notebook.markup import element, join_markup, percent, words
 from armtwin.notebook.pane import Pane
 from armtwin.notebook.scales import Axis, Scale
@@ -45,7 +45,6 @@ class Chart:
     layers: tuple[Layer, ...]
     caption: str = ""
     tall: bool = False
-    kind: Literal["chart"] = field(default="chart", init=False)
 
     def html(self) -> str:
         """The chart as a figure of a page that has the style sheet."""
@@ -74,7 +73,6 @@ class Multiples:
     shared: Literal["", "x", "y", "xy"] = "x"
     title: str = ""
     caption: str = ""
-    kind: Literal["chart"] = field(default="chart", init=False)
 
     def html(self) -> str:
         """The charts as a figure of a page that has the style sheet."""
@@ -125,7 +123,6 @@ class Bars:
     limit: float | None = None
     cases: tuple[str, str] = ("low", "high")
     caption: str = ""
-    kind: Literal["chart"] = field(default="chart", init=False)
 
     def html(self) -> str:
         """The bars as a figure of a page that has the style sheet."""
@@ -194,6 +191,24 @@ class Bars:
         return _alone(self.html())
 
 
+def chart_channels(
+    names: Sequence[str], axes: tuple[Axis, Axis], x: Floats, curves: Mapping[str, Floats]
+) -> Multiples:
+    """Curves of each channel over the same x, as measured and as fitted.
+
+    Args:
+        names: Names of the channels.
+        axes: Level and upright axis of all.
+        x: Places on the level axis, (m,).
+        curves: Values of all channels by their labels, (m, n) each.
+    """
+    charts = []
+    for j, name in enumerate(names):
+        layers = [Curve(label, x, values[:, j]) for label, values in curves.items()]
+        charts.append(Chart(name, *axes, tuple(layers)))
+    return Multiples(tuple(charts))
+
+
 def _scales(charts: Sequence[Chart]) -> tuple[Scale, Scale]:
     """Scales on which every layer of several charts is seen; the first chart says of what kind."""
     across: list[Floats] = []
@@ -210,17 +225,11 @@ def _scales(charts: Sequence[Chart]) -> tuple[Scale, Scale]:
 def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
     """A chart on given scales, with its words around it."""
     pane = Pane(chart.x, chart.y, x, y)
-    paths: list[str] = []
-    marks: list[str] = []
+    canvas = [*drawings.upright_axis(y, Y_TICKS)]
+    if chart.x.ticked:
+        canvas += drawings.level_axis(x, X_TICKS)
     for number, layer in enumerate(chart.layers):
-        paths += layer.lines(pane, number)
-        marks += layer.marks(pane, number)
-    canvas = [
-        join_markup(drawings.upright_axis(y, Y_TICKS)),
-        join_markup(drawings.level_axis(x, X_TICKS)) if chart.x.ticked else "",
-        drawings.curves(paths),
-        join_markup(marks),
-    ]
+        canvas += layer.marks(pane, number)
     parts = [
         _heading(chart.title, chart.caption),
         key,

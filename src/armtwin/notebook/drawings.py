@@ -7,14 +7,14 @@ and paper. Places in a chart are shares of its pane: it takes any width without 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats, Sentences, runs_of
 from armtwin.notebook.markup import element, join_markup, percent, words
-from armtwin.notebook.scales import Scale, Tick
+from armtwin.notebook.scales import Scale
 
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
 FAR = 10.0  # shares of the pane beyond which a curve is not followed
@@ -139,27 +139,23 @@ def upright_axis(scale: Scale, most: int) -> Sentences:
     """Grid lines and labels of the y axis, at most about `most` of them."""
     for tick in scale.ticks(most):
         y = scale.place(tick.value)
-        yield segment((0.0, y), (1.0, y), _grid_style(tick))
-        if tick.text:
-            where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
-            yield element("text", "tick", words(tick.text), text_anchor="end", **where)
+        yield segment((0.0, y), (1.0, y), "grid" if tick.text else "grid minor")
+        where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
+        yield _label(tick.text, "tick", "end", where)
 
 
 def level_axis(scale: Scale, most: int) -> Sentences:
     """Grid lines and labels of the x axis; every second label is spare where room is short."""
-    spare = False
+    styles = cycle(("tick", "tick spare"))
     for tick in scale.ticks(most):
         x = scale.place(tick.value)
-        yield segment((x, 0.0), (x, 1.0), _grid_style(tick))
-        if tick.text:
-            style = "tick spare" if spare else "tick"
-            spare = not spare
-            where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
-            yield element("text", style, words(tick.text), text_anchor="middle", **where)
+        yield segment((x, 0.0), (x, 1.0), "grid" if tick.text else "grid minor")
+        where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
+        yield _label(tick.text, next(styles) if tick.text else "", "middle", where)
 
 
-def _grid_style(tick: Tick) -> str:
-    return "grid" if tick.text else "grid minor"
+def _label(text: str, style: str, anchor: str, where: dict[str, str]) -> str:
+    return element("text", style, words(text), text_anchor=anchor, **where) if text else ""
 
 
 def pane(parts: Sequence[str], description: str) -> str:

@@ -55,22 +55,18 @@ class Curve:
             upright.append(self.high)
         return [self.x], upright
 
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """Band and line as paths of the stretched canvas."""
+    def marks(self, pane: Pane, number: int) -> Sentences:
+        """Band and line, on a canvas that is stretched over the pane."""
         x, y = self.reach()
         rows = drawings.decimate([*x, *y])
-        across = pane.x.share(self.x[rows])
+        across, paths = pane.x.share(self.x[rows]), []
         if self.low is not None and self.high is not None:
             low = pane.y.share(self.low[rows])
             high = pane.y.share(self.high[rows])
             area = drawings.band_path(across, low, high)
-            yield element("path", f"{_colour(self.colour, number)} band", d=area)
+            paths.append(element("path", f"{_colour(self.colour, number)} band", d=area))
         line = drawings.line_path(across, pane.y.share(self.y[rows]))
-        yield element("path", self._style(number), d=line)
-
-    def marks(self, pane: Pane, number: int) -> Sentences:
-        """A curve has no marks."""
-        return iter(())
+        yield drawings.curves([*paths, element("path", self._style(number), d=line)])
 
     def swatch(self, number: int) -> str:
         """The line as the key shows it."""
@@ -109,39 +105,25 @@ class Points:
         """Values that the x and the y axis must show."""
         return _with_error(self.x, self.x_error), _with_error(self.y, self.y_error)
 
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """Points have no lines."""
-        return iter(())
-
     def marks(self, pane: Pane, number: int) -> Sentences:
-        """Error bars and marks of the points that lie within the pane."""
+        """Marks of the points within the pane, and error bars, cut off where the axes end."""
         colour = _colour(self.colour, number)
         shape = self._shape(number)
-        for k in range(len(self.x)):
-            x = float(self.x[k])
-            y = float(self.y[k])
+        for k, (x, y) in enumerate(zip(self.x.tolist(), self.y.tolist(), strict=True)):
             place = (pane.x.place(x), pane.y.place(y))
             if not pane.holds(place):
                 continue
-            yield from self._error_bars(pane, k, f"{colour} error")
+            if self.x_error is not None:
+                left, right = _ends(pane.x, x, self.x_error[k])
+                yield drawings.segment((left, place[1]), (right, place[1]), f"{colour} error")
+            if self.y_error is not None:
+                bottom, top = _ends(pane.y, y, self.y_error[k])
+                yield drawings.segment((place[0], bottom), (place[0], top), f"{colour} error")
             name = self.names[k] if self.names else self.label
             hint = pane.words(x, y)
             if name:
                 hint = f"{name}: {hint}"
             yield drawings.mark(place, shape, f"{colour} dot", hint)
-
-    def _error_bars(self, pane: Pane, k: int, style: str) -> Sentences:
-        """Bars from value minus error to value plus error, cut off where the axes end."""
-        x = float(self.x[k])
-        y = float(self.y[k])
-        across = pane.x.place(x)
-        upright = pane.y.place(y)
-        if self.x_error is not None:
-            left, right = _ends(pane.x, x, self.x_error[k])
-            yield drawings.segment((left, upright), (right, upright), style)
-        if self.y_error is not None:
-            bottom, top = _ends(pane.y, y, self.y_error[k])
-            yield drawings.segment((across, bottom), (across, top), style)
 
     def swatch(self, number: int) -> str:
         """The mark as the key shows it."""
@@ -168,10 +150,6 @@ class Rule:
         if self.on == "x":
             return [value], []
         return [], [value]
-
-    def lines(self, pane: Pane, number: int) -> Sentences:
-        """A rule is no path."""
-        return iter(())
 
     def marks(self, pane: Pane, number: int) -> Sentences:
         """The line with its label inside the pane."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 NONE = "-"
 SMALLEST, LARGEST = 1e-4, 1e6  # beyond which a number is written with an exponent
@@ -53,6 +55,19 @@ class Number:
         if width is None or not np.isfinite(width):
             return text
         return f"{text} ± {replace(self, places=None, digits=2, signed=False).text(width)}"
+
+    def between(self, ends: tuple[float, float] | None) -> str:
+        """Both ends of an interval, as "1.2 to 1.4", without the unit."""
+        return NONE if ends is None else " to ".join(map(self.text, ends))
+
+
+def list_estimates(numbers: Mapping[str, Number], values: ArrayLike, widths: ArrayLike) -> str:
+    """Numbers by name with half widths and units, as "damping 0.7 ± 0.02, delay 3 ± 0.1 ms"."""
+    parts = []
+    pairs = zip(np.asarray(values).tolist(), np.asarray(widths).tolist(), strict=True)
+    for (name, number), pair in zip(numbers.items(), pairs, strict=True):
+        parts.append(f"{name} {number.with_width(*pair)} {number.unit}".rstrip())
+    return ", ".join(parts)
 
 
 def _significant(value: float, digits: int) -> str:

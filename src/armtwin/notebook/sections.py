@@ -13,11 +13,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from armtwin.maths.batch import Floats, Names, Pair, Record, Values
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
 Tone = Literal["", "soft", "good", "bad"]
+Wording = Callable[[Record], str]  # the words of a record
+PAGE_ONLY = True  # of a column that the terminal leaves out
+Head = str | tuple[str, Number | Wording | None] | tuple[str, Number | Wording | None, bool]
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,6 @@ class Text:
 
     text: str
     tone: Tone = ""
-    kind: Literal["text"] = "text"
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,6 @@ class Facts:
     """Short facts, a name and a text each; those without a text are left out."""
 
     facts: Sequence[tuple[str, str]]
-    kind: Literal["facts"] = "facts"
 
     @property
     def shown(self) -> list[tuple[str, str]]:
@@ -64,14 +67,15 @@ class Column:
     key: str
     head: str
     number: Number | None = None
-    words: Callable[[Record], str] | None = None
+    words: Wording | None = None
     page_only: bool = False
-    link: Callable[[Record], str] | None = None
+    link: Wording | None = None
 
     @staticmethod
-    def alike(number: Number, **heads: str) -> tuple[Column, ...]:
-        """Columns whose numbers are written alike: what stands above each, by its key."""
-        return tuple(Column(key, head, number) for key, head in heads.items())
+    def alike(number: Number, *keys: str, **heads: str) -> tuple[Column, ...]:
+        """Columns whose numbers are written alike: what stands above each, else its key."""
+        named = {key: key for key in keys} | heads
+        return tuple(Column(key, head, number) for key, head in named.items())
 
     @property
     def title(self) -> str:
@@ -89,6 +93,41 @@ class Column:
         if self.number is not None:
             return self.number.text(value)
         return str(value)
+
+
+def list_columns(**heads: Head) -> tuple[Column, ...]:
+    """Columns by the keys of the records.
+
+    Args:
+        **heads: What stands above each; with how its numbers or words are written, and PAGE_ONLY
+            where the terminal leaves it out.
+    """
+    columns = []
+    for key, head in heads.items():
+        text, form, *page = (head, None) if isinstance(head, str) else head
+        number, words = (form, None) if isinstance(form, Number) else (None, form)
+        columns.append(Column(key, text, number, words, page_only=bool(page)))
+    return tuple(columns)
+
+
+def keep_filled(columns: Iterable[Column], records: Sequence[Record]) -> tuple[Column, ...]:
+    """The columns of which some record has a value other than zero."""
+    kept = []
+    for column in columns:
+        if any(record.get(column.key) for record in records):
+            kept.append(column)
+    return tuple(kept)
+
+
+def rename(record: Record, **keys: str) -> Record:
+    """A record with other keys, as those of result.json, which have units."""
+    return {keys.get(key, key): value for key, value in record.items()}
+
+
+def tabulate(**columns: Iterable[object]) -> list[Record]:
+    """Records of columns of equal length by their keys, one for each row."""
+    lists = [x.tolist() if isinstance(x, np.ndarray) else x for x in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -112,7 +151,6 @@ class Table:
     samples: tuple[int | None, ...] = ()
     folded: str = ""
     most: int | None = None
-    kind: Literal["table"] = "table"
 
     @property
     def head(self) -> Names:
@@ -136,7 +174,6 @@ class Data:
     """Values that only result.json shows, by their keys, as "feasibility.violations"."""
 
     values: Record
-    kind: Literal["data"] = "data"
 
 
 @dataclass(frozen=True)
@@ -196,7 +233,6 @@ class Plot:
     rules: Values = ()
     marks: tuple[Mark, ...] = ()
     caption: str = ""
-    kind: Literal["plot"] = "plot"
 
 
 OF_THE_TOLERANCE = ("below half of the tolerance", "above half", "out of tolerance (wider)")
@@ -219,7 +255,6 @@ class Scene:
     judged: bool = True
     legend: tuple[str, str, str] = OF_THE_TOLERANCE
     start: int = 0
-    kind: Literal["scene"] = "scene"
 
 
 @dataclass(frozen=True)
@@ -233,11 +268,17 @@ class Picture:
 
     svg: str
     caption: str = ""
-    kind: Literal["picture"] = "picture"
 
 
 Block = Text | Facts | Table | Data | Plot | Scene | Picture | Chart | Multiples | Bars
 Blocks = Iterator[Block]
+
+
+def list_sentences(sentences: Sequence[str], key: str, otherwise: str = "") -> Blocks:
+    """Sentences one by one, or what is said where there are none; and as data."""
+    for sentence in sentences or ([otherwise] if otherwise else []):
+        yield Text(sentence)
+    yield Data({key: sentences})
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,10 +130,9 @@ def _draw_chart(axis: Axes, chart: Chart) -> None:
                     color=_colour(layer.colour, k),
                     label=_label(layer.label),
                 )
-            case Rule(on="x"):
-                axis.axvline(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
             case Rule():
-                axis.axhline(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
+                draw = axis.axvline if layer.on == "x" else axis.axhline
+                draw(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
             case Cells():
                 _draw_cells(axis, layer)
     _set_axis(axis, "x", chart.x)
@@ -187,8 +186,8 @@ def _draw_plot(axis: Axes, plot: Plot, series: Mapping[str, Floats]) -> None:
         axis.axvspan(first, last, color=GREY, alpha=0.15)
     for value in plot.rules:
         axis.axhline(value, color=GREY, linestyle="--", linewidth=0.8)
-    axis.set_xlabel(plain(plot.x_label))
-    axis.set_ylabel(plain(f"{plot.y_label} [{plot.unit}]" if plot.unit else plot.y_label))
+    _set_axis(axis, "x", Axis(plot.x_label))
+    _set_axis(axis, "y", Axis(plot.y_label, plot.unit))
     axis.grid(alpha=0.3)
 
 
@@ -241,14 +240,10 @@ def axes_in_space(axes: Any = None) -> Any:
 def equal_lengths(axes: Any) -> None:
     """Give axes in space one scale; what is flat or straight gets room across."""
     limits = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
-    least = LEAST_EXTENT * np.ptp(limits, axis=1).max()
-    middle = limits.mean(axis=1)
-    half = np.maximum(np.ptp(limits, axis=1), least) / 2
-    axes.set(
-        xlim=(middle[0] - half[0], middle[0] + half[0]),
-        ylim=(middle[1] - half[1], middle[1] + half[1]),
-        zlim=(middle[2] - half[2], middle[2] + half[2]),
-    )
+    extent, middle = np.ptp(limits, axis=1), limits.mean(axis=1)
+    half = np.maximum(extent, LEAST_EXTENT * extent.max()) / 2
+    for name, low, high in zip("xyz", middle - half, middle + half, strict=True):
+        axes.set(**{f"{name}lim": (low, high)})
     axes.set_aspect("equal")
     axes.locator_params(nbins=TICKS)
 

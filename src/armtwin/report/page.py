@@ -154,10 +154,7 @@ def to_html(report: Report) -> str:
         "count": max((len(x) for x in report.series.values()), default=0),
         "start": 0 if scene is None else scene.start,
         "series": {name: encode_series(values) for name, values in report.series.items()},
-        "plots": [
-            {k: v for k, v in asdict(plot).items() if k not in ("kind", "caption")}
-            for plot in plots
-        ],
+        "plots": [{k: v for k, v in asdict(plot).items() if k != "caption"} for plot in plots],
         "scene": None if scene is None else scene.model,
     }
     script, style = read_asset("bundle/viewer.js"), read_asset("bundle/style.css")

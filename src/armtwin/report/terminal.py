@@ -106,38 +106,24 @@ class _Sheet:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         cells = [[self.spelled(c.cell(record)) for c in self.columns] for record in self.records]
-        if self._width(cells, narrow=False) <= options.max_width:
-            yield self._grid(cells)
-        elif self._width(cells, narrow=True) <= options.max_width:
-            yield self._grid(cells, options.max_width)
+        whole, least = self._widths(cells, narrow=False), self._widths(cells, narrow=True)
+        room = options.max_width - GAP * (len(whole) - 1)
+        if sum(whole) <= room:
+            yield self._grid(cells, whole, broken=False)
+        elif sum(least) <= room:
+            yield self._grid(cells, _share_room(least, whole, room), broken=True)
         else:
             yield from self._cards(cells)
         if self.left_out:
             where = " in result.json" if self.key else ""
             yield Words(f"and {self.left_out} more{where}")
 
-    def _width(self, cells: list[list[str]], narrow: bool) -> int:
-        """Width of the table; where it is narrow, heads and words are broken between words."""
-        widths = self._widths(cells, narrow)
-        return sum(widths) + GAP * (len(widths) - 1)
-
     def _widths(self, cells: list[list[str]], narrow: bool) -> list[int]:
-        """Width of each column that its head and its cells need."""
+        """Width of each column; where it is narrow, heads and words are broken between words."""
         widths = []
         for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
             head = _length(self.spelled(column.title), narrow)
             widths.append(max(head, self._widest(column, texts, narrow)))
-        return widths
-
-    def _within(self, cells: list[list[str]], width: int) -> list[int]:
-        """Widths of the columns of a narrow table; those that want more share what is left."""
-        widths, wanted = self._widths(cells, narrow=True), self._widths(cells, narrow=False)
-        left = width - self._width(cells, narrow=True)
-        while left > 0 and widths != wanted:
-            for k, full in enumerate(wanted):
-                if widths[k] < full and left > 0:
-                    widths[k] += 1
-                    left -= 1
         return widths
 
     @staticmethod
@@ -149,19 +135,18 @@ class _Sheet:
         longest_word = max(_length(text, narrow) for text in texts)
         return max(longest_word, min(longest, NARROWEST_WORDS))
 
-    def _grid(self, cells: list[list[str]], narrow: int | None = None) -> Grid:
-        """The table as wide as it is, or within a narrower width."""
+    def _grid(self, cells: list[list[str]], widths: list[int], broken: bool) -> Grid:
+        """The table in columns of some widths, its words broken where they are narrow."""
         grid = Grid(
             box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_edge=False
         )
-        widths = self._widths(cells, False) if narrow is None else self._within(cells, narrow)
         for column, width in zip(self.columns, widths, strict=True):
             head = self.spelled(column.title)
             numbers = column.number is not None
             grid.add_column(
-                head if narrow is None else _wrap_head(head, width),
+                _wrap_head(head, width) if broken else head,
                 justify="right" if numbers else "left",
-                no_wrap=numbers or narrow is None,
+                no_wrap=numbers or not broken,
                 overflow="fold",
                 width=width,
             )
@@ -182,6 +167,16 @@ class _Sheet:
     def _label_cell(self, column: Column, text: str) -> str:
         title = self.spelled(column.title)
         return f"{title}: {text}" if title else text
+
+
+def _share_room(least: list[int], wanted: list[int], room: int) -> list[int]:
+    """Widths of columns from the least on; those that want more share what is left of the room."""
+    widths = list(least)
+    while sum(widths) < room and widths != wanted:
+        for k, full in enumerate(wanted):
+            if widths[k] < full and sum(widths) < room:
+                widths[k] += 1
+    return widths
 
 
 def _wrap_head(head: str, width: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +20,17 @@ from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
-from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.numbers import HERTZ, PLAIN, Number, list_estimates
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 
 
@@ -167,7 +175,6 @@ def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
 
 QUANTITIES = (("compliance", "m/N"), ("leakage", "m/(N s)"), ("viscous", "N s/m"))
 CURVE_POINTS = 200  # points of a fitted curve
-HERTZ = Number(1.0, "Hz", digits=4)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,20 +196,16 @@ class OilFit(Result):
     @property
     def table(self) -> list[Record]:
         """A record for each parameter: both methods, and the interval of the exact one."""
-        records: list[Record] = []
-        widths = self.exact.half_width
-        for k, (name, unit) in enumerate(QUANTITIES):
-            records.append(
-                {
-                    "name": name,
-                    "unit": unit,
-                    "document": float(self.document.values[k]),
-                    "value": float(self.exact.values[k]),
-                    "half_width": float(widths[k]),
-                    "std": float(self.exact.std[k]),
-                }
-            )
-        return records
+        names, units = zip(*QUANTITIES, strict=True)
+        exact = self.exact
+        return tabulate(
+            name=names,
+            unit=units,
+            document=self.document.values,
+            value=exact.values,
+            half_width=exact.half_width,
+            std=exact.std,
+        )
 
     def sections(self) -> Report:
         """The parameters by both methods, and the resonances over the weights."""
@@ -219,17 +222,17 @@ class OilFit(Result):
 
 
 def _verdict(exact: OilEstimate) -> Text:
-    parts = []
-    for (name, unit), value, width in zip(QUANTITIES, exact.values, exact.half_width, strict=True):
-        parts.append(f"{name} {PLAIN.with_width(value, width)} {unit}")
-    return Text(f"Oil: {', '.join(parts)} (95 %).")
+    numbers = {name: Number(unit=unit, digits=4) for name, unit in QUANTITIES}
+    return Text(f"Oil: {list_estimates(numbers, exact.values, exact.half_width)} (95 %).")
 
 
 def _numbers(result: OilFit) -> Blocks:
-    columns = (
-        Column("name", "parameter"),
-        Column("unit", "unit"),
-        *Column.alike(PLAIN, document="document", value="exact", half_width="± 95 %"),
+    columns = list_columns(
+        name="parameter",
+        unit="unit",
+        document=("document", PLAIN),
+        value=("exact", PLAIN),
+        half_width=("± 95 %", PLAIN),
     )
     yield Table(columns, result.table, "oil")
     dropped = 1 + result.exact.viscous * result.exact.leakage
@@ -242,18 +245,21 @@ def _numbers(result: OilFit) -> Blocks:
 
 
 def _weights(result: OilFit) -> Blocks:
-    columns = (
-        Column("mass", "mass", Number(1.0, "kg", digits=4)),
-        Column("frequency", "frequency", HERTZ),
-        Column("frequency_fit", "fit", HERTZ),
-        Column("damping", "damping", Number()),
-        Column("damping_fit", "fit", Number()),
+    columns = list_columns(
+        mass=("mass", Number(1.0, "kg", digits=4)),
+        frequency=("frequency", HERTZ),
+        frequency_fit=("fit", HERTZ),
+        damping=("damping", Number()),
+        damping_fit=("fit", Number()),
     )
-    exact = result.exact
-    records = []
-    for k, row in enumerate(result.resonances):
-        fitted = {"frequency_fit": float(exact.frequency[k])}
-        records.append({**asdict(row), **fitted, "damping_fit": float(exact.damping[k])})
+    rows, exact = result.resonances, result.exact
+    records = tabulate(
+        mass=[row.mass for row in rows],
+        frequency=[row.frequency for row in rows],
+        damping=[row.damping for row in rows],
+        frequency_fit=exact.frequency,
+        damping_fit=exact.damping,
+    )
     yield Table(columns, records, "weights")
 
 

@@ -13,13 +13,22 @@ from armtwin.identification.actuator.flow import FlowEstimate
 from armtwin.identification.actuator.records import actuator_bench
 from armtwin.identification.actuator.response_fit import ActuatorFit, small_signal
 from armtwin.identification.actuator.valve import ValveFit, spool_gain
-from armtwin.maths.batch import Floats, NamedNumbers, Names, Values
+from armtwin.maths.batch import Names, Record, Values
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
-from armtwin.notebook.numbers import FINE_PERCENT, PLAIN, Number
+from armtwin.notebook.numbers import FINE_PERCENT, HERTZ, PLAIN, Number, list_estimates
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -115,16 +124,8 @@ class ValveIdentification(Result):
     def sections(self) -> Report:
         """Parameters of the valve, those of its peak alone, and the response."""
         found = self.fit.estimate
-        parts = []
-        for k, (name, number) in enumerate(
-            (
-                ("natural frequency", Number(1.0, "Hz", digits=4)),
-                ("damping", Number()),
-                ("delay", Number(1e3, "ms")),
-            )
-        ):
-            text = number.with_width(found.values[k], found.half_width[k])
-            parts.append(f"{name} {text} {number.unit}".rstrip())
+        numbers = {"natural frequency": HERTZ, "damping": Number(), "delay": Number(1e3, "ms")}
+        verdict = f"Valve: {list_estimates(numbers, found.values, found.half_width)} (95 %)."
         return Report(
             title=f"{self.prior.name}: servovalve",
             subtitle=file_name(self.log, "log"),
@@ -136,7 +137,7 @@ class ValveIdentification(Result):
                     page_only=True,
                 ),
             ),
-            verdict=(_verdict(f"Valve: {', '.join(parts)} (95 %).", self.fit.misfit),),
+            verdict=(_verdict(verdict, self.fit.misfit),),
         )
 
 
@@ -157,16 +158,12 @@ class FlowIdentification(Result):
     log: str
 
     @property
-    def table(self) -> list[NamedNumbers]:
+    def table(self) -> list[Record]:
         """A record for each point: current, speed of the unloaded piston, that of the file."""
         currents, speeds = np.array(actuator_bench(self.prior).cylinder.circuit.oil.flow).T
         prior = np.interp(self.flow.current, currents, speeds)
-        rows = zip(self.flow.current, self.flow.speed, self.flow.std, prior, strict=True)
-        records = []
-        for current, speed, std, before in rows:
-            record = {"current": float(current), "speed": float(speed), "std": float(std)}
-            records.append({**record, "prior": float(before)})
-        return records
+        flow = self.flow
+        return tabulate(current=flow.current, speed=flow.speed, std=flow.std, prior=prior)
 
     def sections(self) -> Report:
         """Points of the flow, in a table and over the current."""
@@ -205,10 +202,12 @@ def _log_names(logs: Sequence[str]) -> list[str]:
 
 
 def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
-    columns = (
-        Column("name", "parameter"),
-        Column("unit", "unit"),
-        *Column.alike(PLAIN, prior="file", value="identified", half_width="± 95 %"),
+    columns = list_columns(
+        name="parameter",
+        unit="unit",
+        prior=("file", PLAIN),
+        value=("identified", PLAIN),
+        half_width=("± 95 %", PLAIN),
     )
     yield Table(columns, [asdict(row) for row in table], "numbers")
     yield Text(
@@ -235,14 +234,8 @@ def _valve_numbers(result: ValveIdentification) -> Blocks:
         f"square root of 1 - 2 β² it would be {fit.without_root:.4g} Hz, the slip by which "
         "document 003 has 240 Hz for 201."
     )
-    peak = {
-        "frequency_hz": fit.peak_hz,
-        "height_db": fit.peak_db,
-        "natural_hz": natural,
-        "damping": damping,
-        "delay_s": delay,
-        "without_square_root_hz": fit.without_root,
-    }
+    peak = {"frequency_hz": fit.peak_hz, "height_db": fit.peak_db, "natural_hz": natural}
+    peak |= {"damping": damping, "delay_s": delay, "without_square_root_hz": fit.without_root}
     yield Data({"peak": peak})
 
 
@@ -252,26 +245,24 @@ def _valve_response(result: ValveIdentification) -> Blocks:
 
 
 def _bode(response: FrequencyResponse, fitted: np.ndarray) -> Multiples:
-    hertz = Axis("frequency", "Hz", logarithmic=True)
-    f = response.frequency
-    size = Axis("|H|", "m/(A s)", logarithmic=True)
-    parts: list[tuple[str, Axis, Floats, Floats]] = [
-        ("Magnitude", size, response.magnitude, np.abs(fitted)),
-        ("Phase", Axis("phase", "°"), TURN * response.phase, TURN * np.unwrap(np.angle(fitted))),
-    ]
+    hertz, f = Axis("frequency", "Hz", logarithmic=True), response.frequency
+    size, turn = Axis("|H|", "m/(A s)", logarithmic=True), Axis("phase", "°")
     charts = []
-    for title, axis, measured, model in parts:
+    for title, axis, measured, model in (
+        ("Magnitude", size, response.magnitude, np.abs(fitted)),
+        ("Phase", turn, TURN * response.phase, TURN * np.unwrap(np.angle(fitted))),
+    ):
         layers = (Curve("measured", f, measured, colour=0), Curve("fit", f, model, colour=1))
         charts.append(Chart(title, hertz, axis, layers))
-    return Multiples(tuple(charts), columns=1, shared="x")
+    return Multiples(tuple(charts), columns=1)
 
 
 def _points(result: FlowIdentification) -> Blocks:
-    columns = (
-        Column("current", "current", CURRENT),
-        Column("speed", "speed", SPEED),
-        Column("std", "std", Number(1e3, "mm/s", digits=2)),
-        Column("prior", "file", SPEED),
+    columns = list_columns(
+        current=("current", CURRENT),
+        speed=("speed", SPEED),
+        std=("std", Number(1e3, "mm/s", digits=2)),
+        prior=("file", SPEED),
     )
     yield Table(columns, result.table, "flow")
     yield Text(

@@ -14,7 +14,12 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Table,
+    Text,
+    list_columns,
+)
 
 CHART_SAMPLES = 4000  # samples of a curve in a chart
 SECONDS = Number(1.0, "s", digits=5)
@@ -140,14 +145,14 @@ def steps_of_two(two: AlgorithmTwo) -> Blocks:
 
 def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Blocks:
     """Outcome of each half-cycle."""
-    columns = (
-        Column("number", "half-cycle", Number(digits=3)),
-        Column("from_s", "from", SECONDS),
-        Column("to_s", "to", SECONDS),
-        Column("motor", "motor turns"),
-        Column("samples", "samples used", Number(digits=6)),
-        Column("slope", "slope", Number(1.0, "N m/rad", digits=4)),
-        Column("outcome", "outcome"),
+    columns = list_columns(
+        number=("half-cycle", Number(digits=3)),
+        from_s=("from", SECONDS),
+        to_s=("to", SECONDS),
+        motor="motor turns",
+        samples=("samples used", Number(digits=6)),
+        slope=("slope", Number(1.0, "N m/rad", digits=4)),
+        outcome="outcome",
     )
     records = []
     for number, judged in enumerate(two.judged, 1):

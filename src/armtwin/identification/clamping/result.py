@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from armtwin.files.digests import file_name
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne
@@ -20,12 +20,26 @@ from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.maths.batch import Record
-from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.numbers import Number, list_estimates
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")
-MILLIRADIANS = Number(1e3, "mrad", digits=4)
+KEYS = {"stiffness": "stiffness_nm_rad", "backlash": "backlash_rad", "friction": "friction_nm"}
+NUMBERS = {
+    "stiffness": Number(unit="N m/rad", digits=4),
+    "backlash": Number(1e3, "mrad", digits=4),
+    "friction": Number(unit="N m", digits=4),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,12 +101,11 @@ class Clamping(Result):
 
 def _verdict(best: TransmissionEstimate) -> Text:
     """The best result in one sentence."""
-    parts = [f"stiffness {PLAIN.with_width(best.stiffness, best.stiffness_half)} N m/rad"]
-    if best.backlash is not None:
-        backlash = MILLIRADIANS.with_width(best.backlash, best.backlash_half)
-        parts.append(f"backlash {backlash} mrad")
-    parts.append(f"friction {PLAIN.with_width(best.friction, best.friction_half)} N m")
-    sentence = f"On the motor side, by {best.method}: {', '.join(parts)} (95 %)."
+    shown = {name: number for name, number in NUMBERS.items() if getattr(best, name) is not None}
+    values = [getattr(best, name) for name in shown]
+    widths = [getattr(best, f"{name}_half") for name in shown]
+    numbers = list_estimates(shown, values, widths)
+    sentence = f"On the motor side, by {best.method}: {numbers} (95 %)."
     if best.backlash is None:
         sentence += f" {best.refused[0].upper()}{best.refused[1:]}"
     return Text(sentence)
@@ -131,15 +144,10 @@ def _numbers(result: Clamping) -> Blocks:
 
 
 def _table(found: Sequence[TransmissionEstimate]) -> Table:
-    columns = (
-        Column("method", "method"),
-        Column("stiffness", "stiffness", Number(1.0, "N m/rad", digits=4)),
-        Column("stiffness_half", "± 95 %", Number(digits=2)),
-        Column("backlash", "backlash", MILLIRADIANS),
-        Column("backlash_half", "± 95 %", Number(1e3, digits=2)),
-        Column("friction", "friction", Number(1.0, "N m", digits=4)),
-        Column("friction_half", "± 95 %", Number(digits=2)),
-    )
+    columns = list_columns(method="method")
+    for name, number in NUMBERS.items():
+        width = replace(number, unit="", digits=2)
+        columns += (Column(name, name, number), Column(f"{name}_half", "± 95 %", width))
     return Table(columns, [vars(one) for one in found])
 
 
@@ -148,19 +156,14 @@ def _records(found: Sequence[TransmissionEstimate]) -> Record:
     records = {}
     for name, one in zip(NAMES, found, strict=True):
         records[name] = {
-            "stiffness_nm_rad": one.stiffness,
-            "backlash_rad": one.backlash,
-            "friction_nm": one.friction,
-            "std": {
-                "stiffness_nm_rad": one.stiffness_std,
-                "backlash_rad": one.backlash_std,
-                "friction_nm": one.friction_std,
-            },
-            "half_width": {
-                "stiffness_nm_rad": one.stiffness_half,
-                "backlash_rad": one.backlash_half,
-                "friction_nm": one.friction_half,
-            },
+            **_by_keys(one, ""),
+            "std": _by_keys(one, "_std"),
+            "half_width": _by_keys(one, "_half"),
             "refused": one.refused or None,
         }
     return records
+
+
+def _by_keys(found: TransmissionEstimate, kind: str) -> Record:
+    """Values, deviations or half widths by their keys of result.json."""
+    return {key: getattr(found, f"{name}{kind}") for name, key in KEYS.items()}

@@ -14,7 +14,16 @@ from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -79,12 +88,12 @@ def _verdict(result: ShapeFit) -> Text:
 
 
 def _shapes(result: ShapeFit) -> Blocks:
-    columns = (
-        Column("name", "shape parameter"),
-        Column("file", "file", PLAIN),
-        Column("value", "logs", PLAIN),
-        Column("std", "deviation", DEVIATION),
-        Column("told", "identified", words=_yes_or_no),
+    columns = list_columns(
+        name="shape parameter",
+        file=("file", PLAIN),
+        value=("logs", PLAIN),
+        std=("deviation", DEVIATION),
+        told=("identified", _yes_or_no),
     )
     yield Table(columns, [vars(row) for row in result.table], key="shapes")
     yield Text("A parameter that is not identified keeps the value of the file.")
@@ -97,13 +106,11 @@ def _yes_or_no(record: Record) -> str:
 
 def _residuals(result: ShapeFit) -> Blocks:
     names = result.prior.joint_names
-    records = []
-    for name, before, after in zip(names, result.before, result.after, strict=True):
-        records.append({"name": name, "before": before, "after": after})
-    columns = (
-        Column("name", "joint"),
-        Column("before", "shapes of the file, N m", Number()),
-        Column("after", "shapes by the logs, N m", Number()),
+    records = tabulate(name=names, before=result.before, after=result.after)
+    columns = list_columns(
+        name="joint",
+        before=("shapes of the file, N m", Number()),
+        after=("shapes by the logs, N m", Number()),
     )
     yield Table(columns, records, key="residuals_nm")
     joints = np.arange(1.0, len(names) + 1)
@@ -168,9 +175,9 @@ class LoopIdentification(Result):
 
 
 def _steps(result: LoopIdentification) -> Blocks:
-    columns = (
-        Column("step", "step", Number()),
-        Column("change", "change of the torque", Number(100, "%", digits=2)),
-        Column("apart", "from the measured positions, rad", DEVIATION),
+    columns = list_columns(
+        step=("step", Number()),
+        change=("change of the torque", Number(100, "%", digits=2)),
+        apart=("from the measured positions, rad", DEVIATION),
     )
     yield Table(columns, [{"step": k, **vars(step)} for k, step in enumerate(result.steps, 1)])

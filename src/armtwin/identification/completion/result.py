@@ -21,9 +21,18 @@ from armtwin.identification.completion.rules import (
 )
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
-from armtwin.maths.batch import Names, Record
+from armtwin.maths.batch import Names
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot
@@ -56,14 +65,13 @@ def complete(
     done, motors = with_motors(robot)
     _refuse_weightless(done)
     done, friction = with_friction(done)
-    found = sizes(done, read)
-    done, constants = with_torque_constants(done, found)
-    done, limits = with_current_limits(done, found)
-    done, stiffnesses = with_presliding(done, found)
+    found, table = sizes(done, read), [*motors, *friction]
+    for rule in (with_torque_constants, with_current_limits, with_presliding):
+        done, rows = rule(done, found)
+        table += rows
     done, servo = with_servo(done, found, bandwidth)
-    table = (*motors, *friction, *constants, *limits, *stiffnesses, *servo)
     still = missing(done.description, seam=True)
-    return Completion(robot, done, tuple(lacking), table, tuple(still), read)
+    return Completion(robot, done, tuple(lacking), (*table, *servo), tuple(still), read)
 
 
 def _refuse_following_joints(robot: Robot, lacking: Sequence[str]) -> None:
@@ -86,9 +94,6 @@ def _refuse_weightless(robot: Robot) -> None:
         f"robot '{robot.name}': bodies and rotors must have inertia to be completed, but {moved}; "
         "give masses and inertias of the links, or torque limits of the joints"
     )
-
-
-SHOWN = Number(digits=3)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,52 +147,36 @@ def _verdict(result: Completion) -> Text:
 
 def _list_assumed(result: Completion) -> Blocks:
     """One row for each kind of number and each rule that filled it."""
+    groups: dict[tuple[str, str], list[AssumedNumber]] = {}
+    for row in result.table:
+        groups.setdefault((row.kind, row.rule), []).append(row)
     records = []
-    for rows in _alike(result.table):
-        first = rows[0]
-        records.append({"number": f"{first.kind} {_range(rows)}", "rule": first.rule})
-    yield Table((Column("number", "assumed"), Column("rule", "by rule")), records)
+    for (kind, rule), rows in groups.items():
+        records.append({"number": f"{kind} {_range(rows)}", "rule": rule})
+    yield Table(list_columns(number="assumed", rule="by rule"), records)
     for phrase in result.still:
         yield Text(f"No rule gives {phrase}.", "bad")
     yield Data({"lacking": list(result.lacking), "still_lacking": list(result.still)})
-    columns = (
-        Column("key", "number"),
-        Column("value", "value", PLAIN),
-        Column("unit", "unit"),
-        Column("rule", "rule"),
-    )
+    columns = list_columns(key="number", value=("value", PLAIN), unit="unit", rule="rule")
     everything = f"All {len(result.table)} numbers"
     yield Table(columns, [vars(row) for row in result.table], "filled", folded=everything)
-
-
-def _alike(table: tuple[AssumedNumber, ...]) -> list[list[AssumedNumber]]:
-    """Numbers of one kind that one rule gave, in the order of the table."""
-    groups: dict[tuple[str, str], list[AssumedNumber]] = {}
-    for row in table:
-        groups.setdefault((row.kind, row.rule), []).append(row)
-    return list(groups.values())
 
 
 def _range(rows: list[AssumedNumber]) -> str:
     """Smallest and largest number with the unit."""
     values = [row.value for row in rows]
     unit = "" if rows[0].unit == "1" else f" {rows[0].unit}"
-    low = SHOWN.text(min(values))
-    high = SHOWN.text(max(values))
-    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+    ends = dict.fromkeys(map(Number().text, (min(values), max(values))))
+    return f"{' to '.join(ends)}{unit}"
 
 
 def _replacements(result: Completion) -> Blocks:
     """What measuring would replace, by what is measured."""
-    kinds: dict[str, list[str]] = {}
+    kinds: dict[str, dict[str, None]] = {}
     for row in result.table:
-        named = kinds.setdefault(row.instead, [])
-        if row.kind not in named:
-            named.append(row.kind)
-    records: list[Record] = []
-    for instead, replaced in kinds.items():
-        records.append({"instead": instead, "replaced": ", ".join(replaced)})
-    yield Table((Column("instead", "measure"), Column("replaced", "in place of")), records)
+        kinds.setdefault(row.instead, {})[row.kind] = None
+    columns = list_columns(instead="measure", replaced="in place of")
+    yield Table(columns, tabulate(instead=kinds, replaced=map(", ".join, kinds.values())))
 
 
 def _data(result: Completion) -> Blocks:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,25 +13,34 @@ from armtwin.identification.excitation.bounds import KINDS, Use
 from armtwin.identification.excitation.information import (
     Scales,
     deviations,
-    log_det_of,
     singular_values,
 )
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
-from armtwin.maths.batch import Floats, NamedNumbers, Record
+from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import DEVIATION, PERCENT, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Facts, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Facts,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 TRAJECTORY = "trajectory.csv"
-CHART_SAMPLES = 1000  # samples of a curve in a chart
 CRITERIA = {
     "log_det": "the determinant",
     "sigma_min": "the smallest singular value",
@@ -44,19 +53,12 @@ class MotionCriteria(NamedTuple):
     """Criteria of a motion, for one sample of it.
 
     Attributes:
-        log_det: Mean of the logarithms of the singular values of the bare columns.
         deviation: Mean of the deviations of the independent combinations over their sizes.
         singular: Singular values of the columns scaled by the parameters, falling, (r,).
     """
 
-    log_det: float
     deviation: float
     singular: Floats
-
-    @property
-    def sigma_min(self) -> float:
-        """Smallest of the singular values."""
-        return float(self.singular[-1])
 
     def told(self, beside: Excitation) -> int:
         """Combinations identified to within 10 % with the samples of another excitation."""
@@ -66,7 +68,7 @@ class MotionCriteria(NamedTuple):
     def of(N: Floats, scales: Scales) -> MotionCriteria:
         """The criteria of a motion with N."""
         sigma = singular_values(N, scales, "parameters")
-        return MotionCriteria(-log_det_of(N).value, float(deviations(N, scales).mean()), sigma)
+        return MotionCriteria(float(deviations(N, scales).mean()), sigma)
 
 
 @dataclass(frozen=True)
@@ -134,10 +136,14 @@ class Excitation(Result):
         """Samples of the trajectory that are rows of the regression."""
         return len(self.trajectory.q) - 1
 
-    def singular_values(self, scaling: Scaling, *, of_start: bool = False) -> Floats:
+    @property
+    def best_start(self) -> Excitation:
+        """The same with N of the random motion that the search started from."""
+        return replace(self, normal=self.start)
+
+    def singular_values(self, scaling: Scaling) -> Floats:
         """Singular values of the scaled columns over all samples, falling, (r,)."""
-        N = self.start if of_start else self.normal
-        return singular_values(N, self.scales, scaling) * np.sqrt(self.rows)
+        return singular_values(self.normal, self.scales, scaling) * np.sqrt(self.rows)
 
     @property
     def sigma_min(self) -> float:
@@ -169,13 +175,10 @@ class Excitation(Result):
         """The independent combinations of parameters with their predicted deviations."""
         share = self.plan.noise / np.sqrt(self.rows)
         relative = share * deviations(self.normal, self.scales)
-        std = relative * self.scales.sizes
-        found = []
         names = analyse_identifiability(self.robot).base
-        for k, name in enumerate(names):
-            value = float(self.scales.base[k])
-            found.append(PredictedDeviation(name, value, float(std[k]), float(relative[k])))
-        return tuple(found)
+        numbers = np.array([self.scales.base, relative * self.scales.sizes, relative]).T.tolist()
+        rows = zip(names, numbers, strict=True)
+        return tuple(PredictedDeviation(name, *three) for name, three in rows)
 
     @property
     def deviation(self) -> float:
@@ -212,14 +215,14 @@ def _verdicts(result: Excitation) -> Iterator[Text]:
 
 
 def _criteria(result: Excitation) -> Blocks:
-    own, start = _rows(result), _rows(result, of_start=True)
-    columns = (
-        Column("name", "motion"),
-        Column("sigma_min", "σ min", Number()),
-        Column("condition", "condition", PLAIN),
-        Column("condition_columns", "by columns", Number()),
-        Column("log_det", "log det", PLAIN),
-        Column("told", "within 10 %", Number(places=0)),
+    own, start = _list_criteria(result), _list_criteria(result.best_start)
+    columns = list_columns(
+        name="motion",
+        sigma_min=("σ min", Number()),
+        condition=("condition", PLAIN),
+        condition_columns=("by columns", Number()),
+        log_det=("log det", PLAIN),
+        told=("within 10 %", Number(places=0)),
     )
     records = ({"name": "this excitation", **own}, {"name": "best random start", **start})
     yield Table(columns, records)
@@ -244,41 +247,26 @@ def _criteria(result: Excitation) -> Blocks:
     )
 
 
-def _rows(result: Excitation, *, of_start: bool = False) -> NamedNumbers:
+def _list_criteria(result: Excitation) -> NamedNumbers:
     """Criteria of the rows of a motion."""
-    sigma = result.singular_values("parameters", of_start=of_start)
-    by_columns = result.singular_values("columns", of_start=of_start)
     return {
-        "sigma_min": float(sigma[-1]),
-        "log_det": float(np.log(sigma).sum()),
-        "condition": float(sigma[0] / sigma[-1]),
-        "condition_columns": float(by_columns[0] / by_columns[-1]),
-        "told": int((sigma > result.line).sum()),
+        "sigma_min": result.sigma_min,
+        "log_det": result.log_det,
+        "condition": result.condition("parameters"),
+        "condition_columns": result.condition("columns"),
+        "told": result.told,
     }
 
 
 def _limits(result: Excitation) -> Blocks:
-    shares = result.use.shares
-    records = []
-    for j, name in enumerate(result.robot.joint_names):
-        record: Record = {"name": name}
-        for kind in KINDS[:4]:
-            record[kind] = _share(result.robot, kind, shares[kind], j)
-        records.append(record)
-    columns = [Column("name", "joint")]
-    columns += [Column(kind, kind, PERCENT) for kind in KINDS[:4]]
-    yield Table(tuple(columns), records)
+    shares, limits = result.use.shares, result.robot.limits
+    shown = {kind: shares[kind] for kind in KINDS[:4]}
+    for kind, limit in (("acceleration", limits.acceleration), ("torque", limits.torque)):
+        shown[kind] = np.where(np.isfinite(limit), shown[kind], np.nan)
+    columns = list_columns(name="joint") + Column.alike(PERCENT, *shown)
+    yield Table(columns, tabulate(name=result.robot.joint_names, **shown))
     yield Facts(tuple(_near(result)))
-    used: Record = {kind: share.tolist() for kind, share in shares.items()}
-    yield Data({"limits_used": {**used, "distance_m": result.use.distance}})
-
-
-def _share(robot: Robot, kind: str, shares: Floats, j: int) -> float | None:
-    """A share, None where the robot has no such limit."""
-    unlimited = {"acceleration": robot.limits.acceleration, "torque": robot.limits.torque}
-    if kind in unlimited and not np.isfinite(unlimited[kind][j]):
-        return None
-    return float(shares[j])
+    yield Data({"limits_used": {**shares, "distance_m": result.use.distance}})
 
 
 def _near(result: Excitation) -> Iterator[tuple[str, str]]:
@@ -291,19 +279,18 @@ def _near(result: Excitation) -> Iterator[tuple[str, str]]:
 
 
 def _deviations(result: Excitation) -> Blocks:
-    records = [vars(row) for row in result.table]
-    records.sort(key=lambda record: record["relative"])
-    columns = (
-        Column("name", "combination"),
-        Column("value", "prior", PLAIN),
-        Column("std", "deviation", DEVIATION),
-        Column("relative", "of size", Number(100, "%", digits=2)),
+    rows = sorted(result.table, key=lambda row: row.relative)
+    columns = list_columns(
+        name="combination",
+        value=("prior", PLAIN),
+        std=("deviation", DEVIATION),
+        relative=("of size", Number(100, "%", digits=2)),
     )
     yield Text(
         f"Mean over all combinations: {100 * result.deviation:.3g} % of their sizes, for "
         f"{result.rows} samples with independent torque errors."
     )
-    yield Table(columns, records, most=12)
+    yield Table(columns, [vars(row) for row in rows], most=12)
     yield Data({"std": {row.name: row.std for row in result.table}})
 
 
@@ -311,7 +298,7 @@ def _singular(result: Excitation) -> Iterator[Chart]:
     number = np.arange(1, len(result.table) + 1).astype(np.float64)
     layers = (
         Curve("this excitation", number, result.singular_values("parameters")),
-        Curve("best random start", number, result.singular_values("parameters", of_start=True)),
+        Curve("best random start", number, result.best_start.singular_values("parameters")),
         Rule(result.line, "identified to within 10 %"),
     )
     yield Chart(
@@ -323,17 +310,13 @@ def _singular(result: Excitation) -> Iterator[Chart]:
 
 
 def _motion(result: Excitation) -> Iterator[Multiples]:
-    motion = result.trajectory
-    step = max(1, len(motion.q) // CHART_SAMPLES)
-    time = motion.time[::step]
-    charts = []
+    motion, charts = result.trajectory, []
     for label, unit, values in (
         ("position", "rad", motion.q),
         ("speed", "rad/s", motion.v),
         ("acceleration", "rad/s²", motion.a),
     ):
-        layers = []
-        for j, name in enumerate(result.robot.joint_names):
-            layers.append(Curve(name, time, values[::step, j]))
+        named = zip(result.robot.joint_names, values.T, strict=True)
+        layers = [Curve(name, motion.time, column) for name, column in named]
         charts.append(Chart(label, Axis("time", "s"), Axis(label, unit), tuple(layers)))
-    yield Multiples(tuple(charts), columns=1, shared="x")
+    yield Multiples(tuple(charts), columns=1)

@@ -197,7 +197,6 @@ class LawFit:
         rms: Root mean square of the residual [N m].
         misfit: Residual sum of squares over the relative noise.
         freedom: Rows less numbers.
-        deviance: Minus twice the log-likelihood, up to a constant of the rows.
         criterion: Akaike's, corrected for few rows; the law of the least one is preferred.
     """
 
@@ -212,7 +211,6 @@ class LawFit:
     rms: float
     misfit: float
     freedom: int
-    deviance: float
     criterion: float
 
     @property
@@ -305,7 +303,6 @@ def _estimate(fitting: TorqueRows, valleys: list[LocalMinimum]) -> LawFit:
     numbers = len(values)
     places, names = zip(*_in_order(fitting), strict=True)
     order = list(places)
-    unlikely = _deviance(fitting, misfit)
     correction = 2 * numbers * (numbers + 1) / max(rows - numbers - 1, 1)
     return LawFit(
         laws=tuple(laws),
@@ -319,8 +316,7 @@ def _estimate(fitting: TorqueRows, valleys: list[LocalMinimum]) -> LawFit:
         rms=float(np.sqrt((scaled**2).sum() / rows)),
         misfit=misfit,
         freedom=freedom,
-        deviance=unlikely,
-        criterion=unlikely + 2 * numbers + correction,
+        criterion=_deviance(fitting, misfit) + 2 * numbers + correction,
     )
 
 

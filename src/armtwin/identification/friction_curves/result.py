@@ -20,7 +20,17 @@ from armtwin.identification.friction_curves.gravity import Gravity
 from armtwin.identification.friction_curves.shapes import coefficient_names, shape_names
 from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
@@ -142,14 +152,14 @@ def _verdict(result: FrictionFit) -> Text:
 
 
 def _numbers(result: FrictionFit) -> Blocks:
-    columns = (
-        Column("element", "element"),
-        Column("law", "law"),
-        Column("name", "parameter"),
-        Column("value", "value", PLAIN),
-        Column("std", "std", Number(digits=2)),
-        Column("low", "95 % from", PLAIN),
-        Column("high", "to", PLAIN),
+    columns = list_columns(
+        element="element",
+        law="law",
+        name="parameter",
+        value=("value", PLAIN),
+        std=("std", Number(digits=2)),
+        low=("95 % from", PLAIN),
+        high=("to", PLAIN),
     )
     yield Table(columns, [vars(number) for number in result.table], "numbers")
     if result.curves.unit != "N m":
@@ -169,16 +179,18 @@ def _records(result: FrictionFit) -> Iterator[Record]:
         for e, element in enumerate(group.elements):
             laws = []
             for name, fit in group.candidates.items():
-                own = [k for k, (number, _) in enumerate(fit.names) if number == e]
-                keys = [fit.names[k][1] for k in own]
-                record: Record = {"law": fit.laws[e].law, "taken": name == group.chosen}
-                record["parameters"] = dict(zip(keys, fit.values[own].tolist(), strict=True))
-                record["std"] = dict(zip(keys, fit.std[own].tolist(), strict=True))
-                pairs = zip(fit.low[own].tolist(), fit.high[own].tolist(), strict=True)
-                record["interval"] = dict(zip(keys, pairs, strict=True))
-                record["rms_nm"] = fit.rms
-                record["criterion"] = fit.criterion
-                laws.append(record)
+                rows = [row for row in group.numbers(name) if row.element == element.name]
+                laws.append(
+                    {
+                        "law": fit.laws[e].law,
+                        "taken": name == group.chosen,
+                        "parameters": {row.name: row.value for row in rows},
+                        "std": {row.name: row.std for row in rows},
+                        "interval": {row.name: (row.low, row.high) for row in rows},
+                        "rms_nm": fit.rms,
+                        "criterion": fit.criterion,
+                    }
+                )
             steps = None
             if group.steps is not None:
                 steps = {k: v for k, v in vars(group.steps).items() if k != "law"}
@@ -202,14 +214,14 @@ def _compare_laws(result: FrictionFit) -> Blocks:
                     "taken": "taken" if name == group.chosen else "",
                 }
             )
-    columns = (
-        Column("elements", "friction"),
-        Column("law", "law"),
-        Column("count", "parameters", Number()),
-        Column("rms", f"rms error {result.curves.unit}", Number(digits=3)),
-        Column("share", "% of largest", Number(digits=2)),
-        Column("behind", "ΔAICc", Number(digits=3)),
-        Column("taken", ""),
+    columns = list_columns(
+        elements="friction",
+        law="law",
+        count=("parameters", Number()),
+        rms=(f"rms error {result.curves.unit}", Number(digits=3)),
+        share=("% of largest", Number(digits=2)),
+        behind=("ΔAICc", Number(digits=3)),
+        taken="",
     )
     yield Table(columns, records, "compared")
     yield Text(
@@ -220,31 +232,28 @@ def _compare_laws(result: FrictionFit) -> Blocks:
 
 
 def _temperature(result: FrictionFit) -> Blocks:
-    found: list[Record] = []
-    records: list[Record] = []
+    fits: list[Record] = []
+    curves: list[Record] = []
     for group in result.groups:
-        warm = group.temperature
+        warm, name = group.temperature, group.elements[0].name
         if warm is None:
             continue
-        name = group.elements[0].name
-        found.append({"name": name, "viscosity_k": warm.viscosity, "std": warm.viscosity_std})
-        found[-1]["half_width"] = warm.viscosity_half
-        for kelvin, law in zip(warm.temperatures, warm.laws, strict=True):
-            numbers = coefficients(law)
-            dry = sum(value for key, value in numbers.items() if key in law.dry)
-            record = {"element": name, "temperature": float(kelvin), "dry": dry}
-            records.append({**record, "viscous": numbers[warm.thermal]})
-    viscosity = (
-        Column("name", "element"),
-        Column("viscosity_k", "viscosity coefficient", KELVIN),
-        Column("half_width", "± 95 %", Number(1.0, "K", digits=2)),
+        found = {"viscosity_k": warm.viscosity, "std": warm.viscosity_std}
+        fits.append({"name": name, **found, "half_width": warm.viscosity_half})
+        numbers = [coefficients(law) for law in warm.laws]
+        curves += tabulate(
+            element=[name] * len(numbers),
+            temperature=warm.temperatures,
+            dry=[sum(law[key] for key in law if key in warm.laws[0].dry) for law in numbers],
+            viscous=[law[warm.thermal] for law in numbers],
+        )
+    columns = list_columns(
+        name="element",
+        viscosity_k=("viscosity coefficient", KELVIN),
+        half_width=("± 95 %", Number(1.0, "K", digits=2)),
     )
-    yield Table(viscosity, found, "temperature.viscosity")
+    yield Table(columns, fits, "temperature.viscosity")
     yield Text("The shape of the law is that of the reference temperature.", "soft")
-    columns = (
-        Column("element", "element"),
-        Column("temperature", "temperature", KELVIN),
-        Column("dry", "dry", PLAIN),
-        Column("viscous", "viscous", PLAIN),
-    )
-    yield Table(columns, records, "temperature.curves")
+    columns = list_columns(element="element", temperature=("temperature", KELVIN))
+    columns += Column.alike(PLAIN, "dry", "viscous")
+    yield Table(columns, curves, "temperature.curves")

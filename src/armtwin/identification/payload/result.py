@@ -14,13 +14,22 @@ from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.payload.truncated_mass import TruncatedMass
-from armtwin.maths.batch import Floats, NamedNumbers, Record
+from armtwin.maths.batch import Record
 from armtwin.mechanics.inertia import why_unphysical
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve
+from armtwin.notebook.charts import Multiples, chart_channels
 from armtwin.notebook.numbers import DEVIATION, PLAIN
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Facts, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Facts,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
@@ -28,7 +37,6 @@ from armtwin.robot.schema.groups import Payload
 
 Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
-CHART_SAMPLES = 1500
 WELL_IDENTIFIED = 0.01  # relative deviation of a torque constant that is well identified
 METHODS = {"difference": "the difference of two runs", "held": "one run, the arm as in its file"}
 ROWS = (
@@ -178,82 +186,73 @@ def _verdict(result: PayloadIdentification) -> Iterator[Text]:
 
 
 def _numbers(result: PayloadIdentification) -> Blocks:
-    columns = (
-        Column("name", "payload"),
-        Column("value", "value", PLAIN),
-        Column("std", "deviation", DEVIATION),
-        Column("interval", "95 %", words=_interval),
-        Column("unit", "unit"),
+    columns = list_columns(
+        name="payload",
+        value=("value", PLAIN),
+        std=("deviation", DEVIATION),
+        low=("95 % from", PLAIN),
+        high=("to", PLAIN),
+        unit="unit",
     )
-    records = [vars(row) for row in result.table]
-    yield Table(columns, records)
+    yield Table(columns, [vars(row) for row in result.table])
     yield Text(
         "Centre in the flange's frame, inertia about the centre, axes of the flange.", "soft"
     )
-    value = [row.value for row in result.table]
-    std = [row.std for row in result.table]
-    is_identified = not result.refused
-    yield Data(
-        {
-            "mass_kg": value[0] if is_identified else None,
-            "centre_m": value[1:4] if is_identified else None,
-            "inertia_kg_m2": _six(value[4:]) if is_identified else None,
-        }
-    )
+    found = _by_keys([row.value for row in result.table])
+    yield Data(dict.fromkeys(found) if result.refused else found)
+    deviations = _by_keys([row.std for row in result.table])
     if result.gain is None:
         yield Data({"refused": result.refused or None})
-    deviations: Record = {"mass_kg": std[0], "centre_m": std[1:4]}
-    deviations["inertia_kg_m2"] = _six(std[4:])
-    if result.gain is not None:
-        deviations["torque_constant_nm_a"] = result.gain.std.tolist()
+    else:
+        deviations["torque_constant_nm_a"] = result.gain.std
     yield Data({"std": deviations})
 
 
-def _six(values: list[float]) -> NamedNumbers:
-    return dict(zip(("xx", "yy", "zz", "xy", "xz", "yz"), values, strict=True))
-
-
-def _interval(record: Record) -> str:
-    return f"{record['low']:.4g} to {record['high']:.4g}"
+def _by_keys(ten: list[float]) -> Record:
+    """Mass, centre and inertia as result.json has them."""
+    six = dict(zip(("xx", "yy", "zz", "xy", "xz", "yz"), ten[4:], strict=True))
+    return {"mass_kg": ten[0], "centre_m": ten[1:4], "inertia_kg_m2": six}
 
 
 def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
-    records: list[Record] = []
-    for k, name in enumerate(names):
-        file = motors[k].torque_constant if motors else None
-        value = float(gain.constants[k])
-        records.append(
-            {
-                "name": name,
-                "value": value if gain.told[k] else None,
-                "std": float(gain.std[k]),
-                "low": float(gain.low[k]),
-                "high": float(gain.high[k]),
-                "file": file,
-            }
-        )
-    columns = (
-        Column("name", "motor" if motors else "joint"),
-        Column("value", "constant N m/A", PLAIN),
-        Column("std", "deviation", DEVIATION),
-        Column("interval", "95 %", words=_interval),
-        Column("file", "in the file", PLAIN),
+    constants = np.where(gain.told, gain.constants, np.nan)
+    records = tabulate(
+        name=names,
+        value=constants,
+        std=gain.std,
+        low=gain.low,
+        high=gain.high,
+        file=[motor.torque_constant for motor in motors] or [None] * len(names),
+    )
+    columns = list_columns(
+        name="motor" if motors else "joint",
+        value=("constant N m/A", PLAIN),
+        std=("deviation", DEVIATION),
+        low=("95 % from", PLAIN),
+        high=("to", PLAIN),
+        file=("in the file", PLAIN),
     )
     yield Table(columns, records)
     yield from _suggest_longer_logs(gain, names)
-    refused = [record["name"] for record in records if record["value"] is None]
+    refused = [
+        name for name, is_identified in zip(names, gain.told, strict=True) if not is_identified
+    ]
     sentence = ""
-    if refused:
+    if len(refused):
         sentence = (
             f"Not identifiable: the constants of {', '.join(refused)}, which the payload hardly "
             "loads. Mount it further out, or move faster."
         )
         yield Text(sentence)
-    yield Data({"torque_constant_nm_a": [record["value"] for record in records]})
-    ends = np.column_stack([gain.low, gain.high])
-    yield Data({"torque_constant_interval_nm_a": ends.tolist(), "refused": sentence or None})
+    yield Data(
+        {
+            "torque_constant_nm_a": constants,
+            "torque_constant_interval_nm_a": np.column_stack([gain.low, gain.high]),
+            "refused": sentence or None,
+        }
+    )
 
 
 def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
@@ -270,57 +269,43 @@ def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
 
 
 def _basis(result: PayloadIdentification) -> Blocks:
-    facts = [("robot", result.prior.name), ("cut-off", f"{result.rows.cutoff:.3g} Hz")]
-    facts.append(("rows", f"{int(result.rows.used.sum())}, of all joints"))
-    if result.runs is not None:
-        shift = f"{1e3 * result.runs.shift:.1f} ms"
-        facts.append(("clocks", f"the run with it is shifted by {shift}"))
-        apart = 100 * result.runs.apart.max()
-        facts.append(("motions", f"speeds differ by {apart:.2g} % at most"))
-        share = _share(result.rows.arm, result.rows.Y @ result.fit.parameters)
-        facts.append(
-            ("arm", f"difference of the runs of the arm: {share:.2g} % of the load's torque")
-        )
+    rows, runs, road = result.rows, result.runs, result.road
+    facts = {"robot": result.prior.name, "cut-off": f"{rows.cutoff:.3g} Hz"}
+    facts["rows"] = f"{int(rows.used.sum())}, of all joints"
+    if runs is not None:
+        facts["clocks"] = f"the run with it is shifted by {1e3 * runs.shift:.1f} ms"
+        facts["motions"] = f"speeds differ by {100 * runs.apart.max():.2g} % at most"
+        share = 100 * np.linalg.norm(rows.arm) / np.linalg.norm(rows.Y @ result.fit.parameters)
+        facts["arm"] = f"difference of the runs of the arm: {share:.2g} % of the load's torque"
     explained = ", ".join(f"{100 * share:.1f}" for share in result.fit.explained)
-    facts.append(("explained", f"{explained} % of the payload's torque, joint by joint"))
-    yield Facts(tuple(facts))
-    if result.road is not None:
-        yield Text(result.road.sentence, "" if result.road.is_independent else "bad")
+    facts["explained"] = f"{explained} % of the payload's torque, joint by joint"
+    yield Facts(tuple(facts.items()))
+    if road is not None:
+        yield Text(road.sentence, "" if road.is_independent else "bad")
+        yield Data({"truncated": {**vars(road), "sentence": road.sentence}})
     yield Data(
         {
             "robot": result.prior.name,
             "method": result.method,
-            "cutoff_hz": result.rows.cutoff,
+            "cutoff_hz": rows.cutoff,
             "torque": result.torque_source,
             "explained": result.fit.explained,
         }
     )
-    if result.road is not None:
-        yield Data({"truncated": {**vars(result.road), "sentence": result.road.sentence}})
-
-
-def _share(part: Floats, whole: Floats) -> float:
-    return 100 * float(np.linalg.norm(part)) / max(float(np.linalg.norm(whole)), 1e-300)
 
 
 def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
     rows = result.rows
-    step = max(1, len(rows.target) // CHART_SAMPLES)
-    number = np.arange(0, len(rows.target), step).astype(np.float64)
     explained = rows.Y @ result.fit.parameters
     measured, unit = rows.target - rows.arm, "N m"
     if result.gain is not None:
         at_motors = motors_of(result.prior)
         explained = (explained + rows.arm) @ at_motors / result.gain.constants
         measured, unit = rows.target, "A"
-    charts = []
-    for j, name in enumerate(result.prior.joint_names):
-        layers = (
-            Curve("measured", number, measured[::step, j]),
-            Curve("explained", number, explained[::step, j]),
-        )
-        charts.append(Chart(name, Axis("row"), Axis("difference", unit), layers))
-    yield Multiples(tuple(charts), columns=2, shared="x")
+    axes = Axis("row"), Axis("difference", unit)
+    curves = {"measured": measured, "explained": explained}
+    number = np.arange(len(measured), dtype=float)
+    yield chart_channels(result.prior.joint_names, axes, number, curves)
 
 
 def _with_constants(robot: Robot, gain: DriveGain) -> Robot:

@@ -29,14 +29,12 @@ class EncoderOffset:
         lateness: Time δ by which the link encoder is behind [s].
         compliance: Twist per load 1 / c, motor side [rad/(N m)].
         share: Share of the variance of the difference that both explain.
-        by_time: Share that the lateness alone explains.
         left: Residual of both, rms at the motor [rad].
     """
 
     lateness: float
     compliance: float
     share: float
-    by_time: float
     left: float
 
 
@@ -59,11 +57,9 @@ def estimate_encoder_offset(
     if not spread > 0:
         return None
     residual = float((chosen.left(rows) ** 2).sum())
-    alone = float((replace(rigid, offset=lateness).left(rows) ** 2).sum())
     return EncoderOffset(
         lateness=lateness,
         compliance=float(fit.compliance.value[0]),
         share=1 - residual / spread,
-        by_time=1 - alone / spread,
         left=float(np.sqrt(residual / len(rows.twist))),
     )

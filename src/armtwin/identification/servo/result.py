@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -18,10 +17,24 @@ from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, NamedNumbers, Names, Record, Sentences
+from armtwin.maths.batch import Floats, NamedNumbers, Names, Record, Sentences
 from armtwin.notebook.numbers import FINE_PERCENT, Number
-from armtwin.notebook.sampling import at_times, extremes
-from armtwin.notebook.sections import Blocks, Column, Data, Line, Plot, Report, Section, Table, Text
+from armtwin.notebook.over_time import MeasuredOverTime
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    Wording,
+    keep_filled,
+    list_columns,
+    list_sentences,
+    rename,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Servo
@@ -29,11 +42,18 @@ from armtwin.robot.schema.servo import Servo
 NAME = "fitted"
 VALIDATED = 0.8  # share of variance below which a servo is not validated
 NO_FEEDBACK = "no position feedback seen, offsets drift"
-GRID, BUCKETS = 1000, 150
 MILLIRADIANS = Number(1e3, "mrad")
 MILLISECONDS = Number(1e3, "ms")
 FINE_MILLIMETRES = Number(1e3, "mm", places=2)
 SHARE = Number(places=3)
+KEYS = {
+    "delay": "delay_s",
+    "kp": "kp_1_s",
+    "ki": "ki_1_s2",
+    "kv": "kv_n_m_s_rad",
+    "encoder_offset": "encoder_offset_s",
+    "interval": "interval_95",
+}  # of the numbers in result.json
 
 Feedforward = Literal["logged", "model"]
 
@@ -130,19 +150,22 @@ class ServoIdentification(Result):
 
     def sections(self) -> Report:
         """Validation, parameters, and the errors over time."""
-        times = _times(self.evaluation)
+        seen = self.evaluation
+        errors = MeasuredOverTime(seen.time, seen.measured, seen.predicted, "mrad", 1e3)
         sections = (
             Section("", _validation_tables(self)),
             Section("Servo", _servo(self)),
-            Section("Diagnostics", _diagnostics(self)),
-            Section("Errors, measured and predicted", _errors(self, times), page_only=True),
+            Section(
+                "Diagnostics", list_sentences(self.diagnostics, "findings", "No anomaly found.")
+            ),
+            Section("Errors, measured and predicted", _errors(self, errors), page_only=True),
         )
         return Report(
             title=f"Servo of {self.robot.name}",
             subtitle=_subtitle(self),
             sections=sections,
             verdict=(_verdict(self),),
-            series=_series(self.evaluation, times),
+            series=errors.series,
         )
 
 
@@ -155,26 +178,21 @@ def _with_positions(log: Log) -> Log:
 
 def _verdict(found: ServoIdentification) -> Text:
     """Validation of a fitted servo in one sentence."""
-    share = found.share
-    worst = int(np.argmin(share))
-    least = FINE_PERCENT.with_unit(float(share[worst]))
+    least, worst = _least(found, found.evaluation)
     where = ", ".join(found.evaluation.judged_on)
-    explained = f"it explains at least {least} of the error on {where}"
-    worst_joint = found.robot.joint_names[worst]
-    sentence = f"{explained} ({worst_joint}){_as_written(found)}."
+    sentence = f"it explains at least {least} of the error on {where} ({worst})"
+    if found.feedforward != "model":
+        least, worst = _least(found, found.twin)
+        sentence += f" with the logged torque, and as written, with the model's, {least} ({worst})"
     if not found.validated:
-        return Text(f"The servo is not validated: {sentence}", "bad")
-    return Text(f"The servo is validated: {sentence}", "good")
+        return Text(f"The servo is not validated: {sentence}.", "bad")
+    return Text(f"The servo is validated: {sentence}.", "good")
 
 
-def _as_written(found: ServoIdentification) -> str:
-    """Validation of the servo of the robot file, where another torque was evaluated."""
-    if found.feedforward == "model":
-        return ""
-    worst = int(np.argmin(found.twin.share))
-    least = FINE_PERCENT.with_unit(float(found.twin.share[worst]))
-    joint = found.robot.joint_names[worst]
-    return f" with the logged torque, and as written, with the model's, {least} ({joint})"
+def _least(found: ServoIdentification, judgement: ServoEvaluation) -> tuple[str, str]:
+    """Least share of the variance that is explained, and its joint."""
+    worst = int(np.argmin(judgement.share))
+    return FINE_PERCENT.with_unit(float(judgement.share[worst])), found.robot.joint_names[worst]
 
 
 def _subtitle(found: ServoIdentification) -> str:
@@ -190,29 +208,25 @@ def _where(judgement: ServoEvaluation) -> str:
 def _validation_tables(found: ServoIdentification) -> Blocks:
     """Explained variance, joint by joint, beside the baselines."""
     judgement, twin = found.evaluation, found.twin
-    columns = [Column("name", "joint"), Column("error_rad", "error rms", MILLIRADIANS)]
+    columns = list_columns(name="joint", error_rad=("error rms", MILLIRADIANS))
     if found.feedforward == "logged":
-        columns.append(Column("share", "logged torque", SHARE))
-    columns += [
-        Column("share_twin", "model's torque", SHARE),
-        Column("left_rad", "residual rms", MILLIRADIANS),
-        Column("delay_only", "delay only", SHARE),
-        Column("lag_only", "lag only", SHARE),
-    ]
-    records = []
-    for j, name in enumerate(found.robot.joint_names):
-        records.append(
-            {
-                "name": name,
-                "error_rad": float(judgement.error[j]),
-                "share": float(judgement.share[j]),
-                "share_twin": float(twin.share[j]),
-                "left_rad": float(judgement.left[j]),
-                "delay_only": float(judgement.delay_only[j]),
-                "lag_only": float(judgement.lag_only[j]),
-            }
-        )
-    yield Table(tuple(columns), records)
+        columns += list_columns(share=("logged torque", SHARE))
+    columns += list_columns(
+        share_twin=("model's torque", SHARE),
+        left_rad=("residual rms", MILLIRADIANS),
+        delay_only=("delay only", SHARE),
+        lag_only=("lag only", SHARE),
+    )
+    records = tabulate(
+        name=found.robot.joint_names,
+        error_rad=judgement.error,
+        share=judgement.share,
+        share_twin=twin.share,
+        left_rad=judgement.left,
+        delay_only=judgement.delay_only,
+        lag_only=judgement.lag_only,
+    )
+    yield Table(columns, records)
     yield Text(
         "Explained share of the variance of q_ref - q, mean removed: by the fitted law, by the "
         "best pure delay, by the best lag proportional to the speed."
@@ -230,34 +244,27 @@ def _validation_tables(found: ServoIdentification) -> Blocks:
 def _validation(judgement: ServoEvaluation) -> Record:
     return {
         "log": list(judgement.judged_on),
-        "share_explained": judgement.share.tolist(),
-        "correlation": judgement.correlation.tolist(),
-        "left_rad": judgement.left.tolist(),
-        "delay_only": judgement.delay_only.tolist(),
-        "lag_only": judgement.lag_only.tolist(),
+        "share_explained": judgement.share,
+        "correlation": judgement.correlation,
+        "left_rad": judgement.left,
+        "delay_only": judgement.delay_only,
+        "lag_only": judgement.lag_only,
     }
 
 
 def _path(found: ServoIdentification) -> Blocks:
-    records = []
-    path = found.evaluation.path
-    for name in ("lateral", "vertical"):
-        records.append(
-            {
-                "direction": name,
-                "error_m": getattr(path, name),
-                "left_m": getattr(path, f"{name}_left"),
-                "left_twin_m": getattr(found.twin.path, f"{name}_left"),
-            }
-        )
-    columns = (
-        Column("direction", "at the flange"),
-        *Column.alike(
-            FINE_MILLIMETRES,
-            error_m="error rms",
-            left_m="residual rms",
-            left_twin_m="residual, model's torque",
-        ),
+    path, twin = found.evaluation.path, found.twin.path
+    records = tabulate(
+        direction=("lateral", "vertical"),
+        error_m=(path.lateral, path.vertical),
+        left_m=(path.lateral_left, path.vertical_left),
+        left_twin_m=(twin.lateral_left, twin.vertical_left),
+    )
+    columns = list_columns(
+        direction="at the flange",
+        error_m=("error rms", FINE_MILLIMETRES),
+        left_m=("residual rms", FINE_MILLIMETRES),
+        left_twin_m=("residual, model's torque", FINE_MILLIMETRES),
     )
     yield Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
@@ -267,101 +274,37 @@ def _path(found: ServoIdentification) -> Blocks:
 def _servo(found: ServoIdentification) -> Blocks:
     """Parameters of each drive with their intervals."""
     yield Text(f"Written as servo '{NAME}' of the robot file, for the model's torque.")
-    yield Table(_columns(found), [vars(row) for row in found.table])
+    records = [rename(vars(row), **KEYS) for row in found.table]
+    columns = list_columns(
+        name="drive",
+        structure="law",
+        feedback="encoder",
+        delay_s=("delay ms", _with_interval("delay", 1e3)),
+        kp_1_s=("kp 1/s", _with_interval("kp")),
+        ki_1_s2=("ki 1/s²", _with_interval("ki"), PAGE_ONLY),
+        kv_n_m_s_rad=("kv N m s/rad", _with_interval("kv"), PAGE_ONLY),
+        ff_gain=("torque gain", _with_interval("ff_gain"), PAGE_ONLY),
+        encoder_offset_s=("link late", MILLISECONDS, PAGE_ONLY),
+    )
+    yield Table(keep_filled(columns, records), records, "joints")
     yield Text(
         "± half widths of 95 % intervals. kp and ki are over the velocity gain; the torque gain is "
         "speed per motor torque, negative where load makes the drive lag.",
         "soft",
     )
-    yield Data({"joints": [_json(row) for row in found.table]})
 
 
-def _columns(found: ServoIdentification) -> tuple[Column, ...]:
-    """Columns of the parameters that the laws have; more on a page."""
-    columns = [
-        Column("name", "drive"),
-        Column("structure", "law"),
-        Column("feedback", "encoder"),
-        Column("delay", "delay ms", words=_with_interval("delay", 1e3)),
-        Column("kp", "kp 1/s", words=_with_interval("kp")),
-    ]
-    if any(row.ki > 0 for row in found.table):
-        columns.append(Column("ki", "ki 1/s²", words=_with_interval("ki"), page_only=True))
-    if all(row.kv is not None for row in found.table):
-        columns.append(Column("kv", "kv N m s/rad", words=_with_interval("kv"), page_only=True))
-    columns.append(
-        Column("ff_gain", "torque gain", words=_with_interval("ff_gain"), page_only=True)
-    )
-    if any(row.encoder_offset is not None for row in found.table):
-        columns.append(Column("encoder_offset", "link late", MILLISECONDS, page_only=True))
-    return tuple(columns)
-
-
-def _json(row: ServoRow) -> Record:
-    return {
-        "name": row.name,
-        "structure": row.structure,
-        "feedback": row.feedback,
-        "delay_s": row.delay,
-        "kp_1_s": row.kp,
-        "ki_1_s2": row.ki,
-        "ff_gain": row.ff_gain,
-        "kv_n_m_s_rad": row.kv,
-        "encoder_offset_s": row.encoder_offset,
-        "interval_95": row.interval,
-    }
-
-
-def _with_interval(key: str, scale: float = 1.0) -> Callable[[Record], str]:
+def _with_interval(name: str, scale: float = 1.0) -> Wording:
     """Words of a number with its half width."""
-
-    def words(record: Record) -> str:
-        value = Number(scale, digits=3).text(record[key])
-        return f"{value} ± {Number(scale, digits=2).text(record['interval'][key])}"
-
-    return words
+    number, key = Number(scale), KEYS.get(name, name)
+    return lambda record: number.with_width(record[key], record["interval_95"].get(name))
 
 
-def _diagnostics(found: ServoIdentification) -> Blocks:
-    for sentence in found.diagnostics:
-        yield Text(sentence)
-    if not found.diagnostics:
-        yield Text("No anomaly found.")
-    yield Data({"findings": list(found.diagnostics)})
-
-
-def _times(judgement: ServoEvaluation) -> Floats:
-    """Times that are shown: an even grid and the extremes of each error."""
-    time = judgement.time
-    times = [np.linspace(time[0], time[-1], min(GRID, len(time)))]
-    for j in range(judgement.measured.shape[1]):
-        times.append(extremes(time, judgement.measured[:, j], BUCKETS))
-    return np.unique(np.concatenate(times))
-
-
-def _series(judgement: ServoEvaluation, times: Floats) -> NamedArrays:
-    series = {"time": times}
-    kinds = {
-        "measured": judgement.measured,
-        "predicted": judgement.predicted,
-        "residual": judgement.measured - judgement.predicted,
-    }
-    for j in range(judgement.measured.shape[1]):
-        for name, values in kinds.items():
-            series[f"{name}{j + 1}"] = 1e3 * at_times(times, judgement.time, values[:, j])
-    return series
-
-
-def _errors(found: ServoIdentification, times: Floats) -> Blocks:
+def _errors(found: ServoIdentification, errors: MeasuredOverTime) -> Blocks:
     for j, name in enumerate(found.robot.joint_names):
-        lines = (
-            Line("measured", f"measured{j + 1}", 6),
-            Line("predicted", f"predicted{j + 1}", 0),
-            Line("residual", f"residual{j + 1}", 1),
-        )
         share = FINE_PERCENT.with_unit(float(found.share[j]))
         caption = f"{name}: {share} of the variance of q_ref - q explained, mean removed."
-        yield Plot("time", "time [s]", "error", "mrad", lines, 0, len(times), caption=caption)
+        yield errors.plot(j, "error", caption)
 
 
 def _diagnose(found: ServoIdentification) -> Sentences:
@@ -372,14 +315,11 @@ def _diagnose(found: ServoIdentification) -> Sentences:
                 f"{row.name} leads its reference by {-1e3 * reference_delay(law):.3g} ms: "
                 "over-compensated feed-forward, or a late reference column."
             )
-    without_feedback = []
-    for row, law in zip(found.table, fit.laws, strict=True):
-        if no_position_feedback(law):
-            without_feedback.append(row.name)
+    laws = zip(found.table, fit.laws, strict=True)
+    without_feedback = [row.name for row, law in laws if no_position_feedback(law)]
     if without_feedback:
         yield f"{', '.join(without_feedback)}: {NO_FEEDBACK}."
-    kinds = {is_torque_loop(law) for law in fit.laws}
-    if len(kinds) > 1:
+    if len({is_torque_loop(law) for law in fit.laws}) > 1:
         yield (
             "Load makes some drives lag and others lead: all are written as a velocity law, which "
             "takes the model's load but no other."

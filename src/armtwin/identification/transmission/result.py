@@ -10,15 +10,24 @@ from armtwin.files.digests import file_name
 from armtwin.identification.transmission.twist_fit import TwistFit
 from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Names, Pair, Record
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve
+from armtwin.notebook.charts import chart_channels
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    keep_filled,
+    list_columns,
+    rename,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
-CHART_SAMPLES = 2500
 STIFFNESS = Number(1e-6, "MN m/rad", digits=3)
 MICRORADIANS = Number(1e6, "µrad", places=0)
 
@@ -115,21 +124,19 @@ def _verdict(result: TransmissionIdentification) -> Text:
 
 
 def _numbers(result: TransmissionIdentification) -> Blocks:
-    columns = [
-        Column("name", "joint"),
-        Column("stiffness_nm_rad", "stiffness", STIFFNESS),
-        Column("interval_nm_rad", "95 %", words=_interval),
-        Column("prior_nm_rad", "file", Number(1e-6, digits=3)),
-        Column("rms_rad", "residual rms", MICRORADIANS),
-        Column("rms_offset_only_rad", "offset only", MICRORADIANS),
-    ]
-    if result.unseen:
-        columns.append(Column("rms_unseen_rad", "unseen", MICRORADIANS))
-    columns += [
-        Column("motor_share", "friction at motor", Number(places=2), page_only=True),
-        Column("lost_motion_rad", "lost motion", MICRORADIANS, page_only=True),
-    ]
-    yield Table(tuple(columns), [_record(row) for row in result.table], "joints")
+    columns = list_columns(
+        name="joint",
+        stiffness_nm_rad=("stiffness", STIFFNESS),
+        interval_nm_rad=("95 %", lambda record: STIFFNESS.between(record["interval_nm_rad"])),
+        prior_nm_rad=("file", STIFFNESS),
+        rms_rad=("residual rms", MICRORADIANS),
+        rms_offset_only_rad=("offset only", MICRORADIANS),
+        rms_unseen_rad=("unseen", MICRORADIANS),
+        motor_share=("friction at motor", Number(places=2), PAGE_ONLY),
+        lost_motion_rad=("lost motion", MICRORADIANS, PAGE_ONLY),
+    )
+    records = [_record(row) for row in result.table]
+    yield Table(keep_filled(columns, records), records, "joints")
     yield Text(
         "Residual rms of q - q_link, each log's constant removed; offset only: with the encoders' "
         "time offset alone."
@@ -147,44 +154,27 @@ def _numbers(result: TransmissionIdentification) -> Blocks:
     )
 
 
-def _interval(record: Record) -> str:
-    interval = record["interval_nm_rad"]
-    if interval is None:
-        return "-"
-    return f"{1e-6 * interval[0]:.3g} to {1e-6 * interval[1]:.3g}"
-
-
 def _record(row: JointTransmission) -> Record:
-    return {
-        "name": row.name,
-        "stiffness_nm_rad": row.stiffness,
-        "interval_nm_rad": row.interval,
-        "prior_nm_rad": row.prior,
-        "motor_share": row.motor_share,
-        "motor_share_std": row.motor_share_std,
-        "lost_motion_rad": row.lost_motion,
-        "lost_motion_std_rad": row.lost_motion_std,
-        "rms_rad": row.rms,
-        "rms_offset_only_rad": row.rms_offset_only,
-        "rms_unseen_rad": row.rms_unseen,
-        "told": row.stiffness is not None,
-        "sentence": row.sentence,
-    }
+    record = rename(
+        vars(row),
+        stiffness="stiffness_nm_rad",
+        interval="interval_nm_rad",
+        prior="prior_nm_rad",
+        lost_motion="lost_motion_rad",
+        lost_motion_std="lost_motion_std_rad",
+        rms="rms_rad",
+        rms_offset_only="rms_offset_only_rad",
+        rms_unseen="rms_unseen_rad",
+    )
+    return {**record, "told": row.stiffness is not None}
 
 
 def _charts(result: TransmissionIdentification) -> Blocks:
     rows, fit = result.rows, result.fit
-    step = max(1, len(rows.twist) // CHART_SAMPLES)
-    sample = np.arange(0, len(rows.twist), step).astype(np.float64)
-    without_offset = rows.twist - fit.offset * rows.late
-    without_offset -= without_offset.mean(axis=0)
+    twist = rows.twist - fit.offset * rows.late
     explained = fit.compliance.value * rows.load + fit.gap.value * rows.side
-    explained -= explained.mean(axis=0)
-    charts = []
-    for j, row in enumerate(result.table):
-        layers = (
-            Curve("twist without the offset", sample, 1e6 * without_offset[::step, j]),
-            Curve("explained by the load", sample, 1e6 * explained[::step, j]),
-        )
-        charts.append(Chart(row.name, Axis("sample"), Axis("twist", "µrad"), layers))
-    yield Multiples(tuple(charts), columns=1, shared="x")
+    curves = {"twist without the offset": twist, "explained by the load": explained}
+    centred = {name: 1e6 * (x - x.mean(axis=0)) for name, x in curves.items()}
+    names = [row.name for row in result.table]
+    axes = Axis("sample"), Axis("twist", "µrad")
+    yield chart_channels(names, axes, np.arange(len(twist), dtype=float), centred)

@@ -13,7 +13,15 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
@@ -113,15 +121,15 @@ def _verdict(result: WarmUpIdentification) -> Text:
 
 
 def _joints(result: WarmUpIdentification) -> Blocks:
-    columns = (
-        Column("joint", "joint", Number()),
-        Column("first", f"first {result.unit}", PLAIN),
-        Column("last", f"last {result.unit}", PLAIN),
-        Column("decay", "decay", Number(100.0, "%")),
-        Column("time_constant", "time constant", SECONDS),
-        Column("time_constant_low", "95 % from", SECONDS),
-        Column("time_constant_high", "to", SECONDS),
-        Column("warm_at", "warm at", SECONDS),
+    columns = list_columns(
+        joint=("joint", Number()),
+        first=(f"first {result.unit}", PLAIN),
+        last=(f"last {result.unit}", PLAIN),
+        decay=("decay", Number(100.0, "%")),
+        time_constant=("time constant", SECONDS),
+        time_constant_low=("95 % from", SECONDS),
+        time_constant_high=("to", SECONDS),
+        warm_at=("warm at", SECONDS),
     )
     records: list[Record] = [{**asdict(row), "warm": row.warm} for row in result.table]
     yield Table(columns, records, "joints")
@@ -135,19 +143,17 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         "end; with cold oil friction decays faster at first.",
         "soft",
     )
-    yield Data(
-        {"period_s": result.period, "limit": result.limit, "warm": result.warm, "unit": result.unit}
-    )
+    numbers = {"period_s": result.period, "limit": result.limit}
+    yield Data({**numbers, "warm": result.warm, "unit": result.unit})
 
 
 def _charts(result: WarmUpIdentification) -> Blocks:
     step = max(1, len(result.state.time) // CHART_CYCLES)
     time = result.state.time[::step]
-    charts = []
+    axes, charts = (Axis("time", "s"), Axis("friction", result.unit)), []
     for k, row in enumerate(result.table):
         layers: list[Layer] = [Points("cycle", time, result.friction[::step, k])]
         if np.isfinite(row.time_constant):
             layers.append(Curve("fitted decay", time, result.fitted[::step, k]))
-        torque = Axis("friction", result.unit)
-        charts.append(Chart(f"joint {row.joint}", Axis("time", "s"), torque, tuple(layers)))
-    yield Multiples(tuple(charts), columns=2, shared="x")
+        charts.append(Chart(f"joint {row.joint}", *axes, tuple(layers)))
+    yield Multiples(tuple(charts))

@@ -109,11 +109,8 @@ def identify_worm(
     table = []
     for row, values in zip(rows, numbers, strict=True):
         table.append(WormParameter(*row, *map(float, values)))
-    largest = {}
-    for e, name in enumerate(elements):
-        largest[name] = float(np.abs(loaded[:, :, e]).max())
     shown = tuple(robot.joint_names[j] for j in joints)
-    return WormIdentification(robot, tuple(table), found.sigma, first.sigma, shown, largest)
+    return WormIdentification(robot, tuple(table), found.sigma, first.sigma, shown)
 
 
 def _sharing(placed: Sequence[Placed], elements: Sequence[str]) -> list[Placed]:

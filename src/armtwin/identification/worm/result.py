@@ -7,11 +7,19 @@ from functools import cached_property
 from typing import Any
 
 from armtwin.drives.friction.load import LOCKS, Load
-from armtwin.maths.batch import Floats, NamedNumbers, Names, Record
+from armtwin.maths.batch import Floats, Names
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -52,7 +60,6 @@ class WormIdentification(Result):
         missed: Residual rms of the torque of each joint, (joints,) [N m].
         residual_rms_plain: Residual rms of the fit without load, (joints,) [N m].
         joints: Names of these joints.
-        largest_load: Largest load of each loaded element by its name [N m].
     """
 
     prior: Robot
@@ -60,7 +67,6 @@ class WormIdentification(Result):
     missed: Floats
     residual_rms_plain: Floats
     joints: Names
-    largest_load: NamedNumbers
 
     @cached_property
     def robot(self) -> Robot:
@@ -95,19 +101,13 @@ def _set_parameters(
             changes[name] = values[element.name, name]
     if not changes:
         return element
-    load = element.load
-    if (element.name, "load.share") in values:
-        load = Load(values[element.name, "load.share"])
-    law = replace(element.law, **changes)
-    old = element.source
-    texts = {} if isinstance(old, str) else dict(old)
+    share = values.get((element.name, "load.share"))
+    load = element.load if share is None else Load(share)
     source: str | dict[str, str] = SOURCE
-    if texts:
-        texts |= dict.fromkeys(changes, SOURCE)
-        if load is not None:
-            texts["load"] = SOURCE
-        source = texts
-    return replace(element, law=law, load=load, source=source)
+    if isinstance(element.source, dict) and element.source:
+        keys = changes if load is None else (*changes, "load")
+        source = element.source | dict.fromkeys(keys, SOURCE)
+    return replace(element, law=replace(element.law, **changes), load=load, source=source)
 
 
 def _verdict(result: WormIdentification) -> Text:
@@ -120,12 +120,13 @@ def _verdict(result: WormIdentification) -> Text:
 
 
 def _numbers(result: WormIdentification) -> Blocks:
-    columns = (
-        Column("element", "element"),
-        Column("name", "parameter"),
-        *Column.alike(PLAIN, prior="file", value="identified"),
-        Column("half_width", "± 95 %", Number(digits=2)),
-        Column("plain", "without load", PLAIN),
+    columns = list_columns(
+        element="element",
+        name="parameter",
+        prior=("file", PLAIN),
+        value=("identified", PLAIN),
+        half_width=("± 95 %", Number(digits=2)),
+        plain=("without load", PLAIN),
     )
     yield Table(columns, [asdict(row) for row in result.table], "numbers")
     yield Text(
@@ -136,16 +137,13 @@ def _numbers(result: WormIdentification) -> Blocks:
 
 
 def _torque_error(result: WormIdentification) -> Blocks:
-    records: list[Record] = []
-    for k, joint in enumerate(result.joints):
-        plain, with_load = float(result.residual_rms_plain[k]), float(result.missed[k])
-        records.append({"joint": joint, "missed_nm": with_load, "missed_without_nm": plain})
-    columns = (
-        Column("joint", "joint"),
-        Column("missed_nm", "with load", NEWTON_METRES),
-        Column("missed_without_nm", "without", NEWTON_METRES),
+    joints, rms, plain = result.joints, result.missed, result.residual_rms_plain
+    records = tabulate(joint=joints, missed_nm=rms, missed_without_nm=plain)
+    columns = list_columns(
+        joint="joint",
+        missed_nm=("with load", NEWTON_METRES),
+        missed_without_nm=("without", NEWTON_METRES),
     )
     yield Table(columns, records, "missed")
     cases = ("with load", "without load")
-    low, high = result.missed, result.residual_rms_plain
-    yield Bars("Torque error", Axis("rms", "N m"), result.joints, low, high, cases=cases)
+    yield Bars("Torque error", Axis("rms", "N m"), joints, rms, plain, cases=cases)

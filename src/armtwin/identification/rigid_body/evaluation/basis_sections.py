@@ -18,11 +18,22 @@ from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Data,
+    Table,
+    Text,
+    Wording,
+    list_columns,
+    tabulate,
+)
 from armtwin.robot.schema.mounting import format_gravity
 
 WEIGHT = Number(digits=2)
 ERROR_SHARE = Number(100.0, "%", places=2)
+STAMPS = {True: "put on an even grid", False: "even"}
+KINDS = {"fourier": "Fourier series", "central": "central differences"}
 
 
 def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
@@ -43,10 +54,11 @@ def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
     )
     yield Text(f"Recipe: {_recipe(found)}.", "soft")
     yield Data({"recipe": vars(found.recipe)})
-    columns = (Column("package", "version"), Column("number", ""))
-    records = [{"package": name, "number": text} for name, text in versions().items()]
+    used = versions()
+    columns = list_columns(package="version", number="")
+    records = tabulate(package=used, number=used.values())
     yield Table(columns, records, folded="Versions")
-    yield Data({"provenance.inputs_sha256": _inputs(found, log), "provenance.versions": versions()})
+    yield Data({"provenance.inputs_sha256": _inputs(found, log), "provenance.versions": used})
 
 
 def _recipe(found: Estimate) -> str:
@@ -61,20 +73,19 @@ def _recipe(found: Estimate) -> str:
 
 def _show_trials(found: Estimate) -> Blocks:
     """Cut-offs and friction terms that were tried on left-out parts."""
-    cutoffs = [{"tried": f"{c:g} Hz", "missed": e} for c, e in found.tried.errors.items()]
+    cutoffs = {f"{cutoff:g} Hz": error for cutoff, error in found.tried.errors.items()}
     if cutoffs:
         yield Text(
             f"Cut-off {found.cutoff:g} Hz: the least error of the torque, as measured, of left-out "
             "parts.",
             "soft",
         )
-    columns = (Column("tried", "tried"), Column("missed", "error of left-out torque", ERROR_SHARE))
-    yield Table(columns, cutoffs, "cutoffs_tried", folded="Cut-offs that were tried")
-    terms = []
-    for words, error in found.friction.errors.items():
-        if np.isfinite(error):
-            terms.append({"tried": words, "missed": error})
-    yield Table(columns, terms, "friction_tried", folded="Friction terms that were tried")
+    columns = list_columns(tried="tried", missed=("error of left-out torque", ERROR_SHARE))
+    records = tabulate(tried=cutoffs, missed=cutoffs.values())
+    yield Table(columns, records, "cutoffs_tried", folded="Cut-offs that were tried")
+    terms = {words: error for words, error in found.friction.errors.items() if np.isfinite(error)}
+    records = tabulate(tried=terms, missed=terms.values())
+    yield Table(columns, records, "friction_tried", folded="Friction terms that were tried")
 
 
 def _gravity(found: Estimate) -> Blocks:
@@ -114,14 +125,9 @@ def _show_regularisation(found: Estimate) -> Blocks:
     yield Text(f"Prior weight: {WEIGHT.text(regularisation.weight)}, {how}.", "soft")
     if regularisation.errors:
         yield _weight_chart(regularisation)
-    tried = [{"weight": weight, "error": error} for weight, error in regularisation.errors.items()]
-    yield Data(
-        {
-            "draw.weight": regularisation.weight,
-            "draw.friction_size": regularisation.family_size,
-            "draw.tried": tried,
-        }
-    )
+    tried = tabulate(weight=regularisation.errors, error=regularisation.errors.values())
+    size = regularisation.family_size
+    yield Data({"draw": {"weight": regularisation.weight, "friction_size": size, "tried": tried}})
 
 
 def _weight_chart(regularisation: Regularisation) -> Chart:
@@ -146,41 +152,32 @@ def _show_logs(found: Estimate) -> Blocks:
     """The logs, and how each was cleaned."""
     records: list[Record] = []
     for log, how in zip(found.logs, found.cleaning, strict=True):
-        records.append(
-            {
-                "file": log.origin,
-                "samples": len(log.time),
-                "sha256": digest_of(log.origin),
-                "cleaning": asdict(how),
-            }
-        )
-    columns = (
-        Column("file", "log", words=lambda x: file_name(x["file"], "a log")),
-        Column("samples", "samples", Number(digits=9)),
-        Column("rate", "rate Hz", words=lambda x: _rate(x["cleaning"])),
-        Column("cutoff", "cut-off Hz", words=lambda x: f"{x['cleaning']['cutoff']:.4g}"),
-        Column("rows", "rows a second", words=lambda x: _rows(x["cleaning"]), page_only=True),
-        Column("stamps", "stamps", words=lambda x: _stamps(x["cleaning"]), page_only=True),
-        Column("kind", "differentiation", words=lambda x: _kind(x["cleaning"]), page_only=True),
-        Column("wild", "outliers", words=lambda x: str(x["cleaning"]["replaced"])),
+        record = {"file": log.origin, "samples": len(log.time), "sha256": digest_of(log.origin)}
+        records.append({**record, "cleaning": asdict(how)})
+    columns = list_columns(
+        file=("log", lambda record: file_name(record["file"], "a log")),
+        samples=("samples", Number(digits=9)),
+        rate=("rate Hz", _cleaned(lambda how: f"{how['rate'] * how['averaged']:.5g}")),
+        cutoff=("cut-off Hz", _cleaned(lambda how: f"{how['cutoff']:.4g}")),
+        rows=(
+            "rows a second",
+            _cleaned(lambda how: f"{how['rate'] / how['step']:.4g}"),
+            PAGE_ONLY,
+        ),
+        stamps=("stamps", _cleaned(lambda how: STAMPS[how["resampled"]]), PAGE_ONLY),
+        kind=(
+            "differentiation",
+            _cleaned(lambda how: KINDS[how["differentiation"]]),
+            PAGE_ONLY,
+        ),
+        wild=("outliers", _cleaned(lambda how: str(how["replaced"]))),
     )
     yield Table(columns, records, "logs")
 
 
-def _rate(how: Record) -> str:
-    return f"{how['rate'] * how['averaged']:.5g}"
-
-
-def _rows(how: Record) -> str:
-    return f"{how['rate'] / how['step']:.4g}"
-
-
-def _stamps(how: Record) -> str:
-    return "put on an even grid" if how["resampled"] else "even"
-
-
-def _kind(how: Record) -> str:
-    return "Fourier series" if how["differentiation"] == "fourier" else "central differences"
+def _cleaned(words: Wording) -> Wording:
+    """Words of how a log was cleaned."""
+    return lambda record: words(record["cleaning"])
 
 
 def _inputs(found: Estimate, log: Log | None) -> dict[str, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from armtwin.identification.rigid_body.friction.terms import (
     LOAD,
     PRESLIDING,
     SHAPE,
+    Term,
     list_presliding_distances,
 )
 from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
@@ -70,25 +71,19 @@ def _describe_gains(found: Estimate) -> Sentences:
 
 def _describe_held(found: Estimate) -> Sentences:
     """Parameters that were not free to change."""
-    held = []
-    for parameter, may_change in zip(found.table, found.free, strict=True):
-        if not may_change:
-            held.append(parameter.name)
+    held = [found.table[k].name for k in np.flatnonzero(~found.free)]
     if held:
         yield f"Held fixed, not identified: {_join_names(held)}."
 
 
 def _links(found: Estimate) -> Sentences:
     """Links that the logs do not identify, or poorly."""
-    from_file, vague = [], []
+    rows = {}
     for k, joint in enumerate(found.prior.assembly.tree.joints):
         ten = found.prior.layout.link(k)
-        if not found.free[ten].any():
-            continue
-        if all(parameter.from_logs < DETERMINED_SHARE for parameter in found.table[ten]):
-            from_file.append(joint.child)
-        elif all(_is_poorly_identified(parameter) for parameter in found.table[ten]):
-            vague.append(joint.child)
+        if found.free[ten].any():
+            rows[joint.child] = found.table[ten]
+    from_file, vague = _select_poor(rows)
     if from_file:
         links = _join_names(from_file)
         yield f"Not identified by these logs: {links}; the inertias are the robot file's."
@@ -96,9 +91,17 @@ def _links(found: Estimate) -> Sentences:
         yield f"Poorly identified (all standard deviations above 10 %): {_join_names(vague)}."
 
 
-def _is_poorly_identified(parameter: FittedParameter) -> bool:
-    """Whether a value is poorly identified by its own deviation."""
-    return parameter.std > POOR * abs(parameter.value)
+def _select_poor(
+    rows: Mapping[str, Sequence[FittedParameter]],
+) -> tuple[list[str], list[str]]:
+    """Names of parameters that are all the prior's more than the logs', and all poorly known."""
+    from_file, vague = [], []
+    for name, parameters in rows.items():
+        if all(row.from_logs < DETERMINED_SHARE for row in parameters):
+            from_file.append(name)
+        elif all(row.std > POOR * abs(row.value) for row in parameters):
+            vague.append(name)
+    return from_file, vague
 
 
 def _describe_splits(found: Estimate) -> Sentences:
@@ -106,12 +109,8 @@ def _describe_splits(found: Estimate) -> Sentences:
     table = found.prior.parameter_table
     for combination in found.structure.combination:
         members = np.flatnonzero(combination)
-        rotors, bodies = [], []
-        for k in members:
-            if table[k].group == "rotor":
-                rotors.append(table[k].name)
-            elif table[k].group == "link":
-                bodies.append(table[k].name)
+        rotors = [table[k].name for k in members if table[k].group == "rotor"]
+        bodies = [table[k].name for k in members if table[k].group == "link"]
         if rotors and bodies and found.free[members].any():
             yield (
                 f"{_join_names(rotors)} and the inertia of what turns with it "
@@ -122,25 +121,17 @@ def _describe_splits(found: Estimate) -> Sentences:
 
 def _other_parameters(found: Estimate) -> Sentences:
     """Rotors, balancers and friction that the logs do not identify, or poorly."""
-    from_file, vague = [], []
-    for parameter in _select_identifiable(found):
-        if parameter.from_logs < DETERMINED_SHARE:
-            from_file.append(parameter.name)
-        elif _is_poorly_identified(parameter):
-            vague.append(parameter.name)
+    rows = {}
+    for k in np.flatnonzero(found.free):
+        row = found.table[k]
+        if row.group != "none" and found.prior.parameter_table[k].group != "link":
+            rows[row.name] = [row]
+    from_file, vague = _select_poor(rows)
     if from_file:
         names = _join_names(from_file)
         yield f"Hardly identified: {names}; the values are mostly the robot file's."
     if vague:
         yield f"Poorly identified (standard deviation above 10 %): {_join_names(vague)}."
-
-
-def _select_identifiable(found: Estimate) -> Iterator[FittedParameter]:
-    """Free parameters beside those of links that are identifiable."""
-    for k in np.flatnonzero(found.free):
-        of_link = found.prior.parameter_table[k].group == "link"
-        if not of_link and found.table[k].group != "none":
-            yield found.table[k]
 
 
 def _join_names(words: Sequence[str], most: int = 8) -> str:
@@ -161,9 +152,9 @@ def explain_errors(found: Estimate, log: Log, validation: Validation) -> list[st
         return []
     at_rest = found.standing(log)
     sentences = []
-    for j in large:
+    for j in large.tolist():
         joint = f"{found.prior.joint_names[j]}: error {validation.nrmse[j]:.0f} %"
-        sentences.append(f"{joint}{_where(found, validation, at_rest[:, j], int(j))}.")
+        sentences.append(f"{joint}{_where(found, validation, at_rest[:, j], j)}.")
     return sentences
 
 
@@ -177,33 +168,18 @@ def _where(found: Estimate, validation: Validation, at_rest: Flags, j: int) -> s
     slow = low_pass(gap[:, None], rate, cutoff)[:, 0]
     still = 100 * _power(gap[at_rest]) / _power(gap)
     fast = 100 * max(0.0, 1 - _power(slow) / _power(gap))
+    tried = "no cause was tried"
+    if found.friction.errors:
+        tried = "no other friction term that was tried predicts left-out parts better"
     return (
         f"; {still:.0f} % of its power where the joint is at rest "
         f"({100 * at_rest.mean():.0f} % of the time), {fast:.0f} % above {cutoff:.3g} Hz; "
-        f"{_describe_trials(found)}"
+        f"{tried}"
     )
-
-
-def _describe_trials(found: Estimate) -> str:
-    """Whether another cause was tried."""
-    if not found.friction.errors:
-        return "no cause was tried"
-    return "no other friction term that was tried predicts left-out parts better"
 
 
 def _power(x: Floats) -> float:
     return float((x**2).sum()) + 1e-300
-
-
-def _compare_with_closed_loop(found: Estimate) -> str:
-    """How far the fitted pre-sliding friction differs from that of the closed loop."""
-    memories = [term for term in found.model.terms if term.element.name.endswith(PRESLIDING)]
-    if all(isinstance(term.element.law, VelocityWeakening) for term in memories):
-        return "The closed loop has the same pre-sliding model."
-    return (
-        "At a reversal this differs from the pre-sliding model of the closed loop by at most 0.31 "
-        "of the level."
-    )
 
 
 def describe_friction(found: Estimate) -> list[str]:
@@ -212,7 +188,7 @@ def describe_friction(found: Estimate) -> list[str]:
     if not chosen.errors:
         return []
     sentences = [*_describe_presliding(found)]
-    shapes = [term for term in found.model.terms if term.element.name.endswith(SHAPE)]
+    shapes = _terms_of(found, SHAPE)
     if shapes:
         names = _join_names([term.element.name for term in shapes])
         law = shapes[0].element.law
@@ -224,15 +200,18 @@ def describe_friction(found: Estimate) -> list[str]:
     return sentences
 
 
+def _terms_of(found: Estimate, ending: str) -> list[Term]:
+    """Friction terms of one kind, by how their elements' names end."""
+    return [term for term in found.model.terms if term.element.name.endswith(ending)]
+
+
 def _describe_loads(found: Estimate) -> Sentences:
     """By how much friction grows with the torque that gears transmit."""
     values = {row.name: row for row in found.table}
     words = []
-    for term in found.model.terms:
-        if term.element.name.endswith(LOAD):
-            row = values[term.name]
-            host = term.element.name.removesuffix(LOAD)
-            words.append(f"{host} {100 * row.value:.2g} ± {100 * student(np.inf) * row.std:.1g} %")
+    for term in _terms_of(found, LOAD):
+        row, host = values[term.name], term.element.name.removesuffix(LOAD)
+        words.append(f"{host} {100 * row.value:.2g} ± {100 * student(np.inf) * row.std:.1g} %")
     if words:
         yield (
             f"Friction grows with the torque that gears transmit, by this share of it: "
@@ -254,9 +233,16 @@ def _describe_presliding(found: Estimate) -> Sentences:
         return
     distances = dict(list_presliding_distances(found.model.terms))
     words = ", ".join(f"{name} {distance:.1e}" for name, distance in distances.items())
+    laws = [term.element.law for term in _terms_of(found, PRESLIDING)]
+    weakening = all(isinstance(law, VelocityWeakening) for law in laws)
+    same = "The closed loop has the same pre-sliding model."
+    at_most = (
+        "At a reversal this differs from the pre-sliding model of the closed loop by at most 0.31 "
+        "of the level."
+    )
     yield (
         f"Friction has pre-sliding hysteresis with these pre-sliding distances, rad: {words}. "
-        f"{_compare_with_closed_loop(found)}"
+        f"{same if weakening else at_most}"
     )
     if not all(chosen.told):
         yield (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats, Names, TwoArrays
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    pass
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
 
@@ -154,26 +150,24 @@ class Estimate(Result):
             robot: Another robot to be compared in the same way, for instance the prior.
         """
         model = self.robot if robot is None else robot
-        motion, measured = self._motion(log), self._measured(log)
+        motion = self._motion(log)
         rigid = model.inverse_dynamics(*motion)
         predicted = rigid + mean_friction(model, motion, self.reversal)
-        return Validation.compare_filtered(log.time, measured, predicted, cutoff)
+        return Validation.compare_filtered(log.time, self._measured(log), predicted, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """As `validate` with the parameters of plain least squares, consistent or not."""
-        motion, measured = self._motion(log), self._measured(log)
-        predicted = self.model.torque(motion, self.plain)
-        return Validation.compare_filtered(log.time, measured, predicted, cutoff)
+        predicted = self.model.torque(self._motion(log), self.plain)
+        return Validation.compare_filtered(log.time, self._measured(log), predicted, cutoff)
 
     def standing(self, log: Log) -> Flags:
         """Which samples of a log have a joint at rest, slower than the fit uses, (m, n)."""
-        motion = self._motion(log)
-        return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
+        return np.asarray(np.abs(self._motion(log).v) < self.recipe.rest * self.fastest)
 
     def friction_in(self, log: Log) -> TwoArrays:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
-        motion, measured = self._motion(log), self._measured(log)
-        return motion.v, measured - self.robot.inverse_dynamics(*motion)
+        motion = self._motion(log)
+        return motion.v, self._measured(log) - self.robot.inverse_dynamics(*motion)
 
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque, (m, n) [N m].

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -20,7 +20,18 @@ from armtwin.notebook.drawings import matrix
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Picture, Table, Text
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Column,
+    Data,
+    Picture,
+    Table,
+    Text,
+    list_columns,
+    list_sentences,
+    tabulate,
+)
 from armtwin.robot.robot import Robot
 
 SHOWN_CHANGES = 12  # parameters shown unfolded
@@ -37,10 +48,8 @@ CENTRE = Number(1e3, "mm")
 
 def identifiability_blocks(found: Estimate) -> Blocks:
     """What the logs do not identify, and the combinations that are identifiable."""
-    sentences = list_unidentified(found)
-    for sentence in sentences or ["These logs identify every identifiable parameter."]:
-        yield Text(sentence)
-    yield Data({"not_told": sentences})
+    everything = "These logs identify every identifiable parameter."
+    yield from list_sentences(list_unidentified(found), "not_told", everything)
     counts = Counter(row.group for row in found.table)
     yield Text(
         f"Of {len(found.table)} parameters {counts['alone']} are identifiable alone, "
@@ -49,9 +58,8 @@ def identifiability_blocks(found: Estimate) -> Blocks:
         f"{found.decomposition.kept} parameter combinations to within 10 %.",
         "soft",
     )
-    columns = (Column("text", "base parameters"),)
-    records = [{"text": text} for text in found.base]
-    yield Table(columns, records, folded="Base parameters as combinations")
+    columns, folded = list_columns(text="base parameters"), "Base parameters as combinations"
+    yield Table(columns, tabulate(text=found.base), folded=folded)
     yield Data({"base": found.base})
 
 
@@ -108,37 +116,27 @@ def link_blocks(found: Estimate) -> Blocks:
         Axis("link"),
         Axis("mass", "kg", span=(0.0, heaviest)),
         _before_and_after(masses, [joint.child for joint in links], np.ones(len(links))),
-        "With the standard deviation; what is not identified stays as in the robot file.",
+        "With 95 % intervals; what is not identified stays as in the robot file.",
     )
-    columns = [
-        Column("link", "link"),
-        Column("mass_prior_kg", "mass before kg", PLAIN),
-        Column("mass_kg", "after kg", PLAIN),
-    ]
+    columns = list_columns(
+        link="link", mass_prior_kg=("mass before kg", PLAIN), mass_kg=("after kg", PLAIN)
+    )
     for axis in "xyz":
-        columns.append(Column(f"{axis}_prior_m", f"centre {axis} before", CENTRE))
-        columns.append(Column(f"{axis}_m", "after", CENTRE))
-    records = list(_links(found))
-    yield Table(tuple(columns), records, "links", folded="Mass and centre before and after")
+        heads = {f"{axis}_prior_m": f"centre {axis} before", f"{axis}_m": "after"}
+        columns += Column.alike(CENTRE, **heads)
+    records = [_link(found, k) for k in range(len(links))]
+    yield Table(columns, records, "links", folded="Mass and centre before and after")
 
 
-def _links(found: Estimate) -> Iterator[Record]:
-    for k, joint in enumerate(found.prior.assembly.tree.joints):
-        rows = found.table[found.prior.layout.link(k)]
-        record: dict[str, object] = {
-            "link": joint.child,
-            "mass_prior_kg": rows[0].prior,
-            "mass_kg": rows[0].value,
-            "mass_std_kg": rows[0].std,
-        }
-        for axis, moment in zip("xyz", rows[1:4], strict=True):
-            record[f"{axis}_prior_m"] = _ratio(moment.prior, rows[0].prior)
-            record[f"{axis}_m"] = _ratio(moment.value, rows[0].value)
-        yield record
-
-
-def _ratio(moment: float, mass: float) -> float | None:
-    return moment / mass if mass else None
+def _link(found: Estimate, k: int) -> Record:
+    """Mass and centre of link k."""
+    mass, *moments = found.table[found.prior.layout.link(k)][:4]
+    record: Record = {"link": found.prior.assembly.tree.joints[k].child}
+    record |= {"mass_prior_kg": mass.prior, "mass_kg": mass.value, "mass_std_kg": mass.std}
+    for axis, moment in zip("xyz", moments, strict=True):
+        record[f"{axis}_prior_m"] = moment.prior / mass.prior if mass.prior else None
+        record[f"{axis}_m"] = moment.value / mass.value if mass.value else None
+    return record
 
 
 def parameter_blocks(found: Estimate) -> Blocks:
@@ -154,16 +152,16 @@ def parameter_blocks(found: Estimate) -> Blocks:
         f"scatter of estimates with parts left out.{gains}",
         "soft",
     )
-    columns = (
-        Column("name", "parameter"),
-        Column("prior", "prior", PLAIN),
-        Column("value", "estimate", PLAIN),
-        Column("std", "std", DEVIATION),
-        Column("change", "change", words=_change, page_only=True),
-        Column("group", "identifiable", page_only=True),
-        Column("from_logs", "from logs", SHARE),
-        Column("told", "to 10 %", SHARE, page_only=True),
-        Column("unit", "unit"),
+    columns = list_columns(
+        name="parameter",
+        prior=("prior", PLAIN),
+        value=("estimate", PLAIN),
+        std=("std", DEVIATION),
+        change=("change", _change, PAGE_ONLY),
+        group=("identifiable", None, PAGE_ONLY),
+        from_logs=("from logs", SHARE),
+        told=("to 10 %", SHARE, PAGE_ONLY),
+        unit="unit",
     )
     yield Text("Largest changes in standard deviations:")
     moved = sorted(found.table, key=_change_in_deviations, reverse=True)
@@ -182,7 +180,7 @@ def _parameter_chart(found: Estimate) -> Chart:
         Axis("parameter"),
         Axis("value over size"),
         _before_and_after(rows, [row.name for row in rows], found.decomposition.free.sizes[free]),
-        "With the standard deviation.",
+        "With 95 % intervals.",
     )
 
 
@@ -250,11 +248,10 @@ def _residuals(found: Estimate) -> Table:
     d = found.decomposition
     residual = d.residuals / d.residuals[0]
     counts = sorted({d.kept, d.rank, *(k for k in STEPS if k <= d.rank)})
-    columns = (
-        Column("directions", "directions", Number()),
-        Column("residual", "residual, share of squares", Number()),
+    columns = list_columns(
+        directions=("directions", Number()), residual=("residual, share of squares", Number())
     )
-    records = [{"directions": k, "residual": float(residual[k])} for k in counts]
+    records = tabulate(directions=counts, residual=residual[counts])
     return Table(columns, records, folded="Residual against the number of directions")
 
 
@@ -277,5 +274,4 @@ def consistency_blocks(found: Estimate) -> Blocks:
         yield Text("Plain least squares on the same rows is physically consistent as well.")
         return
     yield Text("Plain least squares on the same rows violates physical consistency:")
-    records = [{"text": text} for text in found.broken]
-    yield Table((Column("text", "violated constraint"),), records, most=3)
+    yield Table(list_columns(text="violated constraint"), tabulate(text=found.broken), most=3)

@@ -29,17 +29,27 @@ from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, 
 from armtwin.identification.rigid_body.evaluation.side_by_side import ModelsSideBySide, model_blocks
 from armtwin.identification.rigid_body.evaluation.validation import (
     Validation,
-    choose_times,
     pool_nrmse,
     split_by_rest,
-    torque_plot,
-    torque_series,
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, Record, TwoArrays
+from armtwin.maths.batch import NamedArrays, Record, TwoArrays
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
-from armtwin.notebook.sections import Blocks, Column, Data, Line, Report, Section, Table, Text, Tone
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Data,
+    Line,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+    list_columns,
+    list_sentences,
+    tabulate,
+)
 from armtwin.report.result import Result
 from armtwin.robot.showing.drive_tables import row_words
 
@@ -128,11 +138,10 @@ class Identification(Result):
     def sections(self) -> Report:
         """Errors, what was identified and what not, torques and parameters."""
         found = self.estimate
-        times = choose_times(self.fit)
         sections = [
             Section("", _errors(self)),
             Section("What the logs do not identify", identifiability_blocks(found)),
-            Section("Torque, measured and predicted", _torques(self, times), page_only=True),
+            Section("Torque, measured and predicted", _torques(self), page_only=True),
             Section("Friction", friction_blocks(found, self.fitted), page_only=True),
             Section("Masses and centres", link_blocks(found), page_only=True),
             Section("Parameters", parameter_blocks(found)),
@@ -150,7 +159,7 @@ class Identification(Result):
             subtitle=_subtitle(found),
             sections=tuple(sections),
             verdict=(_verdict(self),),
-            series=_series(self, times),
+            series=_series(self),
         )
 
 
@@ -213,27 +222,27 @@ def _errors(result: Identification) -> Blocks:
     yield Text(_settings(found))
     left_out = result.errors is not None and result.log is None
     shown = "validation" if result.log is not None else "first log"
-    columns = [
-        Column("name", "joint"),
-        Column("nrmse_percent", shown, PER_HUNDRED),
-        Column("nrmse_standing_percent", "at rest", PER_HUNDRED, page_only=True),
-        Column("nrmse_moving_percent", "moving", PER_HUNDRED, page_only=True),
-        Column("nrmse_plain_percent", "plain", PER_HUNDRED),
-        Column("nrmse_prior_percent", "prior", PER_HUNDRED),
-    ]
+    columns = list_columns(
+        name="joint",
+        nrmse_percent=(shown, PER_HUNDRED),
+        nrmse_standing_percent=("at rest", PER_HUNDRED, PAGE_ONLY),
+        nrmse_moving_percent=("moving", PER_HUNDRED, PAGE_ONLY),
+        nrmse_plain_percent=("plain", PER_HUNDRED),
+        nrmse_prior_percent=("prior", PER_HUNDRED),
+    )
     if left_out:
-        columns += [
-            Column("nrmse_unseen_percent", "left out", PER_HUNDRED),
-            Column("nrmse_unseen_prior_percent", "prior there", PER_HUNDRED, page_only=True),
-        ]
-    columns += [
-        Column("rmse_n_m", "rms", NEWTON_METRES, page_only=True),
-        Column("max_n_m", "largest", NEWTON_METRES, page_only=True),
-        Column("residual_n_m", "residual", NEWTON_METRES),
-    ]
-    joints = list(_joints(result))
+        columns += list_columns(
+            nrmse_unseen_percent=("left out", PER_HUNDRED),
+            nrmse_unseen_prior_percent=("prior there", PER_HUNDRED, PAGE_ONLY),
+        )
+    columns += list_columns(
+        rmse_n_m=("rms", NEWTON_METRES, PAGE_ONLY),
+        max_n_m=("largest", NEWTON_METRES, PAGE_ONLY),
+        residual_n_m=("residual", NEWTON_METRES),
+    )
+    joints = _joints(result)
     yield Data({"joints": joints})
-    yield Table(tuple(columns), [*joints, _mean(joints)])
+    yield Table(columns, [*joints, _mean(joints)])
     if result.left_out is not None and result.left_out.share < 1:
         yield Text(
             "The logs are long: each part left out is predicted from the middle "
@@ -250,10 +259,7 @@ def _errors(result: Identification) -> Blocks:
     yield Data({"distrusted": found.distrusted})
     if found.fall is not None and found.fall.base_is_tilted:
         yield Text(describe_gravity(found.fall))
-    why = explain_errors(found, result.shown, result.fit)
-    for sentence in why:
-        yield Text(sentence)
-    yield Data({"reasons": why})
+    yield from list_sentences(explain_errors(found, result.shown, result.fit), "reasons")
     yield from _data(result)
 
 
@@ -266,26 +272,27 @@ def _settings(found: Estimate) -> str:
     )
 
 
-def _joints(result: Identification) -> Iterator[Record]:
+def _joints(result: Identification) -> list[Record]:
     """Errors of each joint."""
-    found, errors = result.estimate, result.errors
-    still, moving = split_by_rest(result.fit, found.standing(result.shown))
-    for j, name in enumerate(found.prior.joint_names):
-        yield {
-            "name": name,
-            "nrmse_percent": result.fit.nrmse[j],
-            "nrmse_standing_percent": still[j],
-            "nrmse_moving_percent": moving[j],
-            "nrmse_plain_percent": result.plain.nrmse[j],
-            "nrmse_prior_percent": result.prior.nrmse[j],
-            "nrmse_unseen_percent": None if errors is None else errors[0][j],
-            "nrmse_unseen_prior_percent": None if errors is None else errors[1][j],
-            "rmse_n_m": result.fit.rmse[j],
-            "max_n_m": result.fit.max[j],
-            "residual_n_m": found.sigma[j],
-            "reversal_rad_s": found.reversal[j],
-            "gain_n_m_a": None if found.gains is None else found.gains[j],
-        }
+    found, fit = result.estimate, result.fit
+    unknown = [None] * found.prior.n
+    unseen, unseen_prior = result.errors or (unknown, unknown)
+    still, moving = split_by_rest(fit, found.standing(result.shown))
+    return tabulate(
+        name=found.prior.joint_names,
+        nrmse_percent=fit.nrmse,
+        nrmse_standing_percent=still,
+        nrmse_moving_percent=moving,
+        nrmse_plain_percent=result.plain.nrmse,
+        nrmse_prior_percent=result.prior.nrmse,
+        nrmse_unseen_percent=unseen,
+        nrmse_unseen_prior_percent=unseen_prior,
+        rmse_n_m=fit.rmse,
+        max_n_m=fit.max,
+        residual_n_m=found.sigma,
+        reversal_rad_s=found.reversal,
+        gain_n_m_a=unknown if found.gains is None else found.gains,
+    )
 
 
 def _mean(joints: list[Record]) -> Record:
@@ -342,16 +349,13 @@ def _name_validation(result: Identification) -> str:
     return "left out in turn" if result.left_out is not None else "nothing unseen"
 
 
-def _series(result: Identification, times: Floats) -> NamedArrays:
+def _series(result: Identification) -> NamedArrays:
     """Torques of the shown log, and the residuals of the robot file."""
-    series = torque_series(result.fit, times)
-    of_file = torque_series(result.prior, times)
-    for j in range(1, result.estimate.prior.n + 1):
-        series[f"prior residual{j}"] = of_file[f"residual{j}"]
-    return series
+    shown, prior = result.fit.over_time, result.prior
+    return shown.series | shown.sample("prior residual", prior.tau - prior.tau_hat)
 
 
-def _torques(result: Identification, times: Floats) -> Blocks:
+def _torques(result: Identification) -> Blocks:
     found = result.estimate
     where = file_name(result.shown.origin, "the log")
     seen = "to which it was fitted" if result.log is None else "which the fit never saw"
@@ -364,4 +368,4 @@ def _torques(result: Identification, times: Floats) -> Blocks:
             f"{name}: error {result.fit.nrmse[j]:.1f} %, {result.prior.nrmse[j]:.1f} % with the "
             f"robot file; standard deviation of the prediction {NEWTON_METRES.with_unit(spread)}."
         )
-        yield torque_plot(name, j, times, (of_file,), caption)
+        yield result.fit.over_time.plot(j, f"{name} torque", caption, (of_file,))

@@ -17,7 +17,13 @@ from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import Blocks, Column, Table
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Table,
+    list_columns,
+    tabulate,
+)
 from armtwin.robot.robot import Robot
 
 
@@ -80,19 +86,14 @@ def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
 
 def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Blocks:
     """Errors of the models joint by joint, and their parameters."""
-    columns = [Column("model", "NRMSE %")]
-    columns += [Column(name, name, Number(places=1)) for name in (*joints, "mean")]
-    records = []
-    for name, validation in zip(models.names, models.validation, strict=True):
-        errors = dict(zip(joints, validation.nrmse, strict=True))
-        mean = float(np.nanmean(validation.nrmse))
-        records.append({"model": name, **errors, "mean": mean})
-    yield Table(tuple(columns), records)
-    columns = [Column("parameter", "parameter over its size in the prior")]
-    columns += [Column(name, name, Number(places=3)) for name in models.names]
-    columns.append(Column("identified", "identified", Number(places=2)))
-    records = []
-    for k, name in enumerate(models.parameters):
-        scaled = dict(zip(models.names, models.scaled[:, k], strict=True))
-        records.append({"parameter": name, **scaled, "identified": models.told[k]})
-    yield Table(tuple(columns), records, folded="Parameters of all models")
+    errors = np.array([validation.nrmse for validation in models.validation])
+    means = {"mean": np.nanmean(errors, axis=1)}
+    by_joint = dict(zip(joints, errors.T, strict=True)) | means
+    columns = list_columns(model="NRMSE %") + Column.alike(Number(places=1), *by_joint)
+    yield Table(columns, tabulate(model=models.names, **by_joint))
+    by_model = dict(zip(models.names, models.scaled, strict=True))
+    columns = list_columns(parameter="parameter over its size in the prior")
+    columns += Column.alike(Number(places=3), *models.names)
+    columns += list_columns(identified=("identified", Number(places=2)))
+    records = tabulate(parameter=models.parameters, **by_model, identified=models.told)
+    yield Table(columns, records, folded="Parameters of all models")
