@@ -113,7 +113,7 @@ def _table(
 def compliance_of_each(mass: ArrayLike, frequency: ArrayLike) -> Floats:
     """1 / (M ω²) of each weight, (m,) [m/N]."""
     masses, frequencies = np.asarray(mass, float), np.asarray(frequency, float)
-    return np.asarray(1 / (masses * (2 * np.pi * frequencies) ** 2))
+    return 1 / (masses * (2 * np.pi * frequencies) ** 2)
 
 
 def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
@@ -189,20 +189,11 @@ class OilFit(Result):
     @property
     def table(self) -> list[Record]:
         """A record for each parameter: both methods, and the interval of the exact one."""
-        records: list[Record] = []
-        widths = self.exact.half_width
-        for k, (name, unit) in enumerate(QUANTITIES):
-            records.append(
-                {
-                    "name": name,
-                    "unit": unit,
-                    "document": float(self.document.values[k]),
-                    "value": float(self.exact.values[k]),
-                    "half_width": float(widths[k]),
-                    "std": float(self.exact.std[k]),
-                }
-            )
-        return records
+        exact = self.exact
+        columns = (self.document.values, exact.values, exact.half_width, exact.std)
+        keys = ("name", "unit", "document", "value", "half_width", "std")
+        rows = zip(*zip(*QUANTITIES, strict=True), *(x.tolist() for x in columns), strict=True)
+        return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def sections(self) -> Report:
         """The parameters by both methods, and the resonances over the weights."""

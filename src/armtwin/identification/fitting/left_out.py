@@ -65,7 +65,7 @@ class LeftOutParts:
         prior = self.weight * np.eye(self.always)
         answer = np.linalg.solve(H[:, first, first] + prior, H[:, first, rest])
         square = H[:, rest, rest] - H[:, rest, first] @ answer
-        return ReducedEquations(np.asarray(square), np.asarray(answer))
+        return ReducedEquations(square, np.asarray(answer))
 
     def error(self) -> float:
         """Mean over the channels of ln(residual squares / squares), first coordinates only."""
@@ -83,12 +83,7 @@ class LeftOutParts:
             more: Numbers of the coordinates beyond the first that are fitted with these.
         """
         z = self._fits(self._others, more)
-        gap = np.column_stack([-z, np.ones(len(z))])
-        residual = np.empty((len(z), len(self.judged)))
-        for j, channel in enumerate(self.judged):
-            here = gap[:, channel.own]
-            there = (channel.parts @ here[:, :, None])[:, :, 0]
-            residual[:, j] = (here * there).sum(axis=1)
+        residual = np.stack([channel.missed(z) for channel in self.judged], axis=1)
         return np.maximum(residual, 1e-30 * self.power)
 
     def _fits(self, of: ReducedEquations, more: Sequence[int]) -> Floats:

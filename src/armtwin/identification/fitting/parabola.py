@@ -19,10 +19,15 @@ def find_vertex(values: Sequence[float] | Floats, errors: Sequence[float] | Floa
         errors: Their errors.
     """
     best = int(np.argmin(errors))
-    if best in (0, len(values) - 1):
-        return float(values[best])
-    before, here, after = errors[best - 1], errors[best], errors[best + 1]
-    curvature = before - 2 * here + after
-    shift = 0.5 * (before - after) / curvature if curvature > 0 else 0.0
-    step = values[best + 1] / values[best]
+    shift = find_trough(errors, best) - best
+    step = values[1] / values[0]
     return float(values[best] * step**shift)
+
+
+def find_trough(values: Sequence[float] | Floats, k: int) -> float:
+    """Place of the least value of a parabola through three values about k; k at an end."""
+    if not 0 < k < len(values) - 1:
+        return float(k)
+    before, here, after = values[k - 1 : k + 2]
+    bend = before - 2 * here + after
+    return float(k + 0.5 * (before - after) / bend) if bend > 0 else float(k)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
+from armtwin.identification.fitting.least_squares import LeastSquaresFit
 from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.maths.batch import Flags, Floats
 
@@ -54,7 +54,7 @@ def jackknife(values: Floats) -> Floats:
     if count < 2:
         return np.zeros((values.shape[1], values.shape[1]))
     apart = values - values.mean(axis=0)
-    return np.asarray((count - 1) / count * apart.T @ apart)
+    return (count - 1) / count * apart.T @ apart
 
 
 def estimate_scatter(regularised: RegularisedFit) -> Scatter:
@@ -62,10 +62,7 @@ def estimate_scatter(regularised: RegularisedFit) -> Scatter:
     free, whole = regularised.free, regularised.fit
     apart = []
     squares = np.zeros(len(regularised.sigma))
-    for left_out, rest in zip(regularised.parts, regularised.others, strict=True):
-        if not rest.count.any():
-            continue
-        without = fit(rest, free, regularised.draw.weight, regularised.sigma)
+    for left_out, without in regularised.left_out(regularised.draw.weight):
         apart.append(free.map @ _shift_without_part(whole, without))
         squares += left_out.squares(free.parameters(without.z))
     rows = np.maximum(regularised.whole.count, 1)
@@ -82,4 +79,4 @@ def _shift_without_part(whole: LeastSquaresFit, without: LeastSquaresFit) -> Flo
     squares, V = np.linalg.eigh(S.T @ S)
     root = np.sqrt(squares.clip(0, 1))
     change = whole.R @ (without.z - whole.z)
-    return np.asarray(whole.inverse @ (V @ (root * (V.T @ change))))
+    return whole.inverse @ (V @ (root * (V.T @ change)))

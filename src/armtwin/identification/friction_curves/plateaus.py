@@ -7,11 +7,13 @@ ends of a stretch are cut, where the torque still settles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.friction_curves.curves import FrictionCurves, refuse_degrees
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.resampling import rate_of, runs_of
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
@@ -42,7 +44,7 @@ def curves_of_logs(
     """
     given = as_logs(logs, "curves_of_logs")
     parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
-    curves = join_curves(parts)
+    curves = FrictionCurves.join(*parts)
     _refuse_few_speeds(curves)
     return curves
 
@@ -60,38 +62,11 @@ def _refuse_few_speeds(curves: FrictionCurves) -> None:
             )
 
 
-def join_curves(parts: Sequence[FrictionCurves]) -> FrictionCurves:
-    """Curves of several logs as one."""
-    first = parts[0]
-    shifted, start = [], 0
-    for part in parts:
-        shifted.append(part.plateau + start)
-        start += int(part.plateau.max(initial=-1)) + 1
-    return FrictionCurves(
-        joint=np.concatenate([part.joint for part in parts]),
-        speeds=np.concatenate([part.speeds for part in parts]),
-        torque=np.concatenate([part.torque for part in parts]),
-        std=np.concatenate([part.std for part in parts]),
-        temperature=np.concatenate([part.temperature for part in parts]),
-        weight=np.concatenate([part.weight for part in parts]),
-        plateau=np.concatenate(shifted),
-        joint_names=first.joint_names,
-        unit=first.unit,
-        origin=", ".join(part.origin for part in parts if part.origin),
-        bare=first.bare,
-    )
-
-
 def smooth_speeds(log: Log) -> Floats:
     """Joint speeds (m, n) [rad/s], logged or by the positions."""
-    rate = (len(log.time) - 1) / float(np.ptp(log.time))
-    if "v" in log:
-        v = log.v
-    else:
-        v = np.gradient(log.q, log.time, axis=0)
-    if rate > 4 * SMOOTH:
-        return low_pass(v, rate, SMOOTH)
-    return np.asarray(v)
+    rate = rate_of(log.time)
+    v = log.v if "v" in log else np.gradient(log.q, log.time, axis=0)
+    return low_pass(v, rate, SMOOTH) if rate > 4 * SMOOTH else v
 
 
 def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
@@ -112,18 +87,15 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     joint, plateau, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
     mean, weight, warm = np.array(numbers).T
     try:
-        refuse_degrees(warm)
+        curves = FrictionCurves.of(
+            robot.joint_names, joint, np.array(speeds), mean, temperature=warm
+        )
     except ArmtwinError as error:
         raise ArmtwinError(f"{name}: {error}") from None
-    return FrictionCurves(
-        joint=np.array(joint, dtype=np.int64),
-        speeds=np.array(speeds),
-        torque=mean,
-        std=np.full(len(joint), np.nan),
-        temperature=warm,
+    return replace(
+        curves,
         weight=weight,
         plateau=np.array(plateau, dtype=np.int64),
-        joint_names=robot.joint_names,
         unit="A" if needs_gains(robot, source) else "N m",
         origin=log.origin,
     )
@@ -144,8 +116,7 @@ def _plateaus(time: Floats, v: Floats) -> Iterator[tuple[int, int]]:
     slack = SLOW_SHARE * float(np.abs(v).max())
     changing = np.abs(np.diff(v, axis=0)) / np.diff(time)[:, None]
     calm = _calm(time, v, changing, slack)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], calm.astype(int), [0]])))
-    for first, last in edges.reshape(-1, 2).tolist():
+    for first, last in runs_of(calm):
         yield from _constant(time, v, first, last, slack)
 
 
@@ -154,7 +125,7 @@ def _calm(time: Floats, v: Floats, changing: Floats, slack: float) -> Flags:
     largest = np.maximum(BAND * np.abs(v[:-1]), slack)
     steady = (changing * SHORTEST < 2 * largest).all(axis=1)
     moving = (np.abs(v) > slack).any(axis=1)
-    return np.asarray(np.append(steady, False) & moving)
+    return np.append(steady, False) & moving
 
 
 def _constant(

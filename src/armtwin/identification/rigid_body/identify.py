@@ -47,7 +47,7 @@ def gain_spread(
     """Covariance of the parameters by that of their gains, (p, p)."""
     apart = _gains_of_others(experiment, regularised, gains)
     slope = _slopes(regularised, len(gains)) / gains
-    return np.asarray(slope @ jackknife(apart) @ slope.T)
+    return slope @ jackknife(apart) @ slope.T
 
 
 def _gains_of_others(
@@ -176,7 +176,7 @@ def _noise(experiment: IdentificationData, gains: Floats | None) -> Floats:
         power += ((log.raw.tau - log.clean.tau) ** 2).sum(axis=0)
         samples += len(log.raw.time)
     known = 1.0 if gains is None else gains
-    return np.asarray(known * np.sqrt(power / samples))
+    return known * np.sqrt(power / samples)
 
 
 def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
@@ -189,7 +189,7 @@ def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
             "of them"
         )
     if not whole.count.all():
-        joint = experiment.prior.joint_names[int(np.argmin(whole.count))]
+        joint = experiment.prior.joint_names[np.argmin(whole.count)]
         raise ArmtwinError(
             f"{joint} never moves fast enough to be distinguished from rest, so its parameters are "
             "not identifiable"
@@ -295,9 +295,8 @@ def _build_robot(
     )
     found = with_values(_with_term_sources(experiment, source), phi, source, identified)
     found = replace(found, friction=set_own_stiffness(found.friction, experiment.terms))
-    free = np.asarray(experiment.free.basis.any(axis=1))
     names = experiment.extended.parameter_names
-    deviation = standard_deviations(names, spread, free, source)
+    deviation = standard_deviations(names, spread, experiment.free.is_free, source)
     if ready.fall is not None and ready.fall.base_is_tilted:
         sources = {**found.source, "gravity": f"{source}; {ready.fall.tilt_phrase}"}
         found = replace(found, gravity=ready.fall.logs, source=sources)

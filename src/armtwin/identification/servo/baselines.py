@@ -35,7 +35,7 @@ def fit_baselines(logs: Sequence[DriveSignals]) -> Baselines:
     error = np.concatenate([log.error - log.error.mean() for log in logs])
     lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
     squares = [sum(_residual_squares(log, float(delay)) for log in logs) for delay in DELAYS]
-    return Baselines(float(DELAYS[int(np.argmin(squares))]), lag)
+    return Baselines(float(DELAYS[np.argmin(squares)]), lag)
 
 
 def _residual_squares(log: DriveSignals, delay: float) -> float:

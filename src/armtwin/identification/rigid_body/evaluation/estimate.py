@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats, Names, TwoArrays
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    pass
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
 
@@ -117,7 +113,7 @@ class Estimate(Result):
     @property
     def free(self) -> Flags:
         """Which parameters were free to change, (p,)."""
-        return np.asarray(self.decomposition.free.basis.any(axis=1))
+        return self.decomposition.free.is_free
 
     @property
     def torque_side(self) -> str:
@@ -168,7 +164,7 @@ class Estimate(Result):
     def standing(self, log: Log) -> Flags:
         """Which samples of a log have a joint at rest, slower than the fit uses, (m, n)."""
         motion = self._motion(log)
-        return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
+        return np.abs(motion.v) < self.recipe.rest * self.fastest
 
     def friction_in(self, log: Log) -> TwoArrays:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""

@@ -271,7 +271,7 @@ class RegressionModel:
     def _beyond_gears(self, Y: Floats) -> Floats:
         """Joint torques beyond the gears, (k, n), from the robot's regressor, (k, n, p)."""
         assert self.carried is not None  # where a term follows a load
-        return np.asarray(Y @ self.carried)
+        return Y @ self.carried
 
     def torque(self, motion: Motion, phi: Floats) -> Floats:
         """Torque (m, n) of any parameters (p + terms,), physically consistent or not."""
@@ -301,9 +301,8 @@ def rows(
     columns = model.columns(log.motion, deflections, around, how.averaged)
     Y = filter_values(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
-    here = slice(kept.start, kept.stop, kept.step)
-    used = (np.abs(clean.v[here]) >= rest) & find_settled_rows(log, deflections, kept)
-    return RegressionRows(Y[inside], model.busy, clean.tau[here], used)
+    used = (np.abs(clean.v[kept]) >= rest) & find_settled_rows(log, deflections, kept)
+    return RegressionRows(Y[inside], model.busy, clean.tau[kept], used)
 
 
 def find_settled_rows(log: CleanLog, deflections: Deflections, kept: range) -> Flags:

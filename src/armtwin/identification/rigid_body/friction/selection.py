@@ -161,8 +161,7 @@ def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
 
     A reference is not the travel of a contact, so that none is looked for in it.
     """
-    recipe = experiment.recipe
-    if recipe.friction == "file" or recipe.motion == "reference":
+    if not experiment.recipe.chooses_friction:
         return FrictionSelection((), {})
     some = _thin_rows(experiment)
     places = find_hosts(some.prior, some.recipe, find_highest_speeds(some.clean))
