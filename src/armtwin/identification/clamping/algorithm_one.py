@@ -64,7 +64,7 @@ def separate_curves(q: Floats, tau: Floats) -> SeparatedCurves | str:
     channel = np.rint((q - low) / width).astype(np.int64)
     above, lines = _split_at_lines(channel, tau)
     cut = round(ENDS * RESOLUTION)
-    angles = low + np.arange(cut, RESOLUTION - cut) * width
+    angles = low + np.arange(cut, RESOLUTION - cut, dtype=np.float64) * width
     curves, outliers = [], 0
     for side, flags in (("upper", above), ("lower", ~above)):
         found = _curve(channel[flags], tau[flags], cut)

@@ -11,7 +11,6 @@ traced, as with a friction law that is a table, slopes are differences.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -31,16 +30,6 @@ from armtwin.robot.robot import Robot
 
 SOFT = 0.01  # of its highest speed over which the sign of friction is smoothed
 STEP = 1e-6  # of the differences [rad, rad/s, rad/s²]
-
-
-class RegressorColumns(Protocol):
-    """Columns of a robot's independent parameters along a motion, with their slopes."""
-
-    def values(self, motion: Shapes) -> Floats:
-        """Columns Y, (m, n, r)."""
-
-    def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
-        """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +105,9 @@ class DifferencedColumns:
         parts = [values.copy() for values in motion]
         parts[kind][:, j] += step
         return Shapes(*parts)
+
+
+RegressorColumns = TracedColumns | DifferencedColumns
 
 
 def columns_of(robot: Robot, fastest: Floats) -> RegressorColumns:
