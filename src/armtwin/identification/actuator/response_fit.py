@@ -127,7 +127,8 @@ class SmallSignalModel:
         self.cut = cut_into_windows(test.time, band.window)
         self.size = next_fast_len(2 * self.count)  # zeros after the record: nothing wraps
         self.spectrum = np.fft.rfft(test.current - test.current[0], self.size)
-        self.frequency = np.fft.rfftfreq(self.size, self.cut.step)
+        hertz = np.fft.rfftfreq(self.size, self.cut.step)
+        self.frequency: Floats = np.asarray(hertz, dtype=np.float64)
         self.given = self.cut.spectra(test.current)
         self.power = (np.abs(self.given) ** 2).sum(axis=0)
         windowed = self.cut.frequency

@@ -24,6 +24,7 @@ from armtwin.identification.excitation.random_motion import RandomMotions, find_
 from armtwin.identification.excitation.result import Excitation, MotionCriteria
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.log_checks import check_robot
+from armtwin.identification.rigid_body.data.preparation import silent
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
@@ -98,7 +99,7 @@ def excite(
     chosen = plan or ExcitationPlan()
     check_robot(robot, "excite")
     task = _task(robot, chosen, cell or Cell())
-    say = progress or (lambda share: None)
+    say = progress or silent
     objective = task.objective()
     start, tried = _best_random(task, say)
     if chosen.search == "random":

@@ -74,7 +74,7 @@ def _solve_factor(R: Floats, d: Floats) -> Floats:
     sizes = np.abs(R.diagonal())
     if sizes.min() > CLEAR * sizes.max():
         return solve_triangular(R, d)
-    return np.linalg.lstsq(R, d, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
 
 
 def _append_prior(found: Factors, sigma: Floats, free: FreeDirections, weight: float) -> TwoArrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -304,9 +305,7 @@ def _build_robot(
     found = replace(found, standard_deviation=deviation)
     if gains is not None:
         constants = gains / np.abs(experiment.prior.assembly.gear).max(axis=1)
-        motors = []
-        for motor, constant in zip(found.motor, constants, strict=True):
-            motors.append(_with_torque_constant(motor, float(constant), source))
+        motors = map(partial(_with_torque_constant, source), found.motor, constants.tolist())
         found = replace(found, motor=tuple(motors))
     return experiment.prior.with_description(found, "as identified")
 
@@ -315,13 +314,14 @@ def _with_term_sources(experiment: IdentificationData, source: str) -> Descripti
     """The robot with the logs as source of every number of its added terms."""
     description = experiment.extended.description
     added = {term.element.name for term in experiment.terms}
-    elements = []
-    for element in description.friction:
-        elements.append(replace(element, source=source) if element.name in added else element)
+    elements = (
+        replace(element, source=source) if element.name in added else element
+        for element in description.friction
+    )
     return replace(description, friction=tuple(elements))
 
 
-def _with_torque_constant(motor: Motor, constant: float, source: str) -> Motor:
+def _with_torque_constant(source: str, motor: Motor, constant: float) -> Motor:
     """The motor with an identified torque constant; its largest torque stays."""
     known = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
     limit = motor.current_limit

@@ -129,16 +129,9 @@ class ServoFit:
 def of_drive(log: Signals, k: int, fit: ServoFit | str) -> DriveSignals:
     """The signals of one drive with the torque from a source."""
     feedforward = fit if isinstance(fit, str) else fit.feedforward
-    return DriveSignals(
-        rate=log.rate,
-        time=log.time,
-        q=log.q[:, k],
-        v=log.v[:, k],
-        a=log.a[:, k],
-        torque=log.torque(feedforward)[:, k],
-        error=log.error[:, k],
-        twist=log.twist[:, k],
-    )
+    torque = log.torque(feedforward)
+    columns = (log.q, log.v, log.a, torque, log.error, log.twist)
+    return DriveSignals(log.rate, log.time, *(values[:, k] for values in columns))
 
 
 @one_blas_thread()

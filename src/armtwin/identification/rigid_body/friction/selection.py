@@ -59,10 +59,10 @@ def build_load_terms(
     damped: bool = False,
 ) -> Terms:
     """A load term of every host with a gear of its own, with its pre-sliding distance if any."""
-    found = []
-    for place, load in usual.items():
-        found.append(places[place].load(load, distances.get(place), damped=damped))
-    return tuple(found)
+    return tuple(
+        places[place].load(load, distances.get(place), damped=damped)
+        for place, load in usual.items()
+    )
 
 
 def add_load_terms(
