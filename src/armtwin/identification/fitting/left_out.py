@@ -83,7 +83,12 @@ class LeftOutParts:
             more: Numbers of the coordinates beyond the first that are fitted with these.
         """
         z = self._fits(self._others, more)
-        residual = np.stack([channel.missed(z) for channel in self.judged], axis=1)
+        gap = np.column_stack([-z, np.ones(len(z))])
+        residual = np.empty((len(z), len(self.judged)))
+        for j, channel in enumerate(self.judged):
+            here = gap[:, channel.own]
+            there = (channel.parts @ here[:, :, None])[:, :, 0]
+            residual[:, j] = (here * there).sum(axis=1)
         return np.maximum(residual, 1e-30 * self.power)
 
     def _fits(self, of: ReducedEquations, more: Sequence[int]) -> Floats:

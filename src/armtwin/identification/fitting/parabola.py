@@ -19,15 +19,17 @@ def find_vertex(values: Sequence[float] | Floats, errors: Sequence[float] | Floa
         errors: Their errors.
     """
     best = int(np.argmin(errors))
-    shift = find_trough(errors, best) - best
-    step = values[1] / values[0]
+    shift = shift_to_vertex(errors, best)
+    if not shift:
+        return float(values[best])
+    step = values[best + 1] / values[best]
     return float(values[best] * step**shift)
 
 
-def find_trough(values: Sequence[float] | Floats, k: int) -> float:
-    """Place of the least value of a parabola through three values about k; k at an end."""
+def shift_to_vertex(values: Sequence[float] | Floats, k: int) -> float:
+    """Steps from k to the least of the parabola through three values about it; 0 at an end."""
     if not 0 < k < len(values) - 1:
-        return float(k)
+        return 0.0
     before, here, after = values[k - 1 : k + 2]
     bend = before - 2 * here + after
-    return float(k + 0.5 * (before - after) / bend) if bend > 0 else float(k)
+    return float(0.5 * (before - after) / bend) if bend > 0 else 0.0

@@ -35,12 +35,10 @@ class ChannelSquares(NamedTuple):
     own: Integers
     parts: Floats
 
-    def missed(self, beta: Floats, some: Integers | slice = slice(None)) -> Floats:
+    def missed(self, beta: Floats, some: Integers) -> Floats:
         """Residual squares of some parts (k,) with parameters (k, r, ...), (k, ...)."""
         gap = np.append(-beta[:, self.own[:-1]], np.ones_like(beta[:, :1]), axis=1)
-        table = gap.reshape(len(gap), gap.shape[1], -1)
-        squares = ((self.parts[some] @ table) * table).sum(axis=1).clip(0)
-        return squares.reshape(len(gap), *gap.shape[2:])
+        return ((self.parts[some] @ gap) * gap).sum(axis=1).clip(0)
 
 
 @dataclass(frozen=True, eq=False)

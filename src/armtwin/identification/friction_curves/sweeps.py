@@ -102,12 +102,12 @@ def _halves(q: Floats, v: Floats, tau: Floats, one: slice, other: slice) -> Iter
     fastest = max(there[0].max(), -back[0].min())
     speed = 0.5 * (there[0] - back[0])
     alike = np.abs(there[0] + back[0]) < ALIKE * fastest
-    every = np.stack([speed, 0.5 * (there[1] - back[1]), 0.5 * (there[1] + back[1])])
+    every = (speed, 0.5 * (there[1] - back[1]), 0.5 * (there[1] + back[1]))
     edges = np.geomspace(SLOW_SHARE * fastest, fastest, BINS + 1)
     for low_edge, high_edge in itertools.pairwise(edges):
         inside = alike & (speed >= low_edge) & (speed < high_edge)
         if inside.any():
-            yield every[:, inside].mean(axis=1)
+            yield np.array([values[inside].mean() for values in every])
 
 
 def _along(q: Floats, v: Floats, tau: Floats, half_cycle: slice, places: Floats) -> TwoArrays:

@@ -72,16 +72,6 @@ def _response(poles: Poles, numerator: Values, x: Floats, rate: float) -> Floats
     return lfilter(b, a, x, axis=0)
 
 
-def after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
-    """H x, of signals (m, ...)."""
-    return _response(poles, (1.0, 0.0, 0.0), x, rate)
-
-
-def integrate_after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
-    """H ∫x, of a signal (m,)."""
-    return _response(poles, (1.0, 0.0), x, rate)
-
-
 def respond_to_encoder(poles: Poles, x: Floats, rate: float) -> Floats:
     """F x: response of a position loop to an additive signal of its encoder, (m,)."""
     if poles.p0 == 0 and poles.p1 < NO_POLE:
@@ -114,8 +104,8 @@ def columns(drive: DriveSignals, poles: Poles, sign_speed: float, late: float = 
     torque = drive.torque - drive.torque[0]
     smooth_sign = np.tanh(drive.v / sign_speed)
     given = np.stack([speed, drive.q, drive.a, smooth_sign, torque], axis=1)
-    filtered = after_loop(poles, given - given[0], rate)
-    load = integrate_after_loop(poles, torque, rate)
+    filtered = _response(poles, (1.0, 0.0, 0.0), given - given[0], rate)  # H x
+    load = _response(poles, (1.0, 0.0), torque, rate)  # H ∫τ
     return np.column_stack([load, filtered, drive.v])
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.estimate import Noise, student
-from armtwin.identification.fitting.parabola import find_trough
+from armtwin.identification.fitting.parabola import shift_to_vertex
 from armtwin.identification.fitting.separable import Shapes, fit_separable, solve
 from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
 from armtwin.logs.log import Log
@@ -117,7 +117,7 @@ def find_period(log: Log) -> float:
     end = first
     while end + 1 < len(correlation) and correlation[end + 1] > correlation[end]:
         end += 1
-    return find_trough(-correlation, end) * step
+    return (end + shift_to_vertex(-correlation, end)) * step
 
 
 def _not_repeated(log: Log) -> ArmtwinError:

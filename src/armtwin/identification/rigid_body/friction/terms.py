@@ -108,8 +108,11 @@ class Host:
 
     @cached_property
     def _dry_law(self) -> Law:
-        """Dry friction of its law as one term of coefficient zero."""
-        return _dry_shape(self.element.law)
+        """Dry friction of its law as one term of coefficient zero; a constant if it is not one."""
+        law = self.element.law
+        if isinstance(law, GearPair | GearedJoint | RollerBearing):
+            return Drop(0.0, law.speed, law.exponent)
+        return Coulomb(0.0)
 
     def _build_term(self, ending: str, law: Law, distance: float | None, damped: bool) -> Term:
         host = self.element
@@ -151,13 +154,6 @@ class Host:
             if key in law.dry and size > most:
                 best, most = f"{self.element.name}.{key}", float(size)
         return best
-
-
-def _dry_shape(law: Law) -> Law:
-    """Dry friction of a law as one term of coefficient zero; a constant where it is not one."""
-    if isinstance(law, GearPair | GearedJoint | RollerBearing):
-        return Drop(0.0, law.speed, law.exponent)
-    return Coulomb(0.0)
 
 
 def find_hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
