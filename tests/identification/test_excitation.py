@@ -18,6 +18,7 @@ from armtwin.identification.excitation.information import (
 )
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.fitting.regularisation import fit_regularised
+from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
@@ -127,7 +128,7 @@ def test_limits_are_kept_on_a_grid_ten_times_denser(robot, designed):
     bounds = Bounds.of(robot, plan, Cell())
     times = np.linspace(0, plan.period, round(10 * plan.period * designed.rate) + 1)
     dense = designed.series.at(times)
-    use = bounds.use(dense, bounds.needed(dense))
+    use = bounds.use(dense, whole_torque(robot, *dense))
     assert use.largest <= 1.0
     assert use.nearest >= plan.clearance
     assert use.largest > 0.9  # and are used

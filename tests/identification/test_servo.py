@@ -7,7 +7,7 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.curves import scale_of, tabulate
 from armtwin.identification.servo.encoder_offset import estimate_encoder_offset
-from armtwin.identification.servo.friction_in_loop import LoopFriction, Loops, friction_of_motion
+from armtwin.identification.servo.friction_in_loop import LoopFriction, friction_of_motion
 
 RATE = 250.0
 DURATION = 20.0
@@ -228,7 +228,6 @@ def test_the_gains_of_a_torque_loop_are_found(follower):
 
 def test_friction_in_a_loop_holds_a_slow_drive_and_brakes_a_fast_one():
     law = Coulomb(level=3.0)
-    one = np.ones(1)
     friction = LoopFriction(
         rows=np.ones((1, 1)),
         curves=np.stack([tabulate(law, 10.0)] * 2)[None],
@@ -237,7 +236,7 @@ def test_friction_in_a_loop_holds_a_slow_drive_and_brakes_a_fast_one():
         offset=np.zeros(1),
     )
     # a pure velocity loop, θ_I = 0.1: friction of 3 N m takes 0.3 rad/s, or what there is
-    loops = Loops(lag=0 * one, p1=0 * one, p0=0 * one, load=0.1 * one)
+    loops = np.array([[0.0], [0.0], [0.0], [0.1]])
     speed = np.linspace(-1, 1, 401)[:, None]
     torque = friction_of_motion(friction, loops, speed, RATE)
     assert torque[5:-5] == pytest.approx(np.clip(10 * speed[5:-5], -3, 3), abs=0.05)

@@ -64,7 +64,7 @@ class JointResponse:
         if known is None:
             return {**record, **empty}
         gain = float(known.magnitude[0])
-        top = int(np.argmax(known.magnitude))
+        top = np.argmax(known.magnitude)
         below = np.flatnonzero(known.magnitude < HALF_POWER * gain)
         record |= {
             "gain": gain,

@@ -14,6 +14,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.separable import mean_of
+from armtwin.identification.resampling import step_of
 from armtwin.maths.batch import Floats, Pair
 
 SAME_SLOPE = 1e-3  # relative change of a ramp's slope that begins another
@@ -70,8 +71,7 @@ def no_load_flow(test: RampTest, leakage: float, settling: float = 0.1) -> FlowE
         leakage: Speed lost per force.
         settling: Time after which a ramp is steady [s].
     """
-    step = float(np.median(np.diff(test.time)))
-    skipped = round(settling / step)
+    skipped = round(settling / step_of(test.time))
     wanted = test.speed + leakage * test.force
     points = []
     for start, stop in ramps(test.setpoint):
@@ -93,7 +93,7 @@ def no_load_flow(test: RampTest, leakage: float, settling: float = 0.1) -> FlowE
 def ramps(setpoint: Floats) -> list[tuple[int, int]]:
     """First and last sample of each stretch of a steady slope that is not level."""
     slope = np.diff(setpoint)
-    largest = float(np.abs(slope).max(initial=0.0))
+    largest = np.abs(slope).max(initial=0.0)
     bends = np.flatnonzero(np.abs(np.diff(slope)) > SAME_SLOPE * largest) + 1
     edges = [0, *bends.tolist(), len(slope)]
     found = []

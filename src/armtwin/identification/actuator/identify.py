@@ -13,7 +13,12 @@ from armtwin.files.reading import check_format
 from armtwin.files.writing import to_tables
 from armtwin.identification.actuator.flow import no_load_flow
 from armtwin.identification.actuator.records import ActuatorBench, actuator_bench
-from armtwin.identification.actuator.response_fit import FrequencyBand, fit_actuator, oil_response
+from armtwin.identification.actuator.response_fit import (
+    NAMES,
+    FrequencyBand,
+    fit_actuator,
+    oil_response,
+)
 from armtwin.identification.actuator.result import (
     ActuatorIdentification,
     ActuatorParameter,
@@ -28,14 +33,6 @@ from armtwin.robot.formats.reading import describe
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import FORMAT, Description
 
-UNITS = {
-    "compliance": "m/N",
-    "leakage": "m/(N s)",
-    "viscous": "N s/m",
-    "valve_frequency": "rad/s",
-    "valve_damping": "1",
-    "delay": "s",
-}
 IN_RADIANS = np.array([2 * np.pi, 1.0, 1.0])  # of frequency [Hz], damping and delay of a valve
 
 
@@ -63,7 +60,7 @@ def identify_actuator(
         tests.append(bench.noise_test(log, float(mass)))
     fit = fit_actuator(tests, band)
     origins = tuple(log.origin for log in logs)
-    found = _tabulate_parameters(bench, tuple(UNITS), fit.estimate)
+    found = _tabulate_parameters(bench, NAMES, fit.estimate)
     changed = _with_numbers(bench, found, f"identified: noise with {len(logs)} weights")
     return ActuatorIdentification(
         robot, changed, fit, tuple(float(mass) for mass in weights), origins, found
@@ -117,34 +114,18 @@ def identify_flow(robot: Robot, log: Log, *, settling: float = 0.1) -> FlowIdent
 def _tabulate_parameters(
     bench: ActuatorBench, names: Names, found: ParameterEstimate
 ) -> tuple[ActuatorParameter, ...]:
-    oil, valve = bench.cylinder.circuit.oil, bench.cylinder.circuit.valve
-    had = {
-        "compliance": oil.compliance,
-        "leakage": oil.leakage,
-        "viscous": bench.viscous,
-        "valve_frequency": valve.frequency,
-        "valve_damping": valve.damping,
-        "delay": valve.delay,
-    }
     numbers = np.array([found.values, found.std, found.half_width]).T.tolist()
     rows = []
     for name, three in zip(names, numbers, strict=True):
-        rows.append(ActuatorParameter(name, UNITS[name], float(had[name]), *three))
+        _, unit, had = bench.parameters[name]
+        rows.append(ActuatorParameter(name, unit, had, *three))
     return tuple(rows)
 
 
 def _with_numbers(bench: ActuatorBench, found: Sequence[ActuatorParameter], source: str) -> Robot:
     """The robot with numbers of its actuator replaced."""
-    circuit = f"hydraulic.{bench.cylinder.name}"
-    keys = {
-        "compliance": f"{circuit}.compliance",
-        "leakage": f"{circuit}.leakage",
-        "viscous": f"friction.{bench.friction}.viscous",
-        "valve_frequency": f"{circuit}.valve.frequency",
-        "valve_damping": f"{circuit}.valve.damping",
-        "delay": f"{circuit}.valve.delay",
-    }
-    return _set_values(bench.robot, {keys[row.name]: row.value for row in found}, source)
+    values = {bench.parameters[row.name][0]: row.value for row in found}
+    return _set_values(bench.robot, values, source)
 
 
 def _set_values(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:

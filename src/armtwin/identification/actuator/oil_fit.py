@@ -121,7 +121,7 @@ def _table(
 def compliance_of_each(mass: ArrayLike, frequency: ArrayLike) -> Floats:
     """1 / (M ω²) of each weight, (m,) [m/N]."""
     masses, frequencies = np.asarray(mass, float), np.asarray(frequency, float)
-    return np.asarray(1 / (masses * (2 * np.pi * frequencies) ** 2))
+    return 1 / (masses * (2 * np.pi * frequencies) ** 2)
 
 
 def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:

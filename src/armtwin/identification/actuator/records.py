@@ -42,6 +42,20 @@ class ActuatorBench:
     viscous: float
 
     @property
+    def parameters(self) -> dict[str, tuple[str, str, float]]:
+        """Key in the robot file, unit and value of each parameter."""
+        oil, valve = self.cylinder.circuit.oil, self.cylinder.circuit.valve
+        path = f"hydraulic.{self.cylinder.name}"
+        return {
+            "compliance": (f"{path}.compliance", "m/N", oil.compliance),
+            "leakage": (f"{path}.leakage", "m/(N s)", oil.leakage),
+            "viscous": (f"friction.{self.friction}.viscous", "N s/m", self.viscous),
+            "valve_frequency": (f"{path}.valve.frequency", "rad/s", valve.frequency),
+            "valve_damping": (f"{path}.valve.damping", "1", valve.damping),
+            "delay": (f"{path}.valve.delay", "s", valve.delay),
+        }
+
+    @property
     def mass(self) -> float:
         """What the piston moves [kg]."""
         return float(self.robot.mass_matrix(np.zeros(1))[0, 0])
@@ -56,7 +70,7 @@ class ActuatorBench:
         seen = CubicSpline(log.time, place)(earlier)
         asked = self.servo.gain[0] * self.servo.sensor_gain[0] * (wanted - seen)
         limit = self.cylinder.circuit.valve.current_limit
-        return np.asarray(np.clip(asked, -limit, limit))
+        return np.clip(asked, -limit, limit)
 
     def speed(self, log: Log) -> Floats:
         """Speed of the piston, (m,) [m/s]."""

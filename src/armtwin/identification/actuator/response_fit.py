@@ -99,7 +99,7 @@ def small_signal(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
     s = 2j * np.pi * frequency
     spool = s / valve
     oil = oil_response(values[:3], mass, frequency)
-    return np.asarray(oil * np.exp(-s * delay) / (spool**2 + 2 * valve_damping * spool + 1))
+    return oil * np.exp(-s * delay) / (spool**2 + 2 * valve_damping * spool + 1)
 
 
 def oil_response(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
@@ -114,7 +114,7 @@ def oil_response(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
     """
     compliance, leakage, viscous = values
     s = 2j * np.pi * frequency
-    return np.asarray(1 / (1 + (compliance * s + leakage) * (mass * s + viscous)))
+    return 1 / (1 + (compliance * s + leakage) * (mass * s + viscous))
 
 
 class SmallSignalModel:
@@ -139,7 +139,7 @@ class SmallSignalModel:
         through = self.spectrum * small_signal(values, self.mass, self.frequency)
         speed = np.fft.irfft(through, self.size)[: self.count]
         crossed = (np.conj(self.given) * self.cut.spectra(speed)).sum(axis=0)
-        return np.asarray((crossed / self.power)[self.inside])
+        return (crossed / self.power)[self.inside]
 
 
 def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) -> ActuatorFit:
@@ -210,7 +210,7 @@ def fit_responses(
 
 def _select_coherent(response: FrequencyResponse) -> Flags:
     """Frequencies at which a response is known."""
-    kept = np.asarray(response.coherence >= LEAST_COHERENCE)
+    kept = response.coherence >= LEAST_COHERENCE
     if kept.sum() < len(NAMES):
         raise ArmtwinError(
             f"a response must have a coherence of {LEAST_COHERENCE:g} at {len(NAMES)} or more "
@@ -223,9 +223,9 @@ def _guess_start(tests: Sequence[NoiseTest], known: Sequence[FrequencyResponse])
     """Where the search begins: the peak of each response gives a compliance."""
     compliance = []
     for test, response in zip(tests, known, strict=True):
-        peak = response.frequency[int(np.argmax(response.magnitude))]
+        peak = response.frequency[np.argmax(response.magnitude)]
         compliance.append(1 / (test.mass * (2 * np.pi * peak) ** 2))
     middle = float(np.median(compliance))
-    mass = float(np.median([test.mass for test in tests]))
+    mass = np.median([test.mass for test in tests])
     leakage = DAMPING * np.sqrt(middle / mass)
     return np.array([middle, leakage, VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY])

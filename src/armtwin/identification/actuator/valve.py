@@ -94,7 +94,7 @@ def spool_gain(values: Floats, frequency: Floats) -> np.ndarray:
     natural, damping, delay = values
     share = 1j * frequency / natural
     late = np.exp(-2j * np.pi * frequency * delay)
-    return np.asarray(late / (share**2 + 2 * damping * share + 1))
+    return late / (share**2 + 2 * damping * share + 1)
 
 
 def fit_valve(response: FrequencyResponse) -> ValveFit:
@@ -111,7 +111,7 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
             f"frequencies, got {len(known.frequency)}"
         )
     size = of_neighbours(known.magnitude)  # the largest of many would be one that errs upwards
-    top = int(np.argmax(size))
+    top = np.argmax(size)
     peak = float(known.frequency[top])
     low = known.frequency <= LEVEL * peak
     level = float(np.median(size[low] if low.any() else size[:1]))

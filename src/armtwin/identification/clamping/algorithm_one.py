@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from armtwin.identification.clamping.curves import (
     ClampingCurve,
     flat_interval,
-    flat_width,
     line,
     moving_average,
+    passes_zero,
     without_outliers,
 )
 from armtwin.identification.clamping.estimate import TransmissionEstimate, named
@@ -64,7 +64,7 @@ def separate_curves(q: Floats, tau: Floats) -> SeparatedCurves | str:
     channel = np.rint((q - low) / width).astype(np.int64)
     above, lines = _split_at_lines(channel, tau)
     cut = round(ENDS * RESOLUTION)
-    angles: Floats = np.asarray(low + np.arange(cut, RESOLUTION - cut) * width, dtype=np.float64)
+    angles = low + np.arange(cut, RESOLUTION - cut, dtype=np.float64) * width
     curves, outliers = [], 0
     for side, flags in (("upper", above), ("lower", ~above)):
         found = _curve(channel[flags], tau[flags], cut)
@@ -100,7 +100,7 @@ def _channel_means(channel: NDArray[np.int64], tau: Floats) -> Floats:
     counts = np.bincount(channel, minlength=RESOLUTION)
     sums = np.bincount(channel, weights=tau, minlength=RESOLUTION)
     with np.errstate(invalid="ignore"):
-        return np.asarray(sums / counts)
+        return sums / counts
 
 
 def _curve(channel: NDArray[np.int64], tau: Floats, cut: int) -> tuple[Floats, int] | None:
@@ -120,7 +120,7 @@ def _curve(channel: NDArray[np.int64], tau: Floats, cut: int) -> tuple[Floats, i
             kept[here] = without_outliers(channel[here].astype(np.float64), tau[here], OUTLIER)
     means = _channel_means(channel[kept], tau[kept])
     held = np.flatnonzero(np.isfinite(means))
-    torques = np.asarray(np.interp(np.arange(cut, RESOLUTION - cut), held, means[held]))
+    torques = np.interp(np.arange(cut, RESOLUTION - cut), held, means[held])
     return torques, int((~kept).sum())
 
 
@@ -129,7 +129,6 @@ BEGINNING = 0.05  # share of the samples at the start that is removed
 SPREAD = 0.25  # of their mean by which four springs of one transmission may differ
 UNEVEN = 0.35  # of its mean by which the distance of the curves may vary, standard deviation
 STRAY, STRAYS = 0.5, 0.02  # share of the friction from its curve, and of the samples so far from it
-BEYOND = 0.1  # share of the spring's torque that must lie on either side of zero
 AVERAGED = 100  # channels of the moving average with which strays are compared
 NOT_CENTRED = (
     "the torque of the spring is not centred on zero, where the backlash lies: backlash not "
@@ -159,7 +158,8 @@ class CurveParts:
     @property
     def width(self) -> float:
         """The backlash [rad]."""
-        return flat_width(self.curve, self.backlash)
+        start, stop = self.backlash or (0, 0)
+        return self.curve.step * (stop - start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +231,7 @@ def identify_from_curves(upper: ClampingCurve, lower: ClampingCurve, name: str) 
 
 def is_centred(upper: ClampingCurve, lower: ClampingCurve) -> bool:
     """Whether the mean of both curves, the spring's torque, passes zero well inside."""
-    spring = 0.5 * (upper.tau + lower.tau)
-    low, high = float(spring.min()), float(spring.max())
-    margin = BEYOND * (high - low)
-    return low < -margin and high > margin
+    return passes_zero(0.5 * (upper.tau + lower.tau))
 
 
 def _share_of_strays(q: Floats, tau: Floats, upper: ClampingCurve, lower: ClampingCurve) -> float:

@@ -116,31 +116,18 @@ def steps_of_two(two: AlgorithmTwo) -> Blocks:
     if two.folded is None or two.upper is None or two.onto is None:
         return
     onto, upper = two.onto, _build_layer("upper", two.upper, 0)
-    charts = (
-        Chart(
-            "The lower curve moved so that the middles of the gaps coincide",
-            ANGLE,
-            TORQUE,
-            (upper, _build_layer("lower, moved", onto.displaced, 1)),
-        ),
-        Chart(
-            "Moved up by the mean distance",
-            ANGLE,
-            TORQUE,
-            (upper, _build_layer("lower, moved", onto.lifted, 1)),
-        ),
-        Chart("Both merged to one", ANGLE, TORQUE, (_build_layer("merged", onto.merged, 0),)),
-        Chart(
-            "Cut in the middle and folded",
-            Axis("angle from the middle", "rad"),
-            TORQUE,
-            (
-                _build_layer("folded", two.folded, 0),
-                Rule(float(two.flat * two.folded.step), "half of the backlash", on="x"),
-            ),
-        ),
-    )
-    yield Multiples(charts, columns=2, shared="")
+    moved = "The lower curve moved so that the middles of the gaps coincide"
+    pictures: dict[str, tuple[Layer, ...]] = {
+        moved: (upper, _build_layer("lower, moved", onto.displaced, 1)),
+        "Moved up by the mean distance": (upper, _build_layer("lower, moved", onto.lifted, 1)),
+        "Both merged to one": (_build_layer("merged", onto.merged),),
+    }
+    charts = [Chart(title, ANGLE, TORQUE, layers) for title, layers in pictures.items()]
+    half = Rule(float(two.flat * two.folded.step), "half of the backlash", on="x")
+    from_middle = Axis("angle from the middle", "rad"), TORQUE
+    folded = (_build_layer("folded", two.folded), half)
+    charts.append(Chart("Cut in the middle and folded", *from_middle, folded))
+    yield Multiples(tuple(charts), columns=2, shared="")
 
 
 def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Blocks:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armtwin.identification.resampling import runs_of
 from armtwin.maths.batch import Flags, Floats, Pair
 
 FLAT = 0.5  # share of the overall slope below which a curve is flat: half way to none
 WINDOWS = (0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12)  # of a curve's positions
 CALM = 0.1  # share of the overall slope that the noise may have: a fifth of the threshold
 INSIDE = 0.1  # share of the positions at each end in which no gap is looked for
+BEYOND = 0.1  # share of the spring's torque that must lie on either side of zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ def moving_average(x: Floats, window: int) -> Floats:
     sums = np.concatenate([[0.0], np.cumsum(x)])
     at = np.arange(count)
     reach = np.minimum(half, np.minimum(at, count - 1 - at))
-    return np.asarray((sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1))
+    return (sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1)
 
 
 def line(x: Floats, y: Floats) -> Pair:
@@ -95,18 +97,6 @@ def line(x: Floats, y: Floats) -> Pair:
     return slope, float(y.mean()) - slope * centre
 
 
-def longest_run(flags: Flags) -> tuple[int, int] | None:
-    """First and one after the last of the longest sequence of true, None if there is none."""
-    if not flags.any():
-        return None
-    framed = np.concatenate([[0], flags.astype(np.int64), [0]])
-    edges = np.diff(framed)
-    starts = np.flatnonzero(edges == 1)
-    stops = np.flatnonzero(edges == -1)
-    longest = int(np.argmax(stops - starts))
-    return int(starts[longest]), int(stops[longest])
-
-
 def flat_interval(curve: ClampingCurve) -> tuple[int, int] | None:
     """The longest interval whose slope is below a share of the overall one; None if there is none.
 
@@ -116,10 +106,7 @@ def flat_interval(curve: ClampingCurve) -> tuple[int, int] | None:
     ends = round(INSIDE * len(flat))
     flat[:ends] = False
     flat[len(flat) - ends :] = False
-    found = longest_run(flat)
-    if found is None:
-        return None
-    start, stop = found
+    start, stop = max(runs_of(flat), key=lambda run: run[1] - run[0], default=(0, 0))
     if stop - start < 2:
         return None
     while curve.part(start, stop).slope < 0 and (start > 0 or stop < len(curve.q)):
@@ -127,16 +114,16 @@ def flat_interval(curve: ClampingCurve) -> tuple[int, int] | None:
     return start, stop
 
 
-def flat_width(curve: ClampingCurve, interval: tuple[int, int] | None) -> float:
-    """Length of an interval of positions [rad]."""
-    if interval is None:
-        return 0.0
-    return curve.step * (interval[1] - interval[0])
+def passes_zero(spring: Floats) -> bool:
+    """Whether a spring's torque lies well on both sides of zero, where the backlash is."""
+    low, high = float(spring.min()), float(spring.max())
+    margin = BEYOND * (high - low)
+    return low < -margin and high > margin
 
 
 def without_outliers(x: Floats, y: Floats, factor: float) -> Flags:
     """Points at most `factor` standard deviations from their straight line."""
     slope, start = line(x, y)
     away = y - (start + slope * x)
-    deviation = float(away.std())
+    deviation = away.std()
     return np.abs(away) <= factor * deviation + 1e-300

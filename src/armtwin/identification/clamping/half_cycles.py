@@ -10,7 +10,7 @@ Ref: [Soder-Hoorn 2015, section 4.3]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import compress, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +60,8 @@ def select_whole(q: Floats, found: list[HalfCycle]) -> list[HalfCycle]:
     """Half-cycles that go from one turning region to the other; the partial ones are left out."""
     if not found:
         return []
-    travels = [part.travel(q) for part in found]
-    usual = float(np.median(travels))
-    whole = []
-    for part, travel in zip(found, travels, strict=True):
-        if travel >= WHOLE * usual:
-            whole.append(part)
-    return whole
+    travels = np.array([part.travel(q) for part in found])
+    return list(compress(found, travels >= WHOLE * np.median(travels)))
 
 
 def _signs(q: Floats) -> NDArray[np.int64]:

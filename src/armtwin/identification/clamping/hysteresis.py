@@ -17,7 +17,7 @@ Ref: [Soder-Hoorn 2015, fig. 3.1, 4.1], [Dahl 1968]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -58,14 +58,8 @@ class Turns:
     def only(self, kept: Flags) -> Turns:
         """The chosen samples, half-cycles renumbered."""
         _, number = np.unique(self.number[kept], return_inverse=True)
-        return Turns(
-            self.q[kept],
-            self.tau[kept],
-            self.direction[kept],
-            self.since[kept],
-            number.astype(np.int64),
-            self.rows[kept],
-        )
+        chosen = Turns(*(values[kept] for values in vars(self).values()))
+        return replace(chosen, number=number.astype(np.int64))
 
 
 def turns_of(q: Floats, tau: Floats, found: list[HalfCycle]) -> Turns:
@@ -137,13 +131,13 @@ def _parts(theta: Floats, turns: Turns) -> _Parts:
 
 def torque_of(theta: Floats, turns: Turns) -> Floats:
     """Torque of the curve at the angle of each sample, (m,) [N m]."""
-    return np.asarray(turns.tau - _parts(theta, turns).away)
+    return turns.tau - _parts(theta, turns).away
 
 
 def distances(theta: Floats, turns: Turns) -> Floats:
     """Distance of each sample from the curve, as a torque on its straight part, (m,) [N m]."""
     parts = _parts(theta, turns)
-    return np.asarray(parts.away / parts.across)
+    return parts.away / parts.across
 
 
 def slopes_of_distances(theta: Floats, turns: Turns) -> Floats:
@@ -166,4 +160,4 @@ def slopes_of_distances(theta: Floats, turns: Turns) -> Floats:
     steepness[:, FRICTION] = upright
     steepness[:, BENDING] = F * upright * (p.way / bending - 1) / bending
     turning = 0.5 * p.away * p.steepness / p.across**3
-    return np.asarray(-curve / p.across[:, None] - turning[:, None] * steepness)
+    return -curve / p.across[:, None] - turning[:, None] * steepness

@@ -8,11 +8,12 @@ repeated. Half-cycles are the blocks of its deviations.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 
-from armtwin.identification.clamping.algorithm_one import BEYOND, NOT_CENTRED
-from armtwin.identification.clamping.curves import line
+from armtwin.identification.clamping.algorithm_one import NOT_CENTRED
+from armtwin.identification.clamping.curves import line, passes_zero
 from armtwin.identification.clamping.estimate import TransmissionEstimate, named
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.hysteresis import (
@@ -74,14 +75,13 @@ def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> Least
         )
         return LeastSquares(TransmissionEstimate(NAME, refused=sentence))
     turn, torque = float(np.ptp(q)), float(np.ptp(tau))
-    scaled = _normalise(turns, turn, torque)
-    kept = np.ones(len(scaled.q), dtype=bool)
+    scaled = replace(turns, q=turns.q / turn, tau=turns.tau / torque, since=turns.since / turn)
     theta, gap = _fit(scaled)
     outliers = _far_half_cycles(theta, scaled)
-    if outliers:
-        kept = ~np.isin(scaled.number, outliers)
-        theta, gap = _fit(scaled.only(kept))
+    kept = ~np.isin(scaled.number, outliers)
     used = scaled.only(kept)
+    if outliers:
+        theta, gap = _fit(used)
     size = np.array([torque / turn, turn, torque, turn, torque, turn])
     residual = distances(theta, used) * torque
     sizes = size[FREE if gap else FREE_WITHOUT_GAP]
@@ -90,60 +90,34 @@ def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> Least
     return LeastSquares(found, theta * size, turns.only(kept), residual, tuple(outliers))
 
 
-def _normalise(turns: Turns, turn: float, torque: float) -> Turns:
-    """The samples with the whole turn and the whole torque as units."""
-    return Turns(
-        turns.q / turn,
-        turns.tau / torque,
-        turns.direction,
-        turns.since / turn,
-        turns.number,
-        turns.rows,
-    )
-
-
 def _fit(turns: Turns) -> tuple[Floats, bool]:
     """The best parameters, and whether the curve passes the gap at all."""
     first = _first_guess(turns)
-    gap = _passes_zero(first, turns)
+    gap = passes_zero(first[STIFFNESS] * (turns.q - first[CENTRE]))
     free = FREE if gap else FREE_WITHOUT_GAP
     starts = STARTS if gap else (0.0,)
     thinned = np.zeros(len(turns.q), dtype=bool)
     thinned[:: max(1, len(turns.q) // THINNED)] = True
     few = turns.only(thinned)
-    best, least = first, np.inf
+    tried = []
     for backlash in starts:
         start = first.copy()
         start[BACKLASH] = backlash
-        theta, cost = _search(start, free, few)
-        if cost < least:
-            best, least = theta, cost
-    best, _ = _search(best, free, turns)
-    return best, gap
+        tried.append(_search(start, free, few))
+    best, _ = min(tried, key=itemgetter(1))
+    return _search(best, free, turns)[0], gap
 
 
 def _first_guess(turns: Turns) -> Floats:
     """Parameters of straight lines through rising and decreasing samples, small gap."""
     rising = turns.direction > 0
-    slopes, starts = [], []
-    for flags in (rising, ~rising):
-        slope, start = line(turns.q[flags], turns.tau[flags])
-        slopes.append(slope)
-        starts.append(start)
     middle = float(turns.q.mean())
-    K = max(float(np.mean(slopes)), 1e-3)
-    up, down = (start + slope * middle for slope, start in zip(slopes, starts, strict=True))
+    lines = [line(turns.q[flags], turns.tau[flags]) for flags in (rising, ~rising)]
+    K = max(float(np.mean([slope for slope, _ in lines])), 1e-3)
+    up, down = (start + slope * middle for slope, start in lines)
     F = max(0.5 * (up - down), 1e-3)
     centre = middle - 0.5 * (up + down) / K
     return np.array([K, 0.0, F, centre, 0.0, 5 * SHORTEST_BENDING])
-
-
-def _passes_zero(theta: Floats, turns: Turns) -> bool:
-    """Whether the spring's torque lies on both sides of zero, where a gap would show."""
-    spring = theta[STIFFNESS] * (turns.q - theta[CENTRE])
-    low, high = float(spring.min()), float(spring.max())
-    margin = BEYOND * (high - low)
-    return low < -margin and high > margin
 
 
 def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float]:
@@ -192,7 +166,7 @@ def _spread(x: Floats) -> float:
 
 def _soft(x: Floats, scale: float) -> Floats:
     """Squares up to the scale, straight beyond."""
-    return np.asarray(2 * scale**2 * (np.sqrt(1 + (x / scale) ** 2) - 1))
+    return 2 * scale**2 * (np.sqrt(1 + (x / scale) ** 2) - 1)
 
 
 def _far_half_cycles(theta: Floats, turns: Turns) -> list[int]:
@@ -201,7 +175,7 @@ def _far_half_cycles(theta: Floats, turns: Turns) -> list[int]:
     sizes = np.empty(turns.count)
     for k in range(turns.count):
         sizes[k] = np.sqrt(np.mean(away[turns.number == k] ** 2))
-    usual = float(np.median(sizes))
+    usual = np.median(sizes)
     far = np.flatnonzero(sizes > FAR * usual)
     if turns.count - len(far) < max(LEAST_TURNS, turns.count / 2):
         return []

@@ -10,6 +10,7 @@ Ref: [Soder-Hoorn 2015, section 4.3, Algorithm II]
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -106,10 +107,8 @@ def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCyc
     judged = []
     for part, outcome in outcomes.items():
         own = cut.get(part)
-        if own is None:
-            judged.append(HalfCycleOutcome(part, outcome))
-        else:
-            judged.append(HalfCycleOutcome(part, outcome, len(own.q), own.slope))
+        numbers = () if own is None else (len(own.q), own.slope)
+        judged.append(HalfCycleOutcome(part, outcome, *numbers))
     return Sides(tuple(used["upper"]), tuple(used["lower"]), tuple(judged))
 
 
@@ -135,17 +134,12 @@ def _piece(q: Floats, tau: Floats, part: HalfCycle) -> CurvePiece | None:
 
 def _split_sides(pieces: list[CurvePiece]) -> tuple[list[CurvePiece], list[CurvePiece]]:
     """Half-cycles whose line lies above and below the mean at the middle of all positions."""
-    upper: list[CurvePiece] = []
-    lower: list[CurvePiece] = []
     if not pieces:
-        return upper, lower
+        return [], []
     middle = float(np.mean(np.concatenate([piece.q for piece in pieces])))
-    torques = [piece.start + piece.slope * middle for piece in pieces]
-    mean = float(np.mean(torques))
-    for piece, torque in zip(pieces, torques, strict=True):
-        side = upper if torque > mean else lower
-        side.append(piece)
-    return upper, lower
+    torques = np.array([piece.start + piece.slope * middle for piece in pieces])
+    above = torques > torques.mean()
+    return list(compress(pieces, above)), list(compress(pieces, ~above))
 
 
 def _reject_outliers(pieces: list[CurvePiece]) -> list[CurvePiece]:
@@ -156,9 +150,4 @@ def _reject_outliers(pieces: list[CurvePiece]) -> list[CurvePiece]:
     away = np.abs(lines - lines.mean(axis=0))
     rounding = 1e-9 * np.abs(lines).max(axis=0)  # lines that agree to it have no outliers
     most = LINE_OUTLIER * lines.std(axis=0) + rounding
-    near = (away <= most).all(axis=1)
-    kept = []
-    for piece, good in zip(pieces, near, strict=True):
-        if good:
-            kept.append(piece)
-    return kept
+    return list(compress(pieces, (away <= most).all(axis=1)))

@@ -46,11 +46,9 @@ class ClampingRecord:
     def gaps(self) -> list[Pair]:
         """Where the log pauses: the time at which, and for how long [s]."""
         steps = np.diff(self.time)
-        usual = float(np.median(steps))
-        found = []
-        for k in np.flatnonzero(steps > GAP * usual):
-            found.append((float(self.time[k]), float(steps[k])))
-        return found
+        usual = np.median(steps)
+        long = steps > GAP * usual
+        return list(zip(self.time[:-1][long].tolist(), steps[long].tolist(), strict=True))
 
 
 def clamping_record(

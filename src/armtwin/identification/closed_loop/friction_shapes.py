@@ -27,7 +27,7 @@ from armtwin.identification.fitting.estimate import RowNoise, assess
 from armtwin.identification.fitting.separable import ShapeParameters, bend, search, solve
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
-from armtwin.identification.rigid_body.data.preparation import prepare_identification
+from armtwin.identification.rigid_body.data.preparation import prepare_identification, silent
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.identify import identify
@@ -77,7 +77,7 @@ def fit_friction_shapes(
         recipe: Other choices.
         progress: Called with the share of the work that is done.
     """
-    say = progress or _silent
+    say = progress or silent
     chosen = replace(recipe or Recipe(), friction="file", tilt="file")
     ready = prepare_identification(
         robot,
@@ -111,10 +111,6 @@ def fit_friction_shapes(
         before=before,
         after=task.residual_of_joints(x),
     )
-
-
-def _silent(_: float) -> None:
-    """Say nothing."""
 
 
 def _search(task: _Task, start: Floats, free: Flags) -> TwoArrays:
@@ -186,29 +182,30 @@ class _Task:
         return found
 
     @cached_property
-    def _some(self) -> list[tuple[CleanLog, slice]]:
+    def _some(self) -> list[tuple[CleanLog, range]]:
         """The logs with the rows of each that are used."""
-        counts = [len(select_rows(log)) for log in self.experiment.clean]
-        every = max(1, sum(counts) // ROWS)
-        found = []
-        for log in self.experiment.clean:
-            kept = select_rows(log)
-            found.append((log, slice(kept.start, kept.stop, kept.step * every)))
-        return found
+        kept = [select_rows(log) for log in self.experiment.clean]
+        every = max(1, sum(map(len, kept)) // ROWS)
+        return [(log, rows[::every]) for log, rows in zip(self.experiment.clean, kept, strict=True)]
 
     @cached_property
     def target(self) -> Floats:
         """Torques, (m, n)."""
-        return np.concatenate([log.clean.tau[rows] for log, rows in self._some])
+        return self._gather(lambda log: log.clean.tau)
+
+    def _gather(self, of_log: Callable[[CleanLog], Floats]) -> Floats:
+        """Values of all logs at the rows that are used, (m, ...)."""
+        return np.concatenate([of_log(log)[rows] for log, rows in self._some])
 
     @cached_property
     def used(self) -> Floats:
         """1 for rows that count, else 0, (m, n)."""
-        found = []
-        for log, rows in self._some:
+
+        def moves(log: CleanLog) -> Floats:
             speed = np.abs(log.clean.v)
-            found.append((speed >= REST * speed.max(axis=0))[rows])
-        return np.concatenate(found).astype(np.float64)
+            return (speed >= REST * speed.max(axis=0)).astype(np.float64)
+
+        return self._gather(moves)
 
     @cached_property
     def rigid(self) -> Floats:
@@ -219,11 +216,9 @@ class _Task:
             for k in analyse_identifiability(self.robot).kept
             if not friction.start <= k < friction.stop
         ]
-        found = []
-        for log, rows in self._some:
-            Y = self.robot.regressor(*log.motion)[:, :, kept]
-            found.append(_filter_columns(Y, log)[rows])
-        return np.concatenate(found)
+        return self._gather(
+            lambda log: _filter_columns(self.robot.regressor(*log.motion)[:, :, kept], log)
+        )
 
     def friction(self, x: Floats) -> Floats:
         """Columns of friction with shapes x, without what is not friction, (m n, k)."""
@@ -239,14 +234,15 @@ class _Task:
 
     def _columns_of(self, number: int, law: Law) -> Floats:
         element, row = self.robot.assembly.friction[number]
-        found = []
-        for log, rows in self._some:
+
+        def of_log(log: CleanLog) -> Floats:
             q, v, _ = log.motion
             acting, columns, _ = next(friction_columns([(replace(element, law=law), row)], v, q))
             both = np.broadcast_to(acting, v.shape)[:, :, None] * columns[:, None, :]
-            found.append(_filter_columns(both, log)[rows])
-        F = self._weight(np.concatenate(found))
-        return np.asarray(F - self._projector @ (self._projector.T @ F))
+            return _filter_columns(both, log)
+
+        F = self._weight(self._gather(of_log))
+        return F - self._projector @ (self._projector.T @ F)
 
     def _weight(self, values: Floats) -> Floats:
         """Rows (m, n, ...) over their joint's deviation, those that do not count as zeros."""
@@ -257,17 +253,17 @@ class _Task:
     @cached_property
     def _projector(self) -> Floats:
         """Orthonormal columns of all that is not friction, (m n, k)."""
-        return np.asarray(np.linalg.qr(self._weight(self.rigid))[0])
+        return np.linalg.qr(self._weight(self.rigid))[0]
 
     @cached_property
     def rest(self) -> Floats:
         """The target without what is not friction, (m n,)."""
         b = self._weight(self.target[:, :, None])[:, 0]
-        return np.asarray(b - self._projector @ (self._projector.T @ b))
+        return b - self._projector @ (self._projector.T @ b)
 
     def left(self, x: Floats) -> Floats:
         """Residual with shapes x, all linear parameters fitted, (m n,)."""
-        return np.asarray(self.rest - self.friction(x) @ self.coefficients(x))
+        return self.rest - self.friction(x) @ self.coefficients(x)
 
     def residual_of_joints(self, x: Floats) -> Floats:
         """Residual rms of each joint's torque with shapes x, (n,) [N m]."""
@@ -275,7 +271,7 @@ class _Task:
         if self.sigma is not None:
             residual = residual * self.sigma
         count = np.maximum(self.used.sum(axis=0), 1.0)
-        return np.asarray(np.sqrt((residual**2).sum(axis=0) / count))
+        return np.sqrt((residual**2).sum(axis=0) / count)
 
     def coefficients(self, x: Floats) -> Floats:
         """Coefficients of friction with shapes x, everything linear fitted, (k,)."""
@@ -314,4 +310,4 @@ class _Task:
 def _filter_columns(columns: Floats, log: CleanLog) -> Floats:
     """Columns (m, n, k) through the filter of a log."""
     m, n, k = columns.shape
-    return np.asarray(filter_values(columns.reshape(m, n * k), log.how).reshape(m, n, k))
+    return filter_values(columns.reshape(m, n * k), log.how).reshape(m, n, k)

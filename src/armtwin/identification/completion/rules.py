@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -62,6 +62,8 @@ BY_REVERSALS = "slow reversals, logged finer than the turn"
 BY_SERVO = "armtwin servo with a log of q_ref and q"
 
 Step = tuple[Robot, list[AssumedNumber]]
+Assumed = tuple[float, str]  # a number, and the rule that gave it
+MotorRule = Callable[[Motor, float, str], Assumed | None]
 
 
 def source_of_rule(rule: str) -> str:
@@ -108,47 +110,49 @@ def with_friction(robot: Robot) -> Step:
 
 def with_torque_constants(robot: Robot, found: Sizes) -> Step:
     """Torque constants: largest torque over the current limit, else 1 N m/A."""
-    torque, _ = _motor_torques(robot, found)
-    motors = []
-    filled = []
-    for motor, largest in zip(robot.description.motor, torque, strict=True):
-        if motor.torque_constant is None:
-            value, rule = 1.0, in_words(CURRENTS_ARE_TORQUES)
-            if motor.current_limit:
-                value = round_for_file(largest / motor.current_limit)
-                rule = "its largest torque over its current limit"
-            motor = with_assumed(motor, rule, torque_constant=value)
-            key = f"motor.{motor.name}.torque_constant"
-            filled.append(AssumedNumber(key, value, "N m/A", rule, BY_DATA_SHEET))
-        motors.append(motor)
-    return _with_motor_groups(robot, motors), filled
+
+    def constant(motor: Motor, largest: float, _: str) -> Assumed | None:
+        if motor.torque_constant is not None:
+            return None
+        if motor.current_limit:
+            return largest / motor.current_limit, "its largest torque over its current limit"
+        return 1.0, in_words(CURRENTS_ARE_TORQUES)
+
+    return _fill_motors(robot, found, constant, "torque_constant", "N m/A", BY_DATA_SHEET)
 
 
 def with_current_limits(robot: Robot, found: Sizes) -> Step:
     """Current limits: the largest torque over the torque constant, no less than logs show."""
-    torque, rules = _motor_torques(robot, found)
-    motors = []
-    filled = []
-    for k, motor in enumerate(robot.description.motor):
-        constant = motor.torque_constant
-        if motor.current_limit is None and constant is not None:
-            value = round_for_file(torque[k] / constant)
-            motor = with_assumed(motor, rules[k], current_limit=value)
-            key = f"motor.{motor.name}.current_limit"
-            filled.append(AssumedNumber(key, value, "A", rules[k], BY_DRIVE))
+
+    def limit(motor: Motor, largest: float, rule: str) -> Assumed | None:
+        if motor.current_limit is not None or motor.torque_constant is None:
+            return None
+        return largest / motor.torque_constant, rule
+
+    return _fill_motors(robot, found, limit, "current_limit", "A", BY_DRIVE)
+
+
+def _fill_motors(
+    robot: Robot, found: Sizes, rule_of: MotorRule, key: str, unit: str, instead: str
+) -> Step:
+    """The robot with one number of its motors by a rule, where it gives one."""
+    motors, filled = [], []
+    for motor, *largest in zip(robot.description.motor, *_motor_torques(robot, found), strict=True):
+        assumed = rule_of(motor, *largest)
+        if assumed is not None:
+            value, rule = round_for_file(assumed[0]), assumed[1]
+            motor = with_assumed(motor, rule, **{key: value})
+            path = f"motor.{motor.name}.{key}"
+            filled.append(AssumedNumber(path, value, unit, rule, instead))
         motors.append(motor)
-    return _with_motor_groups(robot, motors), filled
-
-
-def _with_motor_groups(robot: Robot, motors: list[Motor]) -> Robot:
-    return robot.with_description(replace(robot.description, motor=tuple(motors)))
+    return robot.with_description(replace(robot.description, motor=tuple(motors))), filled
 
 
 def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
     """Largest torque of each motor, (motors,) [N m], and the rule: by its joint, or by the logs."""
     torque, rules = [], []
     for row, logged in zip(robot.assembly.motor_rows, found.logged, strict=True):
-        own = int(np.abs(row).argmax())
+        own = np.abs(row).argmax()
         by_joint = found.joints.torque[own] / abs(row[own])
         by_logs = MARGIN * logged
         torque.append(max(by_joint, by_logs))
@@ -190,7 +194,7 @@ def _presliding_stiffness(
 
     The travel of a row that turns faster than its joint, as a motor's, is scaled by the ratio.
     """
-    own = int(np.abs(row.weights).argmax())
+    own = np.abs(row.weights).argmax()
     ratio = abs(row.weights[own])
     slides = robot.assembly.tree.joints[own].type == "prismatic" or row.linkage is not None
     turn = ratio * (SLIDE if slides else TURN)
@@ -216,8 +220,8 @@ def _largest_dry(element: FrictionElement, fastest: float) -> float:
 
 def _row_inertia(robot: Robot, postures: Floats, row: Row) -> float:
     """Inertia that a row feels while all joints are free, 1 / (s M⁻¹ sᵀ), mean of postures."""
-    acting = row.weights * np.asarray(row.lever(postures)).reshape(-1, 1)
-    acting = np.broadcast_to(acting, postures.shape)
+    levers = np.broadcast_to(row.lever(postures), len(postures))
+    acting = row.weights * levers[:, None]
     moved = np.linalg.solve(robot.mass_matrix(postures), acting[..., None])[..., 0]
     mobility = (acting * moved).sum(axis=1)
     return float((1 / mobility).mean())
@@ -236,21 +240,15 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
             f"robot '{robot.name}': there is no rule for the servo of hydraulic drives; "
             "give a [servo.NAME] of kind proportional"
         )
-    inertias = []
-    for value in felt_inertias(robot, found.postures):
-        inertias.append(round_for_file(value))
     words = _rule_in_words(found.where)
     if bandwidth is None:
         bandwidth = float(f"{METRE_BANDWIDTH / np.sqrt(reach(robot)):.2g}")
     else:
         words["bandwidth"] = "as asked for"
-    viscous = []
-    for value in viscous_at_motors(robot, SLOW):
-        viscous.append(round_for_file(value))
     rule = ServoRule(
         bandwidth=(bandwidth,),
-        inertia=tuple(inertias),
-        friction_feedforward=tuple(viscous),
+        inertia=tuple(map(round_for_file, felt_inertias(robot, found.postures))),
+        friction_feedforward=tuple(map(round_for_file, viscous_at_motors(robot, SLOW))),
         source={key: source_of_rule(text) for key, text in words.items()},
         damping=(DAMPING,),
         integrator=(INTEGRATOR,),
@@ -273,11 +271,8 @@ def _rule_in_words(where: str) -> dict[str, str]:
 
 
 def _cascade(rule: ServoRule) -> Cascade:
-    setpoint_rate, position_rate, velocity_rate = RATES
     return Cascade(
-        setpoint_rate=setpoint_rate,
-        position_rate=position_rate,
-        velocity_rate=velocity_rate,
+        *RATES,
         source=source_of_rule("a cascade like that of other robots; the control law is not known"),
         rule=rule,
         feedback_filter=Filter("low_pass", (FEEDBACK_CORNER,)),

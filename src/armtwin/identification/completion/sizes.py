@@ -64,14 +64,14 @@ def sizes(robot: Robot, logs: Sequence[Log]) -> Sizes:
 
 def _largest(values: Floats) -> Floats:
     """Largest magnitude of each column, but for the few samples that may be noise."""
-    return np.asarray(np.percentile(np.abs(values), MOST_SAMPLES, axis=0))
+    return np.percentile(np.abs(values), MOST_SAMPLES, axis=0)
 
 
 def felt_inertias(robot: Robot, postures: Floats) -> Floats:
     """Inertia that each motor feels, diagonal of N⁻ᵀ M N⁻¹, mean of postures, (motors,) [kg m²]."""
     inverse = robot.assembly.motor_inverse
     M = robot.mass_matrix(postures).mean(axis=0)
-    return np.asarray(np.diag(inverse.T @ M @ inverse))
+    return np.diag(inverse.T @ M @ inverse)
 
 
 def viscous_at_motors(robot: Robot, speed: float) -> Floats:
@@ -86,7 +86,7 @@ def viscous_at_motors(robot: Robot, speed: float) -> Floats:
         _, viscous = split(element.law, np.array([w]))
         D += viscous[0] / w * np.outer(row.weights, row.weights)
     inverse = robot.assembly.motor_inverse
-    return np.asarray(np.diag(inverse.T @ D @ inverse))
+    return np.diag(inverse.T @ D @ inverse)
 
 
 def reach(robot: Robot) -> float:

@@ -51,7 +51,7 @@ class Use(NamedTuple):
             name = min(self.distance, key=lambda key: self.distance[key])
             return f"the distance to {name}"
         kind = max(self.shares, key=lambda key: float(self.shares[key].max(initial=0.0)))
-        k = int(np.argmax(self.shares[kind]))
+        k = np.argmax(self.shares[kind])
         names = robot.joint_names
         if kind == "drive":
             names = tuple(motor.name for motor in robot.description.motor)
@@ -94,13 +94,13 @@ class Bounds:
         sizes = joint_sizes(robot)
         unknown = ~np.isfinite(limits.velocity) & ~np.isfinite(limits.torque)
         if unknown.any():
-            joint = robot.joint_names[int(np.argmax(unknown))]
+            joint = robot.joint_names[np.argmax(unknown)]
             raise ArmtwinError(
                 f"robot '{robot.name}': {joint} has neither a speed nor a torque limit: no motion "
                 "is known to be safe; give limits.velocity in its file"
             )
         if not (half > 0).all():
-            joint = robot.joint_names[int(np.argmin(half))]
+            joint = robot.joint_names[np.argmin(half)]
             raise ArmtwinError(
                 f"robot '{robot.name}': no motion within the limits: the position limits of "
                 f"{joint} are equal"
@@ -139,11 +139,6 @@ class Bounds:
         """Whether each joint torque is that of motors, one for each joint, with limits."""
         motors, n = self.robot.assembly.motor_rows.shape
         return motors == n and bool(np.isfinite(self.drive).any())
-
-    def needed(self, motion: Shapes) -> Floats:
-        """Joint torques that a motion needs, friction included, (m, n)."""
-        torque = self.robot.inverse_dynamics(*motion)
-        return np.asarray(torque + self.robot.friction_torque(motion.v, motion.q, motion.a))
 
     def use(self, motion: Shapes, torque: Floats) -> Use:
         """How much of every limit a motion with its torques (m, n) uses."""

@@ -11,12 +11,15 @@ traced, as with a friction law that is a table, slopes are differences.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
-from armtwin.identification.rigid_body.friction.presliding import of_all_joints
+from armtwin.identification.rigid_body.friction.presliding import (
+    joint_positions,
+    of_all_joints,
+    of_coordinates,
+)
 from armtwin.maths.adjoint import pull_back
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
@@ -27,16 +30,6 @@ from armtwin.robot.robot import Robot
 
 SOFT = 0.01  # of its highest speed over which the sign of friction is smoothed
 STEP = 1e-6  # of the differences [rad, rad/s, rad/s²]
-
-
-class RegressorColumns(Protocol):
-    """Columns of a robot's independent parameters along a motion, with their slopes."""
-
-    def values(self, motion: Shapes) -> Floats:
-        """Columns Y, (m, n, r)."""
-
-    def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
-        """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +54,7 @@ class TracedColumns:
         compute(self.regressor, self._of_joints(motion), (Y,))
         kept = Y[:, :, list(analyse_identifiability(self.robot).kept)]
         coupling = self.robot.assembly.coupling
-        return kept if coupling is None else np.asarray(coupling.G.T @ kept)
+        return kept if coupling is None else coupling.G.T @ kept
 
     def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
         """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
@@ -72,21 +65,16 @@ class TracedColumns:
         weights[:, :, list(analyse_identifiability(self.robot).kept)] = spread
         dq, dv, da = np.zeros((3, m, self._joints))
         compute(self.backwards, (*self._of_joints(motion), weights), (dq, dv, da))
-        if coupling is None:
-            return Shapes(dq, dv, da)
-        return Shapes(dq @ coupling.G, dv @ coupling.G, da @ coupling.G)
+        return Shapes(*(of_coordinates(self.robot, slope) for slope in (dq, dv, da)))
 
     @property
     def _joints(self) -> int:
         return len(self.robot.assembly.arm.parent)
 
-    def _of_joints(self, motion: Shapes) -> tuple[Floats, Floats, Floats]:
+    def _of_joints(self, motion: Shapes) -> Shapes:
         """The motion of all joints, those that follow others included."""
-        coupling = self.robot.assembly.coupling
-        if coupling is None:
-            return motion.q, motion.v, motion.a
-        G = coupling.G.T
-        return motion.q @ G + coupling.c, motion.v @ G, motion.a @ G
+        speeds = (of_all_joints(self.robot, values) for values in (motion.v, motion.a))
+        return Shapes(joint_positions(self.robot, motion.q), *speeds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +86,7 @@ class DifferencedColumns:
     def values(self, motion: Shapes) -> Floats:
         """Columns Y, (m, n, r)."""
         Y = self.robot.regressor(*motion)
-        return np.asarray(Y[:, :, list(analyse_identifiability(self.robot).kept)])
+        return Y[:, :, list(analyse_identifiability(self.robot).kept)]
 
     def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
         """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
@@ -117,6 +105,9 @@ class DifferencedColumns:
         parts = [values.copy() for values in motion]
         parts[kind][:, j] += step
         return Shapes(*parts)
+
+
+RegressorColumns = TracedColumns | DifferencedColumns
 
 
 def columns_of(robot: Robot, fastest: Floats) -> RegressorColumns:

@@ -15,14 +15,16 @@ from functools import partial
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds, Use
 from armtwin.identification.excitation.columns import RegressorColumns, columns_of
 from armtwin.identification.excitation.information import Scales, Value, criterion_of, log_det_of
 from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
-from armtwin.identification.excitation.random_motion import RandomMotions
+from armtwin.identification.excitation.random_motion import RandomMotions, find_largest_share
 from armtwin.identification.excitation.result import Excitation, MotionCriteria
+from armtwin.identification.rigid_body.data.clean_log import whole_torque
+from armtwin.identification.rigid_body.data.log_checks import check_robot
+from armtwin.identification.rigid_body.data.preparation import silent
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
@@ -40,7 +42,6 @@ FIRST = ((150, 1e3),)
 THEN = ((250, 1e4), (250, 1e5))
 SETTLED = 1e-6  # relative gain of a step at which a stage of the search ends
 LEAST_AMPLITUDE = 0.7  # smallest share of a motion's amplitude after the dense check
-HALVINGS = 7
 
 Progress = Callable[[float], None]
 
@@ -67,7 +68,7 @@ class _Task:
 
     def torque(self, motion: Shapes) -> Floats:
         """Torques of a motion by the columns of the independent parameters, (m, n)."""
-        return np.asarray(self.columns.values(motion) @ self.scales.base)
+        return self.columns.values(motion) @ self.scales.base
 
     def objective(self) -> Objective:
         """What is minimised, coefficients in units of the joints' own."""
@@ -96,11 +97,9 @@ def excite(
         progress: Called with the share that is done.
     """
     chosen = plan or ExcitationPlan()
-    if not isinstance(robot, Robot):
-        kind = type(robot).__name__
-        raise ArmtwinError(f"excite needs a robot, got a {kind}; load it by at.Robot.load")
+    check_robot(robot, "excite")
     task = _task(robot, chosen, cell or Cell())
-    say = progress or (lambda share: None)
+    say = progress or silent
     objective = task.objective()
     start, tried = _best_random(task, say)
     if chosen.search == "random":
@@ -190,7 +189,7 @@ def _optimise(
             method="L-BFGS-B",
             options={"maxiter": steps, "maxcor": 20, "ftol": SETTLED},
         )
-        x = np.asarray(found.x, dtype=np.float64)
+        x = found.x
     free = x.reshape(objective.units.shape) * objective.units
     series, use = _scale_to_limits(task, FourierSeries(task.harmonics, free))
     before = sought(_normal(task, start)).value
@@ -207,18 +206,10 @@ def _scale_to_limits(task: _Task, series: FourierSeries) -> tuple[FourierSeries,
 
     def use_of(share: float) -> Use:
         motion = Shapes(*(shape @ series.scale_amplitudes(share).free for shape in shapes))
-        return task.bounds.use(motion, task.bounds.needed(motion))
+        return task.bounds.use(motion, whole_torque(task.robot, *motion))
 
     use = use_of(1.0)
     if task.bounds.kept(use):
         return series, use
-    low, high = LEAST_AMPLITUDE, 1.0
-    kept = use_of(low)
-    for _ in range(HALVINGS):
-        share = (low + high) / 2
-        use = use_of(share)
-        if task.bounds.kept(use):
-            low, kept = share, use
-        else:
-            high = share
-    return series.scale_amplitudes(low), kept
+    share = find_largest_share(LEAST_AMPLITUDE, lambda share: task.bounds.kept(use_of(share)))
+    return series.scale_amplitudes(share), use_of(share)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.excitation.plan import Criterion, ExcitationPlan, Scaling
+from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats, Pair
@@ -62,19 +62,19 @@ class Scales:
     def normal(self, Y: Floats) -> Floats:
         """N of columns (m, n, r)."""
         rows = (Y / self.torque[:, None]).reshape(-1, Y.shape[2])
-        return np.asarray(rows.T @ rows / len(Y))
+        return rows.T @ rows / len(Y)
 
     def by_columns(self, Y: Floats, slope: Floats) -> Floats:
         """dF/dY, (m, n, r), from dF/dN."""
         weight = (2 / len(Y)) / self.torque[:, None] ** 2
-        return np.asarray((Y * weight) @ slope)
+        return (Y * weight) @ slope
 
 
 def singular_values(N: Floats, scales: Scales, scaling: Scaling) -> Floats:
     """Singular values of the scaled columns over √m, falling, (r,)."""
     B = _transform(N, scales, scaling)
     found = np.linalg.eigvalsh(B.T @ N @ B)
-    return np.asarray(np.sqrt(np.maximum(found, 0.0))[::-1])
+    return np.sqrt(np.maximum(found, 0.0))[::-1]
 
 
 def deviations(N: Floats, scales: Scales) -> Floats:
@@ -84,12 +84,33 @@ def deviations(N: Floats, scales: Scales) -> Floats:
     """
     norms = np.sqrt(np.diag(N))
     inverse = np.linalg.inv(N / np.outer(norms, norms))
-    return np.asarray(np.sqrt(np.diag(inverse)) / norms / scales.sizes)
+    return np.sqrt(np.diag(inverse)) / norms / scales.sizes
 
 
 def criterion_of(N: Floats, scales: Scales, plan: ExcitationPlan, norm: float = NORM) -> Value:
     """A plan's criterion and its slope."""
-    return _evaluate_criterion(N, scales, plan.criterion, plan, norm)
+    if plan.criterion == "log_det":
+        return log_det_of(N)
+    B = _transform(N, scales, plan.scaling)
+    values, vectors = np.linalg.eigh(B.T @ N @ B)
+    values = np.maximum(values, 1e-18 * values[-1])
+    low = _norm(1 / values, norm)
+    high = _norm(values, norm)
+    # log 1/σ_min and log σ_max, with slopes by the eigenvalues
+    least, most = 0.5 * np.log(low.value), 0.5 * np.log(high.value)
+    by_least = -0.5 * low.slope / low.value / values**2
+    by_most = 0.5 * high.slope / high.value
+    if plan.criterion == "sigma_min":
+        value, by_values = least, by_least
+    elif plan.criterion == "condition":
+        value, by_values = least + most, by_least + by_most
+    else:
+        value, by_values = _weigh(least, most, by_least, by_most, plan.weights)
+    by_scaled = (vectors * by_values) @ vectors.T
+    slope = B @ by_scaled @ B.T
+    if plan.scaling == "columns":
+        slope = slope - np.diag(np.einsum("ij,ij->i", slope, N) / np.diag(N))
+    return Value(float(value), slope)
 
 
 def log_det_of(N: Floats) -> Value:
@@ -104,49 +125,16 @@ def log_det_of(N: Floats) -> Value:
     value = -(np.log(np.diag(factor)).sum() + np.log(norms).sum()) / r
     half = np.linalg.inv(factor)
     inverse = half.T @ half
-    return Value(float(value), np.asarray(-inverse / np.outer(norms, norms) / (2 * r)))
+    return Value(float(value), -inverse / np.outer(norms, norms) / (2 * r))
 
 
-def _evaluate_criterion(
-    N: Floats, scales: Scales, criterion: Criterion, plan: ExcitationPlan, norm: float
-) -> Value:
-    if criterion == "log_det":
-        return log_det_of(N)
-    B = _transform(N, scales, plan.scaling)
-    values, vectors = np.linalg.eigh(B.T @ N @ B)
-    values = np.maximum(values, 1e-18 * values[-1])
-    low = _norm(1 / values, norm)
-    high = _norm(values, norm)
-    # log 1/σ_min and log σ_max, with slopes by the eigenvalues
-    least, most = 0.5 * np.log(low.value), 0.5 * np.log(high.value)
-    by_least = -0.5 * low.slope / low.value / values**2
-    by_most = 0.5 * high.slope / high.value
-    if criterion == "sigma_min":
-        value, by_values = least, by_least
-    elif criterion == "condition":
-        value, by_values = least + most, by_least + by_most
-    else:
-        value, by_values = _weigh(least, most, by_least, by_most, plan.weights)
-    by_scaled = (vectors * by_values) @ vectors.T
-    slope = B @ by_scaled @ B.T
-    if plan.scaling == "columns":
-        slope = slope - np.diag(np.einsum("ij,ij->i", slope, N) / np.diag(N))
-    return Value(float(value), np.asarray(slope))
-
-
-class _Norm(NamedTuple):
+def _norm(x: Floats, k: float) -> Value:
     """(Σ x^k)^(1/k) and its slope by x."""
-
-    value: float
-    slope: Floats
-
-
-def _norm(x: Floats, k: float) -> _Norm:
     top = float(x.max())
     share = (x / top) ** k
     total = float(share.sum())
     value = top * total ** (1 / k)
-    return _Norm(value, (x / value) ** (k - 1))
+    return Value(value, (x / value) ** (k - 1))
 
 
 def _weigh(

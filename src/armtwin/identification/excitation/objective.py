@@ -51,10 +51,6 @@ class Objective:
         free = x.reshape(self.units.shape) * self.units
         return Shapes(*(shape @ free for shape in self.shapes))
 
-    def normal(self, x: Floats) -> Floats:
-        """N of coefficients over their units."""
-        return self.scales.normal(self.columns.values(self.motion(x)))
-
     def evaluate(self, x: Floats, criterion: Criterion, stiffness: float) -> tuple[float, Floats]:
         """F and its slope by the coefficients over their units, (k n,).
 

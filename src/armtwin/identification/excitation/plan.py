@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.recipe import Contract, check_contracts, check_words
 from armtwin.maths.batch import Floats, Pair, TwoArrays
 
 Criterion = Literal["log_det", "sigma_min", "condition", "weighted"]
@@ -64,55 +66,25 @@ class ExcitationPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self._check_words()
-        self._check_counts()
-        self._check_shares()
-        self._check_numbers()
+        check_words("excitation", self)
+        check_contracts("excitation", self, self._contracts())
 
-    def _check_words(self) -> None:
-        for key, kinds in (("criterion", Criterion), ("scaling", Scaling), ("search", Search)):
-            value, known = getattr(self, key), get_args(kinds)
-            if value not in known:
-                listed = ", ".join(known)
-                raise ArmtwinError(f"excitation: {key} must be one of {listed}, got '{value}'")
-
-    def _check_counts(self) -> None:
+    def _contracts(self) -> Iterator[Contract]:
         for key in ("starts", "harmonics", "periods"):
             value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ArmtwinError(
-                    f"excitation: {key} must be a whole number from 1 on, got {value!r}"
-                )
-        if self.harmonics > MOST_HARMONICS:
-            raise ArmtwinError(
-                f"excitation: harmonics must be at most {MOST_HARMONICS}, got {self.harmonics}"
-            )
-
-    def _check_shares(self) -> None:
+            is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+            yield key, is_count, "a whole number from 1 on"
+        yield "harmonics", self.harmonics <= MOST_HARMONICS, f"at most {MOST_HARMONICS}"
         for key in ("speed", "acceleration", "torque"):
-            value = getattr(self, key)
-            if not 0 < value <= 1:
-                raise ArmtwinError(
-                    f"excitation: {key} must be a share of the limit above 0 and at most 1, "
-                    f"got {value!r}"
-                )
-
-    def _check_numbers(self) -> None:
-        if not 0 < self.period <= LARGEST_PERIOD:
-            most = f"above 0 and at most {LARGEST_PERIOD:g} s"
-            raise ArmtwinError(f"excitation: period must be {most}, got {self.period:g} s")
-        if not 0 <= self.clearance < np.inf:
-            got = f"{self.clearance:g} m"
-            raise ArmtwinError(f"excitation: clearance must be at least 0 m, got {got}")
-        if not 0 < self.noise < np.inf:
-            raise ArmtwinError(f"excitation: noise must be above 0, got {self.noise:g}")
-        if len(self.weights) != 2 or min(self.weights) < 0 or not sum(self.weights) > 0:
-            raise ArmtwinError(
-                "excitation: weights must be two numbers of at least 0, not both 0, "
-                f"got {self.weights}"
-            )
-        if self.rate is not None and not 0 < self.rate < np.inf:
-            raise ArmtwinError(f"excitation: rate must be above 0 Hz, got {self.rate:g} Hz")
+            is_share = 0 < getattr(self, key) <= 1
+            yield key, is_share, "a share of the limit above 0 and at most 1"
+        short = f"above 0 and at most {LARGEST_PERIOD:g} s"
+        yield "period", 0 < self.period <= LARGEST_PERIOD, short
+        yield "clearance", 0 <= self.clearance < np.inf, "at least 0 m"
+        yield "noise", 0 < self.noise < np.inf, "above 0"
+        two = len(self.weights) == 2 and min(self.weights) >= 0 and sum(self.weights) > 0
+        yield "weights", two, "two numbers of at least 0, not both 0"
+        yield "rate", self.rate is None or 0 < self.rate < np.inf, "above 0 Hz"
 
     def check_rate(self, rate: float) -> float:
         """Refuse a rate unless a period is a whole number of set-points, 4 or more a harmonic."""

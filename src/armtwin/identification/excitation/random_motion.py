@@ -22,6 +22,18 @@ MOST_TRIES = 200  # samples without success before none is taken to exist
 MARGIN = 0.999  # of limits, for what is between samples
 
 
+def find_largest_share(least: float, is_within: Callable[[float], bool]) -> float:
+    """The largest share of an amplitude that is within all limits, between a least one and 1."""
+    low, high = least, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if is_within(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 @dataclass(frozen=True, eq=False)
 class RandomMotions:
     """Random motions within limits.
@@ -88,14 +100,10 @@ class RandomMotions:
             return series
         if not self._is_within(series.scale_amplitudes(LEAST_AMPLITUDE)):
             return None
-        low, high = LEAST_AMPLITUDE, 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            if self._is_within(series.scale_amplitudes(middle)):
-                low = middle
-            else:
-                high = middle
-        return series.scale_amplitudes(low)
+        share = find_largest_share(
+            LEAST_AMPLITUDE, lambda share: self._is_within(series.scale_amplitudes(share))
+        )
+        return series.scale_amplitudes(share)
 
     def _is_within(self, series: FourierSeries) -> bool:
         use = self._use(series)

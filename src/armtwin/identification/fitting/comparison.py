@@ -88,7 +88,7 @@ def cross_validate(options: Sequence[Floats]) -> Floats:
     squares = np.array(options)
     others = squares.sum(axis=1, keepdims=True) - squares
     best = np.log(_keep_positive(others)).mean(axis=2).argmin(axis=0)
-    return np.asarray(squares[best, np.arange(squares.shape[1])])
+    return squares[best, np.arange(squares.shape[1])]
 
 
 def _keep_positive(squares: Floats) -> Floats:

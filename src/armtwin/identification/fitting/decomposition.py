@@ -62,7 +62,7 @@ class Decomposition:
         """Sum of squared residuals with 0, 1, .. rank directions, (rank + 1,)."""
         steps = np.cumsum(self.g[: self.rank] ** 2)
         explained = np.concatenate([[0.0], steps])
-        return np.asarray(self.floor + (self.g**2).sum() - explained)
+        return self.floor + (self.g**2).sum() - explained
 
     @property
     def told(self) -> Floats:
@@ -85,7 +85,7 @@ class Decomposition:
         r = self._first(kept)
         deviations = self.deviation / self.singular[:r]
         root = self.free.map @ (self.V[:, :r] * deviations)
-        return np.asarray(root @ root.T / independent)
+        return root @ root.T / independent
 
     def truncate(self, kept: int | None = None) -> Floats:
         """Parameters φ of the first directions, the others from the prior, (p,)."""

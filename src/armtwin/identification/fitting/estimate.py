@@ -120,12 +120,12 @@ class ParameterEstimate:
     @property
     def std(self) -> Floats:
         """Standard deviations, (p,)."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)))
+        return np.sqrt(np.diag(self.covariance))
 
     @property
     def half_width(self) -> Floats:
         """Half widths of 95 % intervals, (p,)."""
-        return np.asarray(np.sqrt(np.diag(self.reach)))
+        return np.sqrt(np.diag(self.reach))
 
     @property
     def low(self) -> Floats:
@@ -145,7 +145,7 @@ class ParameterEstimate:
     def half_width_at(self, confidence: float) -> Floats:
         """Half widths of intervals of another confidence level, (p,)."""
         ratio = student(self.freedom, confidence) / student(self.freedom)
-        return np.asarray(ratio * self.half_width)
+        return ratio * self.half_width
 
     def only(self, which: Choice) -> ParameterEstimate:
         """Some of the parameters, by their numbers, flags or a slice."""
@@ -168,7 +168,7 @@ class ParameterEstimate:
             function: From the parameters (p,) to others (k,).
             sizes: Sizes of the parameters, of which steps are taken, (p,); by default their values.
         """
-        values = np.asarray(function(self.values))
+        values = function(self.values)
         steps = STEP * np.abs(np.asarray(self.values if sizes is None else sizes, dtype=float))
         slope = np.empty((len(values), len(steps)))
         for k, step in enumerate(np.where(steps > 0, steps, STEP).tolist()):
@@ -180,8 +180,8 @@ class ParameterEstimate:
         return replace(
             self,
             values=values,
-            covariance=np.asarray(slope @ self.covariance @ slope.T),
-            reach=np.asarray(slope @ self.reach @ slope.T),
+            covariance=slope @ self.covariance @ slope.T,
+            reach=slope @ self.reach @ slope.T,
             freedom=freedom,
         )
 
@@ -234,7 +234,7 @@ def assess(
 
 
 def _scaled(covariance: Floats, factor: Floats) -> Floats:
-    return np.asarray(covariance * np.outer(factor, factor))
+    return covariance * np.outer(factor, factor)
 
 
 def _cluster(W: Floats, e: Floats, blocks: BlockNumbers, root: Floats) -> TwoArrays:
@@ -266,4 +266,4 @@ def _cluster(W: Floats, e: Floats, blocks: BlockNumbers, root: Floats) -> TwoArr
     gram[:, number, number] += np.array(own).T
     trace = np.einsum("akk->a", gram)
     squares = np.maximum((gram**2).sum(axis=(1, 2)), 1e-300)
-    return covariance, np.asarray(np.clip(trace**2 / squares, 1.0, max(len(C) - 1, 1)))
+    return covariance, np.clip(trace**2 / squares, 1.0, max(len(C) - 1, 1))

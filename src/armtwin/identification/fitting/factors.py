@@ -40,16 +40,16 @@ class Factors:
 
     def predicted(self, phi: Floats) -> Floats:
         """Q_jᵀ Y_j C φ of each channel, (n, r + 1, ...), for parameters (p, ...)."""
-        return np.asarray(self.R[:, :, :-1] @ (self.C @ phi))
+        return self.R[:, :, :-1] @ (self.C @ phi)
 
     def squares(self, phi: Floats) -> Floats:
         """‖τ_j - Y_j C φ‖² of each channel, (n,)."""
         gap = self.target - self.predicted(phi)
-        return np.asarray((gap**2).sum(axis=1))
+        return (gap**2).sum(axis=1)
 
     def target_squares(self) -> Floats:
         """‖τ_j‖² of each channel, (n,)."""
-        return np.asarray((self.target**2).sum(axis=1))
+        return (self.target**2).sum(axis=1)
 
     def scaled(self, gains: Floats) -> Factors:
         """The same rows with other targets, each channel's times its gain (n,)."""

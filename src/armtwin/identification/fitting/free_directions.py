@@ -37,6 +37,11 @@ class FreeDirections:
         return self.basis.shape[1]
 
     @property
+    def is_free(self) -> Flags:
+        """Which parameters may change, (p,)."""
+        return np.asarray(self.basis.any(axis=1))
+
+    @property
     def map(self) -> Floats:
         """∂φ/∂z, (p, f)."""
         return self.sizes[:, None] * self.basis
@@ -72,7 +77,7 @@ class FreeDirections:
         """Share of each parameter, 0 to 1, (p,), from that of each free coordinate, (f,)."""
         size = np.abs(self.basis)
         whole = np.maximum(size.sum(axis=1), 1.0)
-        return np.asarray((size @ of_coordinates / whole).clip(0, 1))
+        return (size @ of_coordinates / whole).clip(0, 1)
 
 
 def free_directions(

@@ -73,7 +73,7 @@ def _solve_factor(R: Floats, d: Floats) -> Floats:
 
     sizes = np.abs(R.diagonal())
     if sizes.min() > CLEAR * sizes.max():
-        return np.asarray(solve_triangular(R, d))
+        return solve_triangular(R, d)
     return np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
 
 
@@ -92,7 +92,7 @@ def residuals(found: Factors, phi: Floats) -> Floats:
     count = np.maximum(found.count, 1)
     least = LEAST * np.sqrt(found.target_squares() / count) + NONE
     rms = np.sqrt(found.squares(phi) / count)
-    return np.asarray(np.maximum(rms, least))
+    return np.maximum(rms, least)
 
 
 def estimate_scales(found: Factors, free: FreeDirections) -> Floats:
@@ -120,7 +120,7 @@ def covariance(found: LeastSquaresFit, free: FreeDirections, independent: float)
             tied neighbours.
     """
     root = free.map @ found.inverse
-    return np.asarray(root @ root.T / (found.rows * independent))
+    return root @ root.T / (found.rows * independent)
 
 
 def resolution(found: LeastSquaresFit, free: FreeDirections) -> Floats:

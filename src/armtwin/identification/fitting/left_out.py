@@ -65,7 +65,7 @@ class LeftOutParts:
         prior = self.weight * np.eye(self.always)
         answer = np.linalg.solve(H[:, first, first] + prior, H[:, first, rest])
         square = H[:, rest, rest] - H[:, rest, first] @ answer
-        return ReducedEquations(np.asarray(square), np.asarray(answer))
+        return ReducedEquations(square, np.asarray(answer))
 
     def error(self) -> float:
         """Mean over the channels of ln(residual squares / squares), first coordinates only."""

@@ -19,10 +19,17 @@ def find_vertex(values: Sequence[float] | Floats, errors: Sequence[float] | Floa
         errors: Their errors.
     """
     best = int(np.argmin(errors))
-    if best in (0, len(values) - 1):
+    shift = shift_to_vertex(errors, best)
+    if not shift:
         return float(values[best])
-    before, here, after = errors[best - 1], errors[best], errors[best + 1]
-    curvature = before - 2 * here + after
-    shift = 0.5 * (before - after) / curvature if curvature > 0 else 0.0
     step = values[best + 1] / values[best]
     return float(values[best] * step**shift)
+
+
+def shift_to_vertex(values: Sequence[float] | Floats, k: int) -> float:
+    """Steps from k to the least of the parabola through three values about it; 0 at an end."""
+    if not 0 < k < len(values) - 1:
+        return 0.0
+    before, here, after = values[k - 1 : k + 2]
+    bend = before - 2 * here + after
+    return float(0.5 * (before - after) / bend) if bend > 0 else 0.0

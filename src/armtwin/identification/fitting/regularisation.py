@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,12 @@ class RegularisedFit:
     def fit_without_prior(self) -> Floats:
         """φ of plain weighted least squares on the same rows, (p,)."""
         return self.free.parameters(fit(self.whole, self.free, 0.0, self.sigma).z)
+
+    def left_out(self, weight: float) -> Iterator[tuple[Factors, LeastSquaresFit]]:
+        """Each part with a fit to the others, prior weighted by λ, as far as others have rows."""
+        for part, rest in zip(self.parts, self.others, strict=True):
+            if rest.count.any():
+                yield part, fit(rest, self.free, weight, self.sigma)
 
 
 def fit_regularised(
@@ -171,7 +177,7 @@ def prepare_left_out_fits(
 
     def residual_squares(beta: Floats) -> Floats:
         gap = R[:, :, :, -1:] - R[:, :, :, :-1] @ beta[:, None]
-        return np.asarray((gap**2).sum(axis=2))
+        return (gap**2).sum(axis=2)
 
     return LeftOutFits(
         left=residual_squares,
@@ -192,7 +198,7 @@ def _coordinates(A: Floats, b: Floats) -> Floats:
     largest = squares[:, -1:]
     above_rounding = np.maximum(squares, ROUNDING * largest)[:, :, None]
     g = np.swapaxes(U, 1, 2) @ b[:, :, None]
-    return np.asarray(np.swapaxes(A, 1, 2) @ (U @ (g / (above_rounding + WEIGHTS))))
+    return np.swapaxes(A, 1, 2) @ (U @ (g / (above_rounding + WEIGHTS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,4 +257,4 @@ def _shift_without_part(whole: LeastSquaresFit, without: LeastSquaresFit) -> Flo
     squares, V = np.linalg.eigh(S.T @ S)
     root = np.sqrt(squares.clip(0, 1))
     change = whole.R @ (without.z - whole.z)
-    return np.asarray(whole.inverse @ (V @ (root * (V.T @ change))))
+    return whole.inverse @ (V @ (root * (V.T @ change)))

@@ -18,7 +18,7 @@ KEPT_BY_HUBER = 0.710  # share of a normal residual's power that remains with th
 def huber_weights(residual: Floats, sigma: Floats) -> Floats:
     """Weights of rows (k, n) that decrease with a residual beyond a few deviations (n,)."""
     size = np.abs(residual) / (HUBER * sigma)
-    return np.asarray(1 / np.maximum(size, 1.0))
+    return 1 / np.maximum(size, 1.0)
 
 
 def refit_robustly(former: RegularisedFit, whole: Factors) -> RegularisedFit:

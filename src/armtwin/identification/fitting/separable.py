@@ -72,7 +72,7 @@ def solve_normal(A: Floats, y: Floats) -> Floats:
     size = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
     normal = (A.T @ A) / np.outer(size, size)
     inverse = np.linalg.pinv(normal, rcond=RANK, hermitian=True)
-    return np.asarray(inverse @ (A.T @ y / size[:, None]) / size[:, None])
+    return inverse @ (A.T @ y / size[:, None]) / size[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def search(
     """
     from scipy.optimize import least_squares
 
-    start = np.asarray(shapes.start, dtype=np.float64)
+    start = shapes.start
     if not len(start):
         return start, solve(*model(start), positive)
     weight = np.sqrt(np.broadcast_to(shapes.prior, start.shape))
@@ -148,8 +148,7 @@ def search(
         ftol=shapes.close,
         gtol=1e-14,
     )
-    x = np.asarray(found.x, dtype=np.float64)
-    return x, at(x)
+    return found.x, at(found.x)
 
 
 def bend(model: Model, shapes: ShapeParameters, x: Floats, here: LinearSolution) -> Floats:
@@ -200,7 +199,7 @@ def fit_separable(
         used: Rows that count, (m, n).
     """
     noise = RowNoise() if noise is None else noise
-    first = np.asarray(model(np.asarray(shapes.start, dtype=np.float64))[1])
+    first = model(shapes.start)[1]
     m, n = first.shape if first.ndim == 2 else (len(first), 1)
     counts = np.ones((m, n), dtype=bool) if used is None else used
     rows = np.maximum(counts.sum(axis=0), 1)
@@ -246,11 +245,11 @@ def fit_separable(
 def _deviations(residual: Floats, weight: Floats, rows: Floats, least: Floats) -> Floats:
     """Root mean square residual of each channel from weighted rows, (n,)."""
     own = residual.reshape(weight.shape) / np.where(weight > 0, weight, 1.0)
-    return np.asarray(np.sqrt((own**2).sum(axis=0) / rows) + least + NONE)
+    return np.sqrt((own**2).sum(axis=0) / rows) + least + NONE
 
 
 def block_diagonal(blocks: Sequence[Floats]) -> Floats:
     """Columns of parts of the rows, (m_k, p_k) each, that no other part has."""
     from scipy.linalg import block_diag
 
-    return np.asarray(block_diag(*blocks))
+    return block_diag(*blocks)

@@ -38,7 +38,7 @@ class ChannelSquares(NamedTuple):
     def missed(self, beta: Floats, some: Integers) -> Floats:
         """Residual squares of some parts (k,) with parameters (k, r, ...), (k, ...)."""
         gap = np.append(-beta[:, self.own[:-1]], np.ones_like(beta[:, :1]), axis=1)
-        return np.asarray(((self.parts[some] @ gap) * gap).sum(axis=1)).clip(0)
+        return ((self.parts[some] @ gap) * gap).sum(axis=1).clip(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ def compute_squares(
 def _of_channel(rows: RegressionRows, j: int) -> Floats:
     """[Y_j | τ_j]ᵀ [Y_j | τ_j] of the rows of one channel that count."""
     A = rows.table(j)
-    return np.asarray(A.T @ A)
+    return A.T @ A
 
 
 def _roots(squares: Floats) -> Floats:
@@ -160,4 +160,4 @@ def _roots(squares: Floats) -> Floats:
     size = np.where(size > 0, size, 1.0)
     values, directions = np.linalg.eigh(squares / (size[..., :, None] * size[..., None, :]))
     roots = np.sqrt(values.clip(0))[..., :, None] * np.swapaxes(directions, -1, -2)
-    return np.asarray(roots * size[..., None, :])
+    return roots * size[..., None, :]

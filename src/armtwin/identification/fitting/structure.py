@@ -85,13 +85,9 @@ def _combinations(W: Floats, scale: Floats) -> tuple[Indices, Floats]:
 
 def _groups(C: Floats, kept: Sequence[int], silent: Flags) -> tuple[Group, ...]:
     """For each parameter whether it is identifiable alone, combined or not at all."""
-    groups: list[Group] = ["combined"] * len(silent)
-    for combination, k in zip(C, kept, strict=True):
-        if np.count_nonzero(combination) == 1:
-            groups[k] = "alone"
-    for k, nothing in enumerate(silent):
-        if nothing:
-            groups[k] = "none"
+    alone = np.zeros(len(silent), dtype=bool)
+    alone[list(kept)] = np.count_nonzero(C, axis=1) == 1
+    groups: list[Group] = np.where(silent, "none", np.where(alone, "alone", "combined")).tolist()
     return tuple(groups)
 
 

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.comma_table import comma_table
 from armtwin.files.opening import FRICTION_CURVES, read_text
-from armtwin.maths.batch import Flags, Floats, Names, Values
+from armtwin.maths.batch import Flags, Floats, Names, Record, Values
 from armtwin.maths.units import Unit, whole_number
 
 KEYS = ("joint", "v", "tau", "std", "temperature")
+COLUMNS = ("joint", "speeds", "torque", "std", "temperature", "weight", "plateau")
 SPEED, TORQUE = Unit("rad/s", plausible=100, hint="deg/s"), Unit("N m")
 SPREAD, KELVIN = Unit("N m", above=0), Unit("K", above=0)
 COLDEST, HOTTEST = 200.0, 500.0  # oil of a drive [K]; others are degrees Celsius, or a slip
@@ -67,18 +68,23 @@ class FrictionCurves:
         """Speed of the row's own joint, (k,) [rad/s]."""
         return self.speeds[np.arange(len(self.joint)), self.joint]
 
-    def rows(self, chosen: Flags) -> FrictionCurves:
+    def rows(self, chosen: Flags | NDArray[np.intp]) -> FrictionCurves:
         """The chosen rows."""
-        return replace(
-            self,
-            joint=self.joint[chosen],
-            speeds=self.speeds[chosen],
-            torque=self.torque[chosen],
-            std=self.std[chosen],
-            temperature=self.temperature[chosen],
-            weight=self.weight[chosen],
-            plateau=self.plateau[chosen],
-        )
+        columns: Record = {name: getattr(self, name)[chosen] for name in COLUMNS}
+        return replace(self, **columns)
+
+    def join(self, *others: FrictionCurves) -> FrictionCurves:
+        """These and other curves as one, plateaus numbered on."""
+        every, shifted, start = (self, *others), [], 0
+        for part in every:
+            shifted.append(part.plateau + start)
+            start += int(part.plateau.max(initial=-1)) + 1
+        columns: Record = {}
+        for name in COLUMNS:
+            columns[name] = np.concatenate([getattr(part, name) for part in every])
+        columns["plateau"] = np.concatenate(shifted)
+        origins = ", ".join(part.origin for part in every if part.origin)
+        return replace(self, **columns, origin=origins)
 
     @staticmethod
     def of(
@@ -155,7 +161,7 @@ class FrictionCurves:
         return replace(found, origin=origin)
 
 
-Record = Mapping[str, float | str]
+Line = Mapping[str, float | str]
 
 
 def _check_keys(header: str, joint_names: Sequence[str], origin: str) -> None:
@@ -172,28 +178,26 @@ def _check_keys(header: str, joint_names: Sequence[str], origin: str) -> None:
         raise FileError(origin, problems)
 
 
-def _row(record: Record, joint_names: Sequence[str]) -> tuple[int, Floats, list[float]]:
+def _row(record: Line, joint_names: Sequence[str]) -> tuple[int, Floats, list[float]]:
     """Joint, speeds of all joints, and torque, std and temperature of a line."""
     for key in ("joint", "v", "tau"):
         if key not in record:
             raise ArmtwinError(f"{key} must not be empty")
     joint = _joint(record["joint"], joint_names)
-    speeds = np.zeros(len(joint_names))
-    for j in range(len(joint_names)):
-        if f"v{j + 1}" in record:
-            speeds[j] = _quantity(record, f"v{j + 1}", SPEED)
+    keys = [f"v{j}" for j in range(1, len(joint_names) + 1)]
+    speeds = np.array([_quantity(record, key, SPEED, 0.0) for key in keys])
     own = _quantity(record, "v", SPEED)
     if f"v{joint + 1}" in record and speeds[joint] != own:
         got = f"{own:g} and {speeds[joint]:g}"
         raise ArmtwinError(f"v and v{joint + 1} must be the same speed, got {got}")
     speeds[joint] = own
-    torque = _quantity(record, "tau", TORQUE)
-    std = _quantity(record, "std", SPREAD) if "std" in record else np.nan
-    warm = _quantity(record, "temperature", KELVIN) if "temperature" in record else np.nan
-    return joint, speeds, [torque, std, warm]
+    units = {"tau": TORQUE, "std": SPREAD, "temperature": KELVIN}
+    return joint, speeds, [_quantity(record, key, unit) for key, unit in units.items()]
 
 
-def _quantity(record: Record, key: str, unit: Unit) -> float:
+def _quantity(record: Line, key: str, unit: Unit, absent: float = np.nan) -> float:
+    if key not in record:
+        return absent
     try:
         return unit.read(record[key])
     except ArmtwinError as error:

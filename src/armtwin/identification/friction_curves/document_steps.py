@@ -77,7 +77,7 @@ def lubricated_steps(v: ArrayLike, tau: ArrayLike) -> GearedJoint:
     viscous_exponent, _ = viscous_by_logarithms(w, torque)
     film = float(np.clip(viscous_exponent, 0.01, 0.99))
     means = _means(w, torque)
-    speed = float(means.speed[int(np.argmin(means.torque))])
+    speed = float(means.speed[np.argmin(means.torque)])
     shape = GearedJoint(1.0, speed, film, 1.0, film)
     asperity, viscous = np.linalg.lstsq(shape.columns(w), torque, rcond=None)[0]
     return GearedJoint(float(asperity), speed, film, float(viscous), film)

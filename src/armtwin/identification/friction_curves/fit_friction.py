@@ -9,7 +9,7 @@ from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.document_steps import lubricated_steps, means_of_series
-from armtwin.identification.friction_curves.friction_group import FrictionGroup
+from armtwin.identification.friction_curves.friction_group import FrictionGroup, group_rows
 from armtwin.identification.friction_curves.gravity import Gravity, without_gravity
 from armtwin.identification.friction_curves.law_fit import LawFit, fit_laws
 from armtwin.identification.friction_curves.result import FILE, FrictionFit
@@ -94,19 +94,12 @@ def _refuse_driving_friction(friction: FrictionCurves) -> None:
 
 def _groups(robot: Robot) -> list[list[int]]:
     """Numbers of friction elements that share joints, element by element."""
-    found: list[tuple[set[int], list[int]]] = []
-    for e, (_, row) in enumerate(robot.assembly.friction):
-        if row.linkage is not None:
-            continue
-        joints, numbers = set(np.flatnonzero(row.weights).tolist()), [e]
-        apart = []
-        for others, earlier in found:
-            if others & joints:
-                joints, numbers = joints | others, earlier + numbers
-            else:
-                apart.append((others, earlier))
-        found = [*apart, (joints, numbers)]
-    return sorted(sorted(numbers) for _, numbers in found)
+    found: dict[int, list[int]] = {}
+    placed = robot.assembly.friction
+    numbers = [e for e, (_, row) in enumerate(placed) if row.linkage is None]
+    for e, group in zip(numbers, group_rows([placed[e][1] for e in numbers]), strict=True):
+        found.setdefault(group, []).append(e)
+    return list(found.values())
 
 
 def _fit_group(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,21 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks
+from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 CURVE_POINTS = 200  # points of a fitted curve
+
+
+def group_rows(rows: Sequence[Row]) -> list[int]:
+    """Number of the group of each row; rows that share joints are in one."""
+    from scipy.sparse.csgraph import connected_components
+
+    if not rows:
+        return []
+    acts = np.array([row.weights != 0 for row in rows]).astype(np.float64)
+    found: list[int] = connected_components(acts @ acts.T)[1].tolist()
+    return found
 
 
 @dataclass(frozen=True)
@@ -90,16 +102,9 @@ class FrictionGroup:
     def numbers(self, candidate: str) -> Iterator[FrictionParameter]:
         """The parameters of a fit."""
         fit = self.candidates[candidate]
-        for k, (e, name) in enumerate(fit.names):
-            yield FrictionParameter(
-                element=self.elements[e].name,
-                law=fit.laws[e].law,
-                name=name,
-                value=float(fit.values[k]),
-                std=float(fit.std[k]),
-                low=float(fit.low[k]),
-                high=float(fit.high[k]),
-            )
+        numbers = np.array([fit.values, fit.std, fit.low, fit.high]).T.tolist()
+        for (e, name), four in zip(fit.names, numbers, strict=True):
+            yield FrictionParameter(self.elements[e].name, fit.laws[e].law, name, *four)
 
 
 def charts_of(group: FrictionGroup) -> Blocks:

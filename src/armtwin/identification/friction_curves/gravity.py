@@ -85,7 +85,7 @@ def _partners(curves: FrictionCurves) -> NDArray[np.int64]:
             continue
         # the nearest: runs of a wrist may differ by a creep of one joint alone
         apart = np.abs(curves.speeds[others] + curves.speeds[row]).max(axis=1)
-        nearest = int(np.argmin(apart))
+        nearest = np.argmin(apart)
         if apart[nearest] <= SAME_SPEED * np.abs(curves.speeds[row]).max():
             other = int(others[nearest])
             free[other] = False
@@ -96,4 +96,4 @@ def _partners(curves: FrictionCurves) -> NDArray[np.int64]:
 def _is_forward(curves: FrictionCurves) -> Flags:
     """Whether the first joint that moves turns forward, (k,): the same for a whole plateau."""
     first = np.argmax(curves.speeds != 0, axis=1)
-    return np.asarray(curves.speeds[np.arange(len(first)), first] > 0)
+    return curves.speeds[np.arange(len(first)), first] > 0

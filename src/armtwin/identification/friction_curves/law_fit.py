@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -242,16 +243,15 @@ def fit_laws(
             f"{len(curves.torque)} torques cannot identify the {numbers} parameters of the laws; "
             "measure at more speeds"
         )
-    even = np.full(len(curves.torque), float(np.abs(curves.torque).max()) or 1.0)
+    over = partial(TorqueRows, curves, rows, tuple(kinds))
     if np.isfinite(curves.std).all():
-        known = TorqueRows(curves, rows, tuple(kinds), curves.std)
+        known = over(curves.std)
         return _estimate(known, find_minima(known, first))
-    one_size = TorqueRows(curves, rows, tuple(kinds), even)
-    growing = TorqueRows(curves, rows, tuple(kinds), _with_torque(curves.torque))
+    one_size = over(np.full(len(curves.torque), np.abs(curves.torque).max() or 1.0))
+    growing = over(grow_with_torque(curves.torque))
     places = find_minima(growing, first)
     for _ in range(ROUNDS):
-        sigma = _with_torque(_predict_torque(growing, places[0].x))
-        growing = TorqueRows(curves, rows, tuple(kinds), sigma)
+        growing = over(grow_with_torque(_predict_torque(growing, places[0].x)))
         places = distinct([refine(growing, place.x) for place in places])
     plain = find_minima(one_size, first)
     if _deviance(growing, places[0].left) < _deviance(one_size, plain[0].left):
@@ -259,7 +259,7 @@ def fit_laws(
     return _estimate(one_size, plain)
 
 
-def _with_torque(torque: Floats) -> Floats:
+def grow_with_torque(torque: Floats) -> Floats:
     """Size of noise that grows with the torque, (k,)."""
     size = np.abs(torque)
     return np.maximum(size, FAINTEST * size.max())
@@ -290,12 +290,8 @@ def _estimate(fitting: TorqueRows, valleys: list[LocalMinimum]) -> LawFit:
     misfit = max(float(scaled_residual @ scaled_residual), 1e-30)
     spread = deviations(fitting, x)
     low, high = intervals(fitting, valleys, misfit / freedom, freedom)
-    laws = []
-    ends = np.cumsum([len(coefficient_names(kind)) for kind in fitting.kinds])
-    for kind, own, shape in zip(
-        fitting.kinds, np.split(coefficients, ends[:-1]), fitting.shapes_of(x), strict=True
-    ):
-        laws.append(law_of(kind, own, shape))
+    parts = fitting.coefficients_of(coefficients), fitting.shapes_of(x)
+    laws = tuple(map(law_of, fitting.kinds, *parts))
     fitted = fitting.columns(x) @ coefficients
     whole = ~fitting.at_rest.any(axis=1)
     residual = np.where(whole, fitting.curves.torque - fitted, np.nan)
@@ -305,7 +301,7 @@ def _estimate(fitting: TorqueRows, valleys: list[LocalMinimum]) -> LawFit:
     order = list(places)
     correction = 2 * numbers * (numbers + 1) / max(rows - numbers - 1, 1)
     return LawFit(
-        laws=tuple(laws),
+        laws=laws,
         names=names,
         values=np.array([float(getattr(laws[e], name)) for e, name in names]),
         std=spread[order],

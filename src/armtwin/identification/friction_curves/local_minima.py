@@ -11,6 +11,7 @@ Ref: [Golub-Pereyra 2003], [Kaufman 1975]
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,9 @@ class LocalMinimum(NamedTuple):
 
     left: float
     x: Floats
+
+
+_depth = attrgetter("left")
 
 
 class FixedParameter(NamedTuple):
@@ -88,10 +92,6 @@ def find_minima(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list
         around = _try_starts(rows, min(found, key=_depth).x, e, ends[e])
         found += [refine(rows, start) for start in _apart(around)]
     return distinct(found)
-
-
-def _depth(valley: LocalMinimum) -> float:
-    return valley.left
 
 
 def distinct(valleys: list[LocalMinimum]) -> list[LocalMinimum]:
@@ -165,8 +165,4 @@ def refine(rows: TorqueRows, start: Floats, pin: FixedParameter | None = None) -
 
 def _in_order(rows: TorqueRows, x: Floats) -> Floats:
     """Logarithms of shapes, interchangeable ones in the law's order."""
-    parts = zip(rows.kinds, rows.shapes_of(x), strict=True)
-    found = [np.zeros(0)]
-    for kind, shape in parts:
-        found.append(np.log(sort_shape(kind, shape)))
-    return np.concatenate(found)
+    return np.log(np.concatenate(list(map(sort_shape, rows.kinds, rows.shapes_of(x)))))

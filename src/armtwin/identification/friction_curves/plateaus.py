@@ -7,11 +7,13 @@ ends of a stretch are cut, where the torque still settles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.friction_curves.curves import FrictionCurves, refuse_degrees
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.resampling import rate_of, runs_of
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
@@ -42,7 +44,7 @@ def curves_of_logs(
     """
     given = as_logs(logs, "curves_of_logs")
     parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
-    curves = join_curves(parts)
+    curves = FrictionCurves.join(*parts)
     _refuse_few_speeds(curves)
     return curves
 
@@ -60,38 +62,11 @@ def _refuse_few_speeds(curves: FrictionCurves) -> None:
             )
 
 
-def join_curves(parts: Sequence[FrictionCurves]) -> FrictionCurves:
-    """Curves of several logs as one."""
-    first = parts[0]
-    shifted, start = [], 0
-    for part in parts:
-        shifted.append(part.plateau + start)
-        start += int(part.plateau.max(initial=-1)) + 1
-    return FrictionCurves(
-        joint=np.concatenate([part.joint for part in parts]),
-        speeds=np.concatenate([part.speeds for part in parts]),
-        torque=np.concatenate([part.torque for part in parts]),
-        std=np.concatenate([part.std for part in parts]),
-        temperature=np.concatenate([part.temperature for part in parts]),
-        weight=np.concatenate([part.weight for part in parts]),
-        plateau=np.concatenate(shifted),
-        joint_names=first.joint_names,
-        unit=first.unit,
-        origin=", ".join(part.origin for part in parts if part.origin),
-        bare=first.bare,
-    )
-
-
 def smooth_speeds(log: Log) -> Floats:
     """Joint speeds (m, n) [rad/s], logged or by the positions."""
-    rate = (len(log.time) - 1) / float(np.ptp(log.time))
-    if "v" in log:
-        v = log.v
-    else:
-        v = np.gradient(log.q, log.time, axis=0)
-    if rate > 4 * SMOOTH:
-        return low_pass(v, rate, SMOOTH)
-    return np.asarray(v)
+    rate = rate_of(log.time)
+    v = log.v if "v" in log else np.gradient(log.q, log.time, axis=0)
+    return low_pass(v, rate, SMOOTH) if rate > 4 * SMOOTH else v
 
 
 def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
@@ -101,8 +76,8 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     _check_motion(robot, log, name)
     v = smooth_speeds(log)
     rows = []
-    for number, (first, last) in enumerate(_plateaus(log.time, v)):
-        rows += list(_rows(robot, log, v, tau, (first, last), number))
+    for number, inside in enumerate(_plateaus(log.time, v)):
+        rows += list(_rows(robot, log, v, tau, inside, number))
     if not rows:
         raise ArmtwinError(
             f"{name}: no stretch of {SHORTEST:g} s or more has a constant speed within "
@@ -112,18 +87,15 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     joint, plateau, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
     mean, weight, warm = np.array(numbers).T
     try:
-        refuse_degrees(warm)
+        curves = FrictionCurves.of(
+            robot.joint_names, joint, np.array(speeds), mean, temperature=warm
+        )
     except ArmtwinError as error:
         raise ArmtwinError(f"{name}: {error}") from None
-    return FrictionCurves(
-        joint=np.array(joint, dtype=np.int64),
-        speeds=np.array(speeds),
-        torque=mean,
-        std=np.full(len(joint), np.nan),
-        temperature=warm,
+    return replace(
+        curves,
         weight=weight,
         plateau=np.array(plateau, dtype=np.int64),
-        joint_names=robot.joint_names,
         unit="A" if needs_gains(robot, source) else "N m",
         origin=log.origin,
     )
@@ -139,54 +111,50 @@ def _check_motion(robot: Robot, log: Log, name: str) -> None:
         raise ArmtwinError(f"{name}: no joint moves, so friction is not identifiable")
 
 
-def _plateaus(time: Floats, v: Floats) -> Iterator[tuple[int, int]]:
-    """First and one after last sample of each stretch in which all speeds are constant."""
+def _plateaus(time: Floats, v: Floats) -> Iterator[slice]:
+    """The inner part of each stretch in which all speeds are constant for long enough."""
     slack = SLOW_SHARE * float(np.abs(v).max())
-    changing = np.abs(np.diff(v, axis=0)) / np.diff(time)[:, None]
-    calm = _calm(time, v, changing, slack)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], calm.astype(int), [0]])))
-    for first, last in edges.reshape(-1, 2).tolist():
-        yield from _constant(time, v, first, last, slack)
+    for first, last in runs_of(_calm(time, v, slack)):
+        cut = int(SETTLING * (last - first))
+        inside = slice(first + cut, last - cut)
+        if _is_constant(time[inside], v[inside], slack):
+            yield inside
 
 
-def _calm(time: Floats, v: Floats, changing: Floats, slack: float) -> Flags:
+def _calm(time: Floats, v: Floats, slack: float) -> Flags:
     """Samples at which a joint moves and none would leave its band within a plateau, (m,)."""
+    changing = np.abs(np.diff(v, axis=0)) / np.diff(time)[:, None]
     largest = np.maximum(BAND * np.abs(v[:-1]), slack)
     steady = (changing * SHORTEST < 2 * largest).all(axis=1)
     moving = (np.abs(v) > slack).any(axis=1)
-    return np.asarray(np.append(steady, False) & moving)
+    return np.append(steady, False) & moving
 
 
-def _constant(
-    time: Floats, v: Floats, first: int, last: int, slack: float
-) -> Iterator[tuple[int, int]]:
-    """The inner part of a stretch, if its speeds are constant for long enough."""
-    cut = int(SETTLING * (last - first))
-    inside = slice(first + cut, last - cut)
-    if last - first - 2 * cut < 3 or np.ptp(time[inside]) < SHORTEST * (1 - 2 * SETTLING):
-        return
-    mean = v[inside].mean(axis=0)
+def _is_constant(time: Floats, v: Floats, slack: float) -> bool:
+    """Whether speeds (m, n) stay within a band about their mean for long enough."""
+    if len(time) < 3 or np.ptp(time) < SHORTEST * (1 - 2 * SETTLING):
+        return False
+    mean = v.mean(axis=0)
     band = np.maximum(BAND * np.abs(mean), 0.5 * slack)
-    half = (inside.start + inside.stop) // 2
-    drift = v[half : inside.stop].mean(axis=0) - v[inside.start : half].mean(axis=0)
-    within = (np.abs(v[inside] - mean).mean(axis=0) < band).all()
-    if within and (np.abs(drift) < DRIFT * band).all():
-        yield inside.start, inside.stop
+    half = len(v) // 2
+    drift = np.abs(v[half:].mean(axis=0) - v[:half].mean(axis=0))
+    apart = np.abs(v - mean).mean(axis=0)
+    return bool(((apart < band) & (drift < DRIFT * band)).all())
 
 
 def _rows(
-    robot: Robot, log: Log, v: Floats, tau: Floats, span: tuple[int, int], number: int
+    robot: Robot, log: Log, v: Floats, tau: Floats, inside: slice, number: int
 ) -> Iterator[tuple[int, int, Floats, list[float]]]:
     """Joint, plateau, speeds, and torque, weight and temperature of each joint that moves."""
-    inside = slice(*span)
     speeds = v[inside].mean(axis=0)
     slack = SLOW_SHARE * float(np.abs(v).max())
-    travel = np.abs(log.q[span[1] - 1] - log.q[span[0]])
+    q = log.q[inside]
+    travel = np.abs(q[-1] - q[0])
     apart = np.abs(v[inside] - speeds).mean(axis=0)
     elsewhere = np.abs(v).max(axis=0) > slack  # one that never moves but drifts
     creeps = elsewhere & (travel > CREEP_TRAVEL) & (apart < STEADY * np.abs(speeds))
     speeds = np.where((np.abs(speeds) > slack) | creeps, speeds, 0.0)
-    weight = robot.gravity(log.q[inside]).mean(axis=0)
+    weight = robot.gravity(q).mean(axis=0)
     for j in np.flatnonzero(speeds).tolist():
         warm = np.nan
         if "temperature" in log:

@@ -204,7 +204,7 @@ Rise = tuple[Floats, Floats, float, float]
 
 def _rises(q: Floats, tau: Floats) -> Iterator[Rise]:
     """Displacement, torque, first torque and level of each rise from rest or a reversal."""
-    size = float(np.quantile(np.abs(tau), 0.95))
+    size = np.quantile(np.abs(tau), 0.95)
     if size == 0:
         return
     for first, last in pairwise(_turns(q)):

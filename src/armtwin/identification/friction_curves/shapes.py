@@ -55,6 +55,11 @@ def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
     return kind(**numbers)
 
 
+def unit_law(kind: type[Law], shape: Floats) -> Law:
+    """The law of a shape whose coefficients are all 1."""
+    return law_of(kind, np.ones(len(coefficient_names(kind))), shape)
+
+
 def sort_shape(kind: type[Law], shape: Floats) -> Floats:
     """Shape parameters of a law in their order: of two tangents the steeper one is the first."""
     slopes = [shape_names(kind).index(name) for name in kind.tangents]

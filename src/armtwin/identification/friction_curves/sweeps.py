@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.friction_curves.plateaus import join_curves, smooth_speeds
+from armtwin.identification.friction_curves.plateaus import smooth_speeds
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
@@ -41,9 +42,8 @@ def curves_of_sweeps(
         torque: Channel of the torque; by default tau, else tau_m, else current.
     """
     given = as_logs(logs, "curves_of_sweeps")
-    return join_curves(
-        [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
-    )
+    parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
+    return FrictionCurves.join(*parts)
 
 
 def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
@@ -54,29 +54,20 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
     travel = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
     j = int(np.argmax(travel))
     half_cycles = list(_half_cycles(log, v, j))
-    speed, friction, weight = [], [], []
+    found: list[Floats] = []
     for one, other in itertools.pairwise(half_cycles):
-        for found in _halves(log.q[:, j], v[:, j], tau[:, j], one, other):
-            speed.append(found[0])
-            friction.append(found[1])
-            weight.append(found[2])
-    if not speed:
+        found += _halves(log.q[:, j], v[:, j], tau[:, j], one, other)
+    if not found:
         raise ArmtwinError(
             f"{name}: {robot.joint_names[j]} does not move back and forth over the same positions "
             "with the others at rest; friction is half the difference of the directions"
         )
-    rows = len(speed)
-    speeds = np.zeros((rows, robot.n))
-    speeds[:, j] = speed
-    return FrictionCurves(
-        joint=np.full(rows, j),
-        speeds=speeds,
-        torque=np.array(friction),
-        std=np.full(rows, np.nan),
-        temperature=np.full(rows, np.nan),
-        weight=np.array(weight),
+    speed, friction, weight = np.array(found).T
+    rows = len(found)
+    return replace(
+        FrictionCurves.of(robot.joint_names, [j] * rows, speed, friction),
+        weight=weight,
         plateau=np.arange(rows),
-        joint_names=robot.joint_names,
         unit="A" if needs_gains(robot, source) else "N m",
         origin=log.origin,
         bare=True,
@@ -86,7 +77,7 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
 def _half_cycles(log: Log, v: Floats, j: int) -> Iterator[slice]:
     """Stretches in which joint j moves in one direction and the others are at rest."""
     others = np.delete(np.abs(v), j, axis=1).max(axis=1, initial=0.0)
-    fastest = float(np.quantile(np.abs(v[:, j]), 0.99))
+    fastest = np.quantile(np.abs(v[:, j]), 0.99)
     alone = others < ALONE * fastest
     sign = np.where(alone, np.sign(v[:, j]), 0.0)
     edges = np.flatnonzero(np.diff(sign)) + 1
@@ -98,9 +89,7 @@ def _half_cycles(log: Log, v: Floats, j: int) -> Iterator[slice]:
             yield one
 
 
-def _halves(
-    q: Floats, v: Floats, tau: Floats, one: slice, other: slice
-) -> Iterator[tuple[float, float, float]]:
+def _halves(q: Floats, v: Floats, tau: Floats, one: slice, other: slice) -> Iterator[Floats]:
     """Speed, friction and weight in bins of the speed from forward and backward motion."""
     low = max(q[one].min(), q[other].min())
     high = min(q[one].max(), q[other].max())
@@ -110,16 +99,15 @@ def _halves(
     there, back = _along(q, v, tau, one, places), _along(q, v, tau, other, places)
     if v[one].mean() < 0:
         there, back = back, there
-    fastest = float(max(there[0].max(), -back[0].min()))
+    fastest = max(there[0].max(), -back[0].min())
     speed = 0.5 * (there[0] - back[0])
     alike = np.abs(there[0] + back[0]) < ALIKE * fastest
-    friction, weight = 0.5 * (there[1] - back[1]), 0.5 * (there[1] + back[1])
+    every = (speed, 0.5 * (there[1] - back[1]), 0.5 * (there[1] + back[1]))
     edges = np.geomspace(SLOW_SHARE * fastest, fastest, BINS + 1)
     for low_edge, high_edge in itertools.pairwise(edges):
         inside = alike & (speed >= low_edge) & (speed < high_edge)
         if inside.any():
-            means = [float(x[inside].mean()) for x in (speed, friction, weight)]
-            yield means[0], means[1], means[2]
+            yield np.array([values[inside].mean() for values in every])
 
 
 def _along(q: Floats, v: Floats, tau: Floats, half_cycle: slice, places: Floats) -> TwoArrays:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
@@ -25,11 +26,11 @@ from armtwin.identification.fitting.separable import (
     fit_separable,
 )
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
+from armtwin.identification.friction_curves.law_fit import grow_with_torque
+from armtwin.identification.friction_curves.shapes import law_of, shape_names, unit_law
 from armtwin.maths.batch import Floats, TwoArrays
 
 SAME = 2.0  # temperatures closer than this are one [K]
-FAINTEST = 0.02  # of a curve's largest torque: noise is not taken to be less than of this
 UNIDENTIFIABLE = 1e10  # condition number from which a curve has too few speeds
 LEAST_SPAN = 4.0  # between the coldest and the warmest curve [K]
 
@@ -59,7 +60,7 @@ class TemperatureFit:
     thermal: str
 
 
-def temperatures_of(curves: FrictionCurves) -> list[Floats]:
+def temperatures_of(curves: FrictionCurves) -> list[NDArray[np.intp]]:
     """Rows of each temperature, coldest first; none where temperatures are not known."""
     if np.isnan(curves.temperature).any():
         return []
@@ -77,9 +78,7 @@ def reference_rows(curves: FrictionCurves) -> tuple[FrictionCurves, float | None
     if not parts:
         return curves, None
     most = max(parts, key=len)
-    chosen = np.zeros(len(curves.torque), dtype=bool)
-    chosen[most] = True
-    return curves.rows(chosen), float(curves.temperature[most].mean())
+    return curves.rows(most), float(curves.temperature[most].mean())
 
 
 def fit_temperature(
@@ -99,14 +98,11 @@ def fit_temperature(
     means = np.array([curves.temperature[rows].mean() for rows in parts])
     if np.ptp(means) < LEAST_SPAN:
         return None
-    tables = []
-    for rows in parts:
-        chosen = np.zeros(len(curves.torque), dtype=bool)
-        chosen[rows] = True
-        tables.append(curves.rows(chosen))
+    tables = [curves.rows(rows) for rows in parts]
     fitted = _fit_shared_shape(tables, row, law)
-    shapes = np.exp(fitted.values[len(tables) * len(coefficients(law)) :])
-    linear = fitted.values[: len(tables) * len(coefficients(law))].reshape(len(tables), -1)
+    count = len(coefficients(law))
+    shapes = np.exp(fitted.values[len(tables) * count :])
+    linear = fitted.values[: len(tables) * count].reshape(len(tables), -1)
     laws = tuple(law_of(type(law), own, shapes) for own in linear)
     name = law.thermal[0]
     values = np.array([float(getattr(found, name)) for found in laws])
@@ -115,7 +111,6 @@ def fit_temperature(
             f"{name} must be above 0 at every temperature to identify the viscosity, got "
             f"{values.min():.3g}"
         )
-    count = len(coefficients(law))
     place = list(coefficients(law)).index(name) + count * np.arange(len(laws))
     relative = fitted.covariance[np.ix_(place, place)] / np.outer(values, values)
     root = np.linalg.cholesky(np.linalg.pinv(relative)).T
@@ -134,26 +129,20 @@ def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -
     """
     kind = type(law)
     start = np.log([float(getattr(law, name)) for name in shape_names(kind)])
-    sizes = [_size(table) for table in tables]
+    sizes = [grow_with_torque(table.torque) for table in tables]
     target = np.concatenate(
         [table.torque / size for table, size in zip(tables, sizes, strict=True)]
     )
 
     def model(x: Floats) -> TwoArrays:
-        unit = law_of(kind, np.ones(len(coefficient_names(kind))), np.exp(x))
+        unit = unit_law(kind, np.exp(x))
         blocks = []
         for table, size in zip(tables, sizes, strict=True):
             acting = row[table.joint] / size
-            blocks.append(np.asarray(unit.columns(table.speeds @ row) * acting[:, None]))
+            blocks.append(unit.columns(table.speeds @ row) * acting[:, None])
         return block_diagonal(blocks), target
 
     found = fit_separable(model, ShapeParameters(start))
     if found.condition > UNIDENTIFIABLE:
         raise ArmtwinError("a curve has too few speeds to identify the linear parameters")
     return found
-
-
-def _size(curves: FrictionCurves) -> Floats:
-    """Size of the noise of each row, relative to the torque, (k,) [N m]."""
-    size = np.abs(curves.torque)
-    return np.maximum(size, FAINTEST * size.max())

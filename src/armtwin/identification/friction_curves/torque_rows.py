@@ -22,8 +22,8 @@ from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.shapes import (
     bounds,
     coefficient_names,
-    law_of,
     shape_names,
+    unit_law,
 )
 from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 
@@ -50,7 +50,7 @@ class TorqueRows:
     @cached_property
     def speeds(self) -> Floats:
         """Speed of each element in each row, (k, elements)."""
-        return np.asarray(self.curves.speeds @ self.rows.T)
+        return self.curves.speeds @ self.rows.T
 
     @cached_property
     def acting(self) -> Floats:
@@ -61,7 +61,7 @@ class TorqueRows:
     def at_rest(self) -> Flags:
         """Elements at rest that act on the joint of a row, (k, elements)."""
         slow = np.abs(self.speeds) <= AT_REST * np.abs(self.speeds).max()
-        return np.asarray(slow & (self.acting != 0))
+        return slow & (self.acting != 0)
 
     @property
     def coefficients(self) -> int:
@@ -70,18 +70,18 @@ class TorqueRows:
 
     def shapes_of(self, x: Floats) -> list[Floats]:
         """Shape numbers of each element from all of their logarithms."""
-        numbers, found, begin = np.exp(x), [], 0
-        for kind in self.kinds:
-            end = begin + len(shape_names(kind))
-            found.append(numbers[begin:end])
-            begin = end
-        return found
+        ends = np.cumsum([len(shape_names(kind)) for kind in self.kinds])
+        return np.split(np.exp(x), ends[:-1])
+
+    def coefficients_of(self, coefficients: Floats) -> list[Floats]:
+        """Coefficients of each element from all of them."""
+        ends = np.cumsum([len(coefficient_names(kind)) for kind in self.kinds])
+        return np.split(coefficients, ends[:-1])
 
     def element(self, e: int, shape: Floats) -> Floats:
         """Torque per coefficient of an element with a shape, (k, its coefficients)."""
-        kind = self.kinds[e]
-        unit = law_of(kind, np.ones(len(coefficient_names(kind))), shape)
-        return np.asarray(unit.columns(self.speeds[:, e]) * self.acting[:, e : e + 1])
+        unit = unit_law(self.kinds[e], shape)
+        return unit.columns(self.speeds[:, e]) * self.acting[:, e : e + 1]
 
     def columns(self, x: Floats) -> Floats:
         """Torque per coefficient at the logarithms x of the shapes, (k, p)."""
@@ -98,13 +98,12 @@ class TorqueRows:
         scaled = (values.T / self.sigma).T
         if self._held.shape[1]:
             scaled = scaled - self._held @ (self._held.T @ scaled)
-        return np.asarray(scaled)
+        return scaled
 
     def bends(self, x: Floats, coefficients: Floats) -> Floats:
         """Slopes of the torques over the noise with the logarithms x, (k, shapes)."""
-        ends = np.cumsum([len(coefficient_names(kind)) for kind in self.kinds])
         found = [np.zeros((len(self.sigma), 0))]
-        parts = zip(self.shapes_of(x), np.split(coefficients, ends[:-1]), strict=True)
+        parts = zip(self.shapes_of(x), self.coefficients_of(coefficients), strict=True)
         for e, (shape, own) in enumerate(parts):
             here = self.element(e, shape) @ own
             for i in range(len(shape)):

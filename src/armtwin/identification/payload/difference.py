@@ -17,7 +17,12 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.estimate import RowNoise, even_blocks
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
-from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion, clean_log
+from armtwin.identification.rigid_body.data.clean_log import (
+    CleanLog,
+    Motion,
+    clean_log,
+    whole_torque,
+)
 from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import choices, filter_values
@@ -62,55 +67,47 @@ def flange_columns(robot: Robot, motion: Motion) -> Floats:
     """Joint torques per parameter of a body given in the flange's frame, (m, n, 10)."""
     body, X = robot.assembly.frame("flange")
     to_link = np.stack([transform_to_parent(X, unit) for unit in np.eye(10)], axis=1)
-    Y = robot.regressor(motion.q, motion.v, motion.a)
-    return np.asarray(Y[:, :, 10 * body : 10 * body + 10] @ to_link)
-
-
-def arm_torque(robot: Robot, motion: Motion) -> Floats:
-    """Torque of the arm by its file, friction included, (m, n)."""
-    torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
-    return np.asarray(torque + robot.friction_torque(motion.v, motion.q, motion.a))
+    Y = robot.regressor(*motion)
+    return Y[:, :, 10 * body : 10 * body + 10] @ to_link
 
 
 def by_difference(robot: Robot, runs: SynchronisedRuns, cutoff: float | None) -> LoadRows:
     """Rows of the difference of two runs."""
-    cutoff = cutoff or choices(Log(runs.without.time, {"q": runs.without.q})).cutoff
     without = _clean(runs.without, cutoff)
-    with_it = _clean(runs.with_it, cutoff)
-    arm = arm_torque(robot, with_it.motion) - arm_torque(robot, without.motion)
+    with_it = _clean(runs.with_it, without.how.cutoff)
+    arm = whole_torque(robot, *with_it.motion) - whole_torque(robot, *without.motion)
     moving = _moving(without) & _moving(with_it)
     return _rows(robot, with_it, with_it.clean.tau - without.clean.tau, arm, moving)
 
 
 def with_arm_held(robot: Robot, with_it: Log, torque: Floats, cutoff: float | None) -> LoadRows:
     """Rows of one run, the arm as in its file."""
-    log = Log(with_it.time, {"q": with_it.q, "tau": torque})
-    chosen = cutoff or choices(Log(log.time, {"q": log.q})).cutoff
-    cleaned = _clean(log, chosen)
-    arm = arm_torque(robot, cleaned.motion)
+    cleaned = _clean(Log(with_it.time, {"q": with_it.q, "tau": torque}), cutoff)
+    arm = whole_torque(robot, *cleaned.motion)
     return _rows(robot, cleaned, cleaned.clean.tau, arm, _moving(cleaned))
 
 
-def _clean(log: Log, cutoff: float) -> CleanLog:
-    return clean_log(Log(log.time, {"q": log.q}), cutoff, Recipe(), log.channels["tau"])
+def _clean(log: Log, cutoff: float | None) -> CleanLog:
+    """A run through the filter of a cut-off, by default that of the spectrum of its speeds."""
+    bare = Log(log.time, {"q": log.q})
+    return clean_log(bare, cutoff or choices(bare).cutoff, Recipe(), log.tau)
 
 
 def _moving(log: CleanLog) -> Flags:
     speed = np.abs(log.clean.v)
-    return np.asarray(speed >= SLOW_SHARE * speed.max(axis=0))
+    return speed >= SLOW_SHARE * speed.max(axis=0)
 
 
 def _rows(robot: Robot, log: CleanLog, target: Floats, arm: Floats, moving: Flags) -> LoadRows:
     how = log.how
-    kept = select_rows(log)
-    here = slice(kept.start, kept.stop, kept.step)
+    here = select_rows(log)
     Y = flange_columns(robot, log.motion)
     m, n, k = Y.shape
     smooth = filter_values(Y.reshape(m, n * k), how).reshape(m, n, k)
     if not moving[here].any():
         raise ArmtwinError("no joint moves in the run with the payload, so it is not identifiable")
     return LoadRows(
-        Y=np.asarray(smooth[here]),
+        Y=smooth[here],
         target=target[here],
         arm=filter_values(arm, how)[here],
         used=moving[here],

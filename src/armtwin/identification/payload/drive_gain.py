@@ -45,22 +45,22 @@ class DriveGain:
     @property
     def std(self) -> Floats:
         """Standard deviations of the constants, (motors,)."""
-        return np.asarray(self.constants * np.sqrt(np.diag(self.covariance)))
+        return self.constants * np.sqrt(np.diag(self.covariance))
 
     @property
     def low(self) -> Floats:
         """Lower ends of their 95 % intervals, (motors,)."""
-        return np.asarray(self.constants * np.exp(-self.widths))
+        return self.constants * np.exp(-self.widths)
 
     @property
     def high(self) -> Floats:
         """Upper ends of their 95 % intervals, (motors,)."""
-        return np.asarray(self.constants * np.exp(self.widths))
+        return self.constants * np.exp(self.widths)
 
     @property
     def told(self) -> Flags:
         """Which constants are identified, (motors,)."""
-        return np.asarray(self.std < TRUSTED * self.constants)
+        return self.std < TRUSTED * self.constants
 
 
 def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
@@ -72,7 +72,7 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
         known: The mass [kg].
     """
     of_motor = (at_motors != 0).astype(np.int64)
-    used = np.asarray((~rows.used).astype(np.int64) @ of_motor == 0)
+    used = (~rows.used).astype(np.int64) @ of_motor == 0
     Z = np.einsum("mnk,ne->mek", rows.Y, at_motors)
     heavy = Z[:, :, 0] * known + rows.arm @ at_motors
     motors = rows.target.shape[1]
@@ -109,7 +109,7 @@ def _first(Z: Floats, heavy: Floats, current: Floats, used: Flags) -> Floats:
     size = np.sqrt((heavy**2).mean(axis=0)) + 1e-9
     k = solve((A / size[:, None])[used], (heavy / size)[used]).values[:motors]
     if (k <= 0).any():
-        worst = int(np.argmin(k))
+        worst = np.argmin(k)
         raise ArmtwinError(
             f"the currents of motor {worst + 1} do not follow the payload's weight, so its torque "
             "constant is not identifiable; check its sign, and which run had the payload"
@@ -127,4 +127,4 @@ def motors_of(robot: Robot) -> Floats:
             f"robot '{robot.name}': torque constants need as many motors as joints, got {motors} "
             f"motors and {n} joints"
         )
-    return np.asarray(robot.assembly.motor_inverse)
+    return robot.assembly.motor_inverse

@@ -11,7 +11,7 @@ from armtwin.identification.payload.load_fit import fit_load
 from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.payload.synchronisation import synchronise
 from armtwin.identification.payload.truncated_mass import fit_truncated_mass
-from armtwin.identification.rigid_body.data.log_checks import check_logs
+from armtwin.identification.rigid_body.data.log_checks import check_logs, check_robot
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
@@ -42,7 +42,6 @@ def identify_payload(
         torque: Channel of the torque, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
-    _check_robot(robot)
     ordered, source = _ordered(robot, [with_it] if without is None else [without, with_it], torque)
     if needs_gains(robot, source):
         raise ArmtwinError(
@@ -85,7 +84,6 @@ def identify_drive_gains(
         torque: Channel of the current, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
-    _check_robot(robot)
     if not 0 < mass < np.inf:
         raise ArmtwinError(f"mass must be the payload's mass above 0 kg, got {mass!r}")
     logs, source = _ordered(robot, [without, with_it], torque)
@@ -110,16 +108,9 @@ def identify_drive_gains(
     return PayloadIdentification(robot, "difference", source, rows, gain.load, gain, runs, None)
 
 
-def _check_robot(robot: Robot) -> None:
-    if not isinstance(robot, Robot):
-        kind = type(robot).__name__
-        raise ArmtwinError(
-            f"identify_payload needs a robot, got a {kind}; load it by at.Robot.load"
-        )
-
-
 def _ordered(robot: Robot, given: list[Log], torque: str | None) -> tuple[list[Log], str]:
     """Checked logs in the order of the robot's joints, and the channel of their torque."""
+    check_robot(robot, "identify_payload")
     logs = as_logs(given, "identify_payload")
     ordered = [in_order_of(log, robot.joint_names) for log in logs]
     check_logs(robot, tuple(ordered), "q")

@@ -69,7 +69,7 @@ def fit_load(rows: LoadRows) -> LoadFit:
 def share_explained(residual: Floats, target: Floats, used: Flags) -> Floats:
     """Share of the power of a target (m, n) that a residual does not hold, (n,)."""
     power = (used * target**2).sum(axis=0)
-    return np.asarray(1 - (residual**2).sum(axis=0) / np.maximum(power, 1e-300))
+    return 1 - (residual**2).sum(axis=0) / np.maximum(power, 1e-300)
 
 
 def nearest_body(ten: Floats) -> Floats:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.resampling import at_times, step_of
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_SHARE
-from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.batch import Floats, Pair, TwoArrays
 
 STEPS = 8
 SAME = 0.05  # share of a joint's speed by which the runs of one motion may differ
@@ -47,11 +48,10 @@ def synchronise(without: Log, with_it: Log, torques: TwoArrays) -> SynchronisedR
         with_it: The log with it.
         torques: Torque or current of both, (m, n) each.
     """
-    step = max(_step(without), _step(with_it))
+    step = max(step_of(without.time), step_of(with_it.time))
     shift = _shift(without, with_it, step)
-    start = max(without.time[0], with_it.time[0] - shift)
-    stop = min(without.time[-1], with_it.time[-1] - shift)
-    shorter = min(_length(without), _length(with_it))
+    start, stop = _overlap(without, with_it, shift)
+    shorter = min(np.ptp(without.time), np.ptp(with_it.time))
     if stop - start < LEAST_OVERLAP * shorter:
         raise ArmtwinError(
             "the runs without and with the payload are of different motions: they share "
@@ -61,7 +61,7 @@ def synchronise(without: Log, with_it: Log, torques: TwoArrays) -> SynchronisedR
     first = _on(time, without, torques[0])
     second = _on(time + shift, with_it, torques[1])
     apart = _apart(first.q, second.q)
-    worst = int(np.argmax(apart))
+    worst = np.argmax(apart)
     if apart[worst] > SAME:
         raise ArmtwinError(
             "the runs without and with the payload are of different motions: the speeds of joint "
@@ -71,12 +71,10 @@ def synchronise(without: Log, with_it: Log, torques: TwoArrays) -> SynchronisedR
     return SynchronisedRuns(first, Log(time, second.channels), shift, apart)
 
 
-def _step(log: Log) -> float:
-    return float(np.median(np.diff(log.time)))
-
-
-def _length(log: Log) -> float:
-    return float(log.time[-1] - log.time[0])
+def _overlap(without: Log, with_it: Log, shift: float) -> Pair:
+    """First and last time of the run without at which both runs are known."""
+    first = max(without.time[0], with_it.time[0] - shift)
+    return first, min(without.time[-1], with_it.time[-1] - shift)
 
 
 def _at(time: Floats, log: Log, values: Floats) -> Floats:
@@ -84,13 +82,11 @@ def _at(time: Floats, log: Log, values: Floats) -> Floats:
     from scipy.interpolate import CubicSpline
 
     inside = np.clip(time, log.time[0], log.time[-1])
-    return np.asarray(CubicSpline(log.time, values)(inside))
+    return CubicSpline(log.time, values)(inside)
 
 
 def _on(time: Floats, log: Log, torque: Floats) -> Log:
-    straight = np.empty((len(time), torque.shape[1]))
-    for j in range(torque.shape[1]):  # noise must not oscillate between samples
-        straight[:, j] = np.interp(time, log.time, torque[:, j])
+    straight = at_times(time, log.time, torque)  # noise must not oscillate between samples
     return Log(time, {"q": _at(time, log, log.q), "tau": straight})
 
 
@@ -112,15 +108,13 @@ def _shift(without: Log, with_it: Log, step: float) -> float:
 def _speeds(log: Log, step: float) -> Floats:
     """Changes of the positions from step to step, (m, n)."""
     time = np.arange(log.time[0], log.time[-1], step)
-    return np.asarray(np.gradient(_at(time, log, log.q), axis=0))
+    return np.gradient(_at(time, log, log.q), axis=0)
 
 
 def _refine_shift(without: Log, with_it: Log, shift: float, step: float) -> float:
     """The shift to a small part of a sample."""
     for _ in range(STEPS):
-        start = max(without.time[0], with_it.time[0] - shift)
-        stop = min(without.time[-1], with_it.time[-1] - shift)
-        time = np.arange(start, stop, step)
+        time = np.arange(*_overlap(without, with_it, shift), step)
         if len(time) < 3:
             return shift
         moved = _at(time + shift, with_it, with_it.q)

@@ -76,7 +76,7 @@ def fit_truncated_mass(
     body, _ = bare.assembly.frame("flange")
     mass = 10 * body
     phi = analysis.truncate(None)
-    share = float(analysis.share(None)[mass])
+    share = analysis.share(None)[mass]
     own = float(bare.parameters[mass])
     prior = float(expected.parameters[mass]) - own
     return TruncatedMass(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def gain_spread(
     """Covariance of the parameters by that of their gains, (p, p)."""
     apart = _gains_of_others(experiment, regularised, gains)
     slope = _slopes(regularised, len(gains)) / gains
-    return np.asarray(slope @ jackknife(apart) @ slope.T)
+    return slope @ jackknife(apart) @ slope.T
 
 
 def _gains_of_others(
@@ -180,7 +181,7 @@ def _noise(experiment: IdentificationData, gains: Floats | None) -> Floats:
         power += ((log.raw.tau - log.clean.tau) ** 2).sum(axis=0)
         samples += len(log.raw.time)
     known = 1.0 if gains is None else gains
-    return np.asarray(known * np.sqrt(power / samples))
+    return known * np.sqrt(power / samples)
 
 
 def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
@@ -193,7 +194,7 @@ def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
             "of them"
         )
     if not whole.count.all():
-        joint = experiment.prior.joint_names[int(np.argmin(whole.count))]
+        joint = experiment.prior.joint_names[np.argmin(whole.count)]
         raise ArmtwinError(
             f"{joint} never moves fast enough to be distinguished from rest, so its parameters are "
             "not identifiable"
@@ -299,9 +300,8 @@ def _build_robot(
     )
     found = with_values(_with_term_sources(experiment, source), phi, source, identified)
     found = replace(found, friction=set_own_stiffness(found.friction, experiment.terms))
-    free = np.asarray(experiment.free.basis.any(axis=1))
     names = experiment.extended.parameter_names
-    deviation = standard_deviations(names, spread, free, source)
+    deviation = standard_deviations(names, spread, experiment.free.is_free, source)
     if ready.fall is not None and ready.fall.base_is_tilted:
         sources = {**found.source, "gravity": f"{source}; {ready.fall.tilt_phrase}"}
         found = replace(found, gravity=ready.fall.logs, source=sources)
@@ -309,9 +309,7 @@ def _build_robot(
     found = replace(found, standard_deviation=deviation)
     if gains is not None:
         constants = gains / np.abs(experiment.prior.assembly.gear).max(axis=1)
-        motors = []
-        for motor, constant in zip(found.motor, constants, strict=True):
-            motors.append(_with_torque_constant(motor, float(constant), source))
+        motors = map(partial(_with_torque_constant, source), found.motor, constants.tolist())
         found = replace(found, motor=tuple(motors))
     return experiment.prior.with_description(found, "as identified")
 
@@ -320,13 +318,14 @@ def _with_term_sources(experiment: IdentificationData, source: str) -> Descripti
     """The robot with the logs as source of every number of its added terms."""
     description = experiment.extended.description
     added = {term.element.name for term in experiment.terms}
-    elements = []
-    for element in description.friction:
-        elements.append(replace(element, source=source) if element.name in added else element)
+    elements = (
+        replace(element, source=source) if element.name in added else element
+        for element in description.friction
+    )
     return replace(description, friction=tuple(elements))
 
 
-def _with_torque_constant(motor: Motor, constant: float, source: str) -> Motor:
+def _with_torque_constant(source: str, motor: Motor, constant: float) -> Motor:
     """The motor with an identified torque constant; its largest torque stays."""
     known = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
     limit = motor.current_limit

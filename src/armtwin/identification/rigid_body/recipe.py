@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Names, NamesAndUnits, Pair
@@ -12,7 +12,24 @@ from armtwin.robot.parameters import Parameter
 from armtwin.robot.robot import Robot
 
 Estimator = Literal["consistent", "ridge", "truncated"]
-ESTIMATORS = ("consistent", "ridge", "truncated")
+Contract = tuple[str, bool, str]  # a field, whether it is right, and what it must be
+
+
+def check_words(owner: str, choices: object) -> None:
+    """Refuse a word that its field does not know."""
+    for key, kind in get_type_hints(type(choices)).items():
+        value, known = getattr(choices, key), get_args(kind)
+        if get_origin(kind) is Literal and value not in known:
+            listed = ", ".join(known)
+            raise ArmtwinError(f"{owner}: {key} must be one of {listed}, got '{value}'")
+
+
+def check_contracts(owner: str, choices: object, contracts: Iterable[Contract]) -> None:
+    """Refuse a field that is not what it must be."""
+    for key, is_right, contract in contracts:
+        if not is_right:
+            got = getattr(choices, key)
+            raise ArmtwinError(f"{owner}: {key} must be {contract}, got {got!r}")
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,11 @@ class Recipe:
         """Channel of a log that the motion comes from."""
         return "q_ref" if self.motion == "reference" else "q"
 
+    @property
+    def chooses_friction(self) -> bool:
+        """Whether friction terms are looked for; a reference is not the travel of a contact."""
+        return self.friction == "chosen" and self.motion != "reference"
+
     def for_prediction(self) -> Recipe:
         """The same for a log whose torque is predicted: it need not repeat, and keeps its rate."""
         return replace(self, period=None, periods=None, rate=None)
@@ -90,41 +112,24 @@ class Recipe:
 
     def check(self, robot: Robot) -> None:
         """Refuse choices that contradict each other or the robot."""
-        self._check_words()
+        check_words("recipe", self)
         self._check_periods()
-        self._check_numbers()
+        check_contracts("recipe", self, self._contracts())
         self._check_names(robot)
         self._check_symmetry(robot)
         self._check_masses(robot)
-
-    def _check_words(self) -> None:
-        choices = {
-            "estimator": (self.estimator, ESTIMATORS),
-            "motion": (self.motion, ("measured", "reference", "simulated")),
-            "only": (self.only, ("all", "friction")),
-            "friction": (self.friction, ("chosen", "file")),
-            "tilt": (self.tilt, ("chosen", "file")),
-        }
-        for key, (value, known) in choices.items():
-            if value not in known:
-                listed = ", ".join(known)
-                raise ArmtwinError(f"recipe: {key} must be one of {listed}, got '{value}'")
 
     def _check_periods(self) -> None:
         if self.periods is not None and self.period is None:
             raise ArmtwinError("recipe: periods are counted by period, which is not given")
 
-    def _check_numbers(self) -> None:
-        positive = {"period": self.period, "rate": self.rate, "kept": self.kept}
-        for key, number in positive.items():
-            if number is not None and not number > 0:
-                raise ArmtwinError(f"recipe: {key} must be above 0, got {number:g}")
-        if not isinstance(self.kept, int | None):
-            raise ArmtwinError(f"recipe: kept must be a whole number, got {self.kept}")
-        if self.weight is not None and not 0 <= self.weight < float("inf"):
-            raise ArmtwinError(f"recipe: weight must be at least 0, got {self.weight:g}")
-        if not 0 <= self.rest < 1:
-            raise ArmtwinError(f"recipe: rest must be at least 0 and below 1, got {self.rest:g}")
+    def _contracts(self) -> Iterator[Contract]:
+        for key in ("period", "rate", "kept"):
+            value = getattr(self, key)
+            yield key, value is None or value > 0, "above 0"
+        yield "kept", isinstance(self.kept, int | None), "a whole number"
+        yield "weight", self.weight is None or 0 <= self.weight < float("inf"), "at least 0"
+        yield "rest", 0 <= self.rest < 1, "at least 0 and below 1"
 
     def _check_names(self, robot: Robot) -> None:
         """Refuse parameters that the robot does not have."""

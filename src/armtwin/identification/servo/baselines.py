@@ -34,12 +34,11 @@ def fit_baselines(logs: Sequence[DriveSignals]) -> Baselines:
     speed = np.concatenate([log.v - log.v.mean() for log in logs])
     error = np.concatenate([log.error - log.error.mean() for log in logs])
     lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
-    squares = [sum(_residual_squares(log, float(delay)) for log in logs) for delay in DELAYS]
-    return Baselines(float(DELAYS[int(np.argmin(squares))]), lag)
-
-
-def _residual_squares(log: DriveSignals, delay: float) -> float:
-    return float(np.var(log.error - _of_delay(log, delay)) * len(log.error))
+    squares = []
+    for delay in DELAYS.tolist():
+        residuals = [log.error - _of_delay(log, delay) for log in logs]
+        squares.append(sum(float(np.var(x)) * len(x) for x in residuals))
+    return Baselines(float(DELAYS[np.argmin(squares)]), lag)
 
 
 def _of_delay(drive: DriveSignals, delay: float) -> Floats:

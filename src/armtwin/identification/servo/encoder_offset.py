@@ -28,14 +28,10 @@ class EncoderOffset:
     Attributes:
         lateness: Time δ by which the link encoder is behind [s].
         compliance: Twist per load 1 / c, motor side [rad/(N m)].
-        share: Share of the variance of the difference that both explain.
-        left: Residual of both, rms at the motor [rad].
     """
 
     lateness: float
     compliance: float
-    share: float
-    left: float
 
 
 def estimate_encoder_offset(
@@ -51,15 +47,7 @@ def estimate_encoder_offset(
     elastic, rigid = fit_twist(rows, (0,)), fit_twist(rows, ())
     # no gear twists against its load
     fit = elastic if elastic.compliance.value[0] > 0 else rigid
-    lateness = float(np.clip(fit.offset, -LARGEST_DELAY, LARGEST_DELAY))
-    chosen = replace(fit, offset=lateness)
-    spread = float((replace(rigid, offset=0.0).left(rows) ** 2).sum())
-    if not spread > 0:
+    if not replace(rigid, offset=0.0).left(rows).any():
         return None
-    residual = float((chosen.left(rows) ** 2).sum())
-    return EncoderOffset(
-        lateness=lateness,
-        compliance=float(fit.compliance.value[0]),
-        share=1 - residual / spread,
-        left=float(np.sqrt(residual / len(rows.twist))),
-    )
+    lateness = float(np.clip(fit.offset, -LARGEST_DELAY, LARGEST_DELAY))
+    return EncoderOffset(lateness, float(fit.compliance.value[0]))

@@ -33,7 +33,7 @@ from armtwin.identification.servo.structure import (
     free_columns,
     respond_to_encoder,
 )
-from armtwin.maths.batch import Floats, Indices, TwoArrays
+from armtwin.maths.batch import Floats, Indices, TwoArrays, Values
 from armtwin.robot.schema.servo import Side
 
 ROUNDS = 6  # of poles and lag in turn
@@ -71,12 +71,17 @@ class DriveLaw:
         if self.side == "link" and self.offset is not None:
             twist = self.offset.lateness * drive.v + self.offset.compliance * drive.torque
             error = error - respond_to_encoder(self.poles, twist - twist[0], drive.rate)
-        return np.asarray(error)
+        return error
 
     @property
     def late(self) -> float:
         """Time by which the speed of the reference is late, at least 0 [s]."""
         return max(self.coefficient(SPEED), 0.0)
+
+    @property
+    def loop(self) -> Values:
+        """Lag λ, p1, p0 and θ_I, speed per torque."""
+        return self.poles.lag, self.poles.p1, self.poles.p0, self.coefficient(LOAD)
 
     def coefficient(self, term: int) -> float:
         """The coefficient of a term, 0 where it is not in use."""

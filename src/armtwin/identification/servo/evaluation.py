@@ -116,18 +116,18 @@ def _evaluate(
 
 
 def _centre(values: Floats) -> Floats:
-    return np.asarray(values - values.mean(axis=0))
+    return values - values.mean(axis=0)
 
 
 def _share(error: Floats, expected: Floats) -> Floats:
     """Share of the variance of each column that is explained, (n,)."""
     spread = np.maximum((error**2).sum(axis=0), 1e-300)
-    return np.asarray(1 - ((error - expected) ** 2).sum(axis=0) / spread)
+    return 1 - ((error - expected) ** 2).sum(axis=0) / spread
 
 
 def _correlation(error: Floats, expected: Floats) -> Floats:
     sizes = np.sqrt((error**2).sum(axis=0) * (expected**2).sum(axis=0))
-    return np.asarray((error * expected).sum(axis=0) / np.maximum(sizes, 1e-300))
+    return (error * expected).sum(axis=0) / np.maximum(sizes, 1e-300)
 
 
 def _path(robot: Robot, q_ref: Floats, measured: Floats, predicted: Floats) -> PathResidual:

@@ -48,16 +48,6 @@ class LoopFriction:
     offset: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Loops:
-    """Torque loops of all drives, (drives,) each: lag λ, p1, p0 and θ_I, speed per torque."""
-
-    lag: Floats
-    p1: Floats
-    p0: Floats
-    load: Floats
-
-
 def loop_friction(robot: Robot, fastest: Floats) -> LoopFriction:
     """The friction of a robot, in tables up to the fastest speeds of its joints, (n,) [rad/s]."""
     elements = robot.assembly.friction
@@ -79,24 +69,24 @@ def loop_friction(robot: Robot, fastest: Floats) -> LoopFriction:
     return LoopFriction(rows, curves, scales, held, offset)
 
 
-def friction_of_motion(friction: LoopFriction, loops: Loops, speed: Floats, rate: float) -> Floats:
+def friction_of_motion(friction: LoopFriction, loops: Floats, speed: Floats, rate: float) -> Floats:
     """Friction on the drives while they follow, (m, drives) [N m].
 
     Args:
         friction: The friction elements.
-        loops: The torque loops.
+        loops: Lag λ, p1, p0 and θ_I, speed per torque, of the torque loops, (4, drives).
         speed: Speeds v_ref - d(e_free)/dt, (m, drives) [rad/s].
         rate: Samples in a second [Hz].
     """
     steps = max(1, int(np.ceil(1 / (rate * STEP))))
     between = np.zeros((len(speed) - 1, speed.shape[1]))
-    numbers = np.stack([loops.lag, loops.p1, loops.p0, loops.load])
     parts = friction.rows, friction.curves, friction.scales, friction.held
-    _follow(*parts, numbers, np.ascontiguousarray(speed), 1 / rate, steps, between)
+    motion = np.ascontiguousarray(loops), np.ascontiguousarray(speed)
+    _follow(*parts, *motion, 1 / rate, steps, between)
     # a mean of both sides lies at the time of its sample
     inner = 0.5 * (between[:-1] + between[1:])
     torque = np.concatenate([between[:1], inner, between[-1:]])
-    return np.asarray(torque + friction.offset @ friction.rows)
+    return torque + friction.offset @ friction.rows
 
 
 @compiled

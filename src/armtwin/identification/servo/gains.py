@@ -63,22 +63,21 @@ def velocity_gain(law: DriveLaw) -> float:
 def _cascade(
     laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: ServoFitRecord, source: str
 ) -> Cascade:
-    kp, ki, kv, kvf, kafc = [], [], [], [], []
+    rows = []
     for law in laws:
         gain = velocity_gain(law)
-        kp.append(gain * law.poles.p1)
-        ki.append(gain * law.poles.p0)
-        kv.append(gain)
-        kvf.append(gain * (1 - law.coefficient(REFERENCE)))
-        kafc.append(max(-gain * law.coefficient(SPEED), 0.0))
+        forward = gain * (1 - law.coefficient(REFERENCE))
+        accelerating = max(-gain * law.coefficient(SPEED), 0.0)
+        rows.append((gain * law.poles.p1, gain * law.poles.p0, gain, forward, accelerating))
+    kp, ki, kv, kvf, kafc = zip(*rows, strict=True)
     return Cascade(
         *rates,
         source=source,
-        kp=tuple(kp),
-        ki=tuple(ki),
-        kv=tuple(kv),
-        kvf=tuple(kvf),
-        kafc=tuple(kafc),
+        kp=kp,
+        ki=ki,
+        kv=kv,
+        kvf=kvf,
+        kafc=kafc,
         feedback=tuple(law.side for law in laws),
         delay=_delays(laws),
         shaping=_shaping(laws, lead=False),

@@ -10,7 +10,8 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.estimate import student
-from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
+from armtwin.identification.resampling import step_of
+from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
 from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
 from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
 from armtwin.identification.servo.gains import build_servo, reference_delay, velocity_gain
@@ -44,10 +45,7 @@ def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) ->
     for log, name in zip(logs, names, strict=True):
         _check_log(robot, log, name)
     _check_motion(robot, logs, names)
-    for k, log in enumerate(logs):
-        for i in range(k):
-            if same_log(logs[i], log):
-                raise ArmtwinError(f"{names[k]} is the same log as {names[i]}; give each once")
+    refuse_duplicates(logs, names)
 
 
 def _check_drives(robot: Robot) -> None:
@@ -130,7 +128,7 @@ def _check_same(robot: Robot, log: Log, name: str) -> None:
 
 def _check_lead(log: Log, name: str) -> None:
     """Refuse a reference that comes late on all joints alike."""
-    step = float(np.median(np.diff(log.time)))
+    step = step_of(log.time)
     leads, explained = _leads(log)
     late = (leads > LEADS * step).all() and (explained > EXPLAINS).all()
     if len(leads) and late and leads.max() < ALIKE * leads.min():
@@ -178,11 +176,11 @@ def identify_servo(
             it.
     """
     called = "identify_servo"
-    given = [_order_joints(robot, log) for log in as_logs(logs, called)]
+    given = [in_order_of(log, robot.joint_names) for log in as_logs(logs, called)]
     names = [_name(log, k) for k, log in enumerate(given)]
     check_servo_logs(robot, given, names)
     others = () if validate is None else as_logs(validate, called, least=0)
-    unseen = [_order_joints(robot, log) for log in others]
+    unseen = [in_order_of(log, robot.joint_names) for log in others]
     unseen_names = [_name(log, k + len(given)) for k, log in enumerate(unseen)]
     if unseen:
         check_servo_logs(robot, unseen, unseen_names)
@@ -200,10 +198,6 @@ def identify_servo(
             evaluate(robot, fit, runs) if runs else evaluate_by_parts(robot, fit, fitted)
         )
     return _result(robot, fitted, fits, evaluations, source)
-
-
-def _order_joints(robot: Robot, log: Log) -> Log:
-    return in_order_of(log, robot.joint_names)
 
 
 def _name(log: Log, k: int) -> str:

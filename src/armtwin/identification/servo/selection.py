@@ -107,7 +107,7 @@ class Sums:
         left_out = _squares(self.parts, used, side, theta)
         best = np.argmin(in_kept, axis=0)
         parts = np.arange(len(best))
-        start = self.poles[int(np.argmin(over_all))]
+        start = self.poles[np.argmin(over_all)]
         return ChosenLaw(order, side, terms, start, float(left_out[best, parts].sum()))
 
 
@@ -164,7 +164,7 @@ def _squares(parts: Floats, used: list[int], side: Side, theta: Floats) -> Float
     matrix = parts[..., used, :][..., used]
     explained = np.einsum("...i,...ij,...j->...", theta, matrix, theta)
     projected = np.einsum("...i,...i->...", theta, across[..., used])
-    return np.asarray(itself - 2 * projected + explained)
+    return itself - 2 * projected + explained
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ settle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from armtwin.identification.servo.estimator import (
 )
 from armtwin.identification.servo.friction_in_loop import (
     LoopFriction,
-    Loops,
     friction_of_motion,
     loop_friction,
 )
@@ -37,7 +37,7 @@ from armtwin.identification.servo.selection import (
     with_structure,
 )
 from armtwin.identification.servo.signals import Signals
-from armtwin.identification.servo.structure import LOAD, SPEED, DriveSignals
+from armtwin.identification.servo.structure import SPEED, DriveSignals
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.smoothing import low_pass
@@ -51,6 +51,8 @@ UNEXPLAINED = 0.5  # share of a log's error that is not explained by the law of 
 OWN = 0.9  # ... but by its own law: the log is of another servo
 ROUNDS = 6  # of laws and friction in turn; three are usual
 SETTLED = 2e-3  # relative change of all poles and of 1 / k_v that ends them
+
+Prediction = Callable[[DriveSignals], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +78,15 @@ class ServoFit:
 
     def predicted(self, log: Signals) -> Floats:
         """Predicted joint errors q_ref - q on a log's reference, (m, n) [rad]."""
-        return self._of_drives(self.in_motion(log)) @ self.inverse.T
+        return self._by_laws(self.in_motion(log)) @ self.inverse.T
 
-    def _of_drives(self, log: Signals) -> Floats:
+    def _by_laws(self, log: Signals) -> Floats:
         """Predicted errors from reference and torque, (m, drives) [rad]."""
-        found = [law.predicted(of_drive(log, k, self)) for k, law in enumerate(self.laws)]
+        return self._of_drives(log, [law.predicted for law in self.laws])
+
+    def _of_drives(self, log: Signals, predict: Sequence[Prediction]) -> Floats:
+        """Errors of all drives by the prediction of each, (m, drives) [rad]."""
+        found = [of(of_drive(log, k, self)) for k, of in enumerate(predict)]
         return np.stack(found, axis=1)
 
     def in_motion(self, log: Signals, *, smooth: bool = False) -> Signals:
@@ -92,35 +98,23 @@ class ServoFit:
         """
         if self.friction is None:
             return log
-        free = self._of_drives(replace(log, model=log.load))
+        free = self._by_laws(replace(log, model=log.load))
         speed = log.v - np.gradient(free, 1 / log.rate, axis=0)
-        torque = friction_of_motion(self.friction, self._loops(), speed, log.rate)
+        loops = np.array([law.loop for law in self.laws]).T
+        torque = friction_of_motion(self.friction, loops, speed, log.rate)
         if smooth and log.cutoff is not None:
             torque = low_pass(torque, log.rate, log.cutoff)
         return replace(log, model=log.load + torque)
 
-    def _loops(self) -> Loops:
-        poles = [law.poles for law in self.laws]
-        return Loops(
-            lag=np.array([one.lag for one in poles]),
-            p1=np.array([one.p1 for one in poles]),
-            p0=np.array([one.p0 for one in poles]),
-            load=np.array([law.coefficient(LOAD) for law in self.laws]),
-        )
-
     def predict_by_delay(self, log: Signals) -> Floats:
         """Joint errors of pure delays, (m, n) [rad]."""
-        found = [
-            rival.predict_by_delay(of_drive(log, k, self)) for k, rival in enumerate(self.baselines)
-        ]
-        return np.stack(found, axis=1) @ self.inverse.T
+        rivals = [rival.predict_by_delay for rival in self.baselines]
+        return self._of_drives(log, rivals) @ self.inverse.T
 
     def predict_by_lag(self, log: Signals) -> Floats:
         """Joint errors of lags behind the speed, (m, n) [rad]."""
-        found = [
-            rival.predict_by_lag(of_drive(log, k, self)) for k, rival in enumerate(self.baselines)
-        ]
-        return np.stack(found, axis=1) @ self.inverse.T
+        rivals = [rival.predict_by_lag for rival in self.baselines]
+        return self._of_drives(log, rivals) @ self.inverse.T
 
     def left_out(self, logs: Sequence[Signals]) -> Floats:
         """Residual of each left-out part by a fit to all others, (m, n) [rad]."""
@@ -135,16 +129,9 @@ class ServoFit:
 def of_drive(log: Signals, k: int, fit: ServoFit | str) -> DriveSignals:
     """The signals of one drive with the torque from a source."""
     feedforward = fit if isinstance(fit, str) else fit.feedforward
-    return DriveSignals(
-        rate=log.rate,
-        time=log.time,
-        q=log.q[:, k],
-        v=log.v[:, k],
-        a=log.a[:, k],
-        torque=log.torque(feedforward)[:, k],
-        error=log.error[:, k],
-        twist=log.twist[:, k],
-    )
+    torque = log.torque(feedforward)
+    columns = (log.q, log.v, log.a, torque, log.error, log.twist)
+    return DriveSignals(log.rate, log.time, *(values[:, k] for values in columns))
 
 
 @one_blas_thread()
@@ -256,8 +243,7 @@ def _change(one: ServoFit, other: ServoFit) -> float:
     """Largest relative change of poles and load coefficient."""
     largest = 0.0
     for before, after in zip(one.laws, other.laws, strict=True):
-        was = np.array([before.poles.p1, before.poles.p0, before.coefficient(LOAD)])
-        is_now = np.array([after.poles.p1, after.poles.p0, after.coefficient(LOAD)])
+        was, is_now = np.array(before.loop[1:]), np.array(after.loop[1:])
         change = np.abs(is_now - was) / np.maximum(np.abs(was), 1e-12)
         largest = max(largest, float(change.max()))
     return largest
@@ -324,10 +310,8 @@ def _refuse_other_servos(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -
 def _refuse_other_law(
     name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: ChosenLaw
 ) -> None:
-    own = []
-    for drive in drives:
-        found = estimate([drive], chosen, law.sign_speed, offset=law.offset, inertia=None)
-        own.append(found)
+    refit = partial(estimate, sign_speed=law.sign_speed, offset=law.offset, inertia=None)
+    own = [refit([drive], chosen) for drive in drives]
     for drive, alone, log in zip(drives, own, logs, strict=True):
         if share_explained(drive, law) < UNEXPLAINED and share_explained(drive, alone) > OWN:
             raise ArmtwinError(

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.resampling import at_times, step_of
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.maths.smoothing import low_pass
@@ -92,13 +93,13 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
     return Signals(
         name=name,
         rate=rate,
-        sample=float(np.median(np.diff(log.time))),
+        sample=step_of(log.time),
         time=time - time[0],
         q=q_ref @ gear.T,
         v=v @ gear.T,
         a=a @ gear.T,
         error=(q_ref - q) @ gear.T,
-        raw=_at(log, log.q_ref - log.q, time),
+        raw=at_times(time, log.time, log.q_ref - log.q),
         twist=_twist(log, q, gear, smooth),
         load=load @ inverse,
         model=(load + friction) @ inverse,
@@ -110,16 +111,10 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
 
 def _even_times(log: Log) -> tuple[Floats, float]:
     """Even times within the log at a rate that is enough for a servo, and the rate [Hz]."""
-    step = float(np.median(np.diff(log.time)))
+    step = step_of(log.time)
     step *= max(1, round(1 / (step * MOST_RATE)))
     count = int((log.time[-1] - log.time[0]) / step + 1e-6) + 1
     return log.time[0] + step * np.arange(count), 1 / step
-
-
-def _at(log: Log, values: Floats, time: Floats) -> Floats:
-    """Values (m, k) at other times, linear between samples."""
-    columns = [np.interp(time, log.time, column) for column in values.T]
-    return np.stack(columns, axis=1)
 
 
 def _is_coarse(q: Floats) -> bool:
@@ -139,17 +134,16 @@ def _same_speed(logged: Floats, v: Floats) -> bool:
 
 def _smooth(log: Log, values: Floats, *, time: Floats, rate: float, cutoff: float) -> Floats:
     """Values (m, k) without what is faster than a servo, at other times."""
-    own = 1 / float(np.median(np.diff(log.time)))
+    own = 1 / step_of(log.time)
     even = log.time[0] + np.arange(len(time) * max(1, round(own / rate))) / own
-    dense = _at(log, values, even)
+    dense = at_times(even, log.time, values)
     if _is_smoothed(log, cutoff):
         dense = low_pass(dense, own, cutoff)
-    columns = [np.interp(time, even, column) for column in dense.T]
-    return np.stack(columns, axis=1)
+    return at_times(time, even, dense)
 
 
 def _is_smoothed(log: Log, cutoff: float) -> bool:
-    return 1 / float(np.median(np.diff(log.time))) > LEAST_RATE * cutoff
+    return 1 / step_of(log.time) > LEAST_RATE * cutoff
 
 
 def _twist(log: Log, q: Floats, gear: Floats, smooth: Smoothing) -> Floats:
@@ -185,4 +179,4 @@ def _felt_inertia(robot: Robot, q: Floats) -> Floats:
     poses = q[:: max(1, len(q) // INERTIA_POSES)]
     inverse = robot.assembly.motor_inverse
     felt = np.einsum("jk,mij,ik->mk", inverse, robot.mass_matrix(poses), inverse)
-    return np.asarray(felt.mean(axis=0))
+    return felt.mean(axis=0)

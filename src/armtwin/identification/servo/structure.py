@@ -59,39 +59,24 @@ def _discrete(numerator: Values, denominator: Values, step: float) -> Any:
     return np.atleast_1d(np.squeeze(b)), a
 
 
-def _response(numerator: Values, denominator: Values, x: Floats, rate: float) -> Floats:
+def _response(poles: Poles, numerator: Values, x: Floats, rate: float) -> Floats:
+    """Response of a numerator over D, of signals (m, ...); without p0 both have s in common."""
     from scipy.signal import lfilter
 
-    b, a = _discrete(numerator, denominator, 1 / rate)
-    return np.asarray(lfilter(b, a, x, axis=0))
-
-
-def _denominator(poles: Poles) -> Values:
-    """D over what it has in common with s."""
-    full = [1.0, poles.p1, poles.p0] if poles.p0 > 0 else [1.0, poles.p1]
+    denominator: Values = (1.0, poles.p1, poles.p0)
+    if poles.p0 == 0:
+        numerator, denominator = numerator[:-1], denominator[:-1]
     if poles.lag > 0:
-        full = [poles.lag, *full]
-    return tuple(full)
-
-
-def after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
-    """H x, of signals (m, ...)."""
-    numerator = (1.0, 0.0, 0.0) if poles.p0 > 0 else (1.0, 0.0)
-    return _response(numerator, _denominator(poles), x, rate)
-
-
-def integrate_after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
-    """H ∫x, of a signal (m,)."""
-    numerator = (1.0, 0.0) if poles.p0 > 0 else (1.0,)
-    return _response(numerator, _denominator(poles), x, rate)
+        denominator = (poles.lag, *denominator)
+    b, a = _discrete(numerator, denominator, 1 / rate)
+    return lfilter(b, a, x, axis=0)
 
 
 def respond_to_encoder(poles: Poles, x: Floats, rate: float) -> Floats:
     """F x: response of a position loop to an additive signal of its encoder, (m,)."""
     if poles.p0 == 0 and poles.p1 < NO_POLE:
         return np.zeros_like(x)
-    numerator = (poles.p1, poles.p0) if poles.p0 > 0 else (poles.p1,)
-    return _response(numerator, _denominator(poles), x, rate)
+    return _response(poles, (poles.p1, poles.p0), x, rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +104,8 @@ def columns(drive: DriveSignals, poles: Poles, sign_speed: float, late: float = 
     torque = drive.torque - drive.torque[0]
     smooth_sign = np.tanh(drive.v / sign_speed)
     given = np.stack([speed, drive.q, drive.a, smooth_sign, torque], axis=1)
-    filtered = after_loop(poles, given - given[0], rate)
-    load = integrate_after_loop(poles, torque, rate)
+    filtered = _response(poles, (1.0, 0.0, 0.0), given - given[0], rate)  # H x
+    load = _response(poles, (1.0, 0.0), torque, rate)  # H ∫τ
     return np.column_stack([load, filtered, drive.v])
 
 

@@ -54,16 +54,16 @@ def identify_transmission(
     elastic = _identifiable_joints(rows)
     loose = _loose(rows, elastic)
     fit = fit_twist(rows, elastic, loose)
-    offset_only = _rms(fit_twist(rows, ()).left(rows))
-    residual = _rms(fit.left(rows))
+    alone = fit_twist(rows, ())
+    offset_only, residual = _rms(alone.left(rows)), _rms(fit.left(rows))
     table = []
     for j in range(joints):
         row = _row(robot, rows, fit, j, elastic, loose)
         table.append(replace(row, rms=float(residual[j]), rms_offset_only=float(offset_only[j])))
     if validate is not None:
         other = twist_rows(robot, [validate], joints, offset)
-        without = fit_twist(rows, ()).left(other)
-        table = _validate(table, _rms(fit.left(other)), _rms(without))
+        unseen = _rms(fit.left(other)).tolist(), _rms(alone.left(other)).tolist()
+        table = list(map(_validate, table, *unseen))
     names = tuple(log.origin or "a log" for log in logs)
     return TransmissionIdentification(
         robot=_with_transmissions(robot, table, fit.offset, names),
@@ -78,26 +78,15 @@ def identify_transmission(
     )
 
 
-def _validate(
-    table: list[JointTransmission], residual: Floats, without: Floats
-) -> list[JointTransmission]:
-    """The table with the residual on an unseen log.
-
-    Args:
-        table: Results of the joints.
-        residual: Residual of the fit there, (k,) [rad].
-        without: Residual of the time offset alone there, (k,) [rad].
-    """
-    validated = []
-    for row, rms, bare in zip(table, residual, without, strict=True):
-        sentence = row.sentence
-        if row.stiffness is not None and rms > bare:
-            sentence += (
-                f"; not validated: residual {1e6 * rms:.0f} µrad on the unseen log, "
-                f"{1e6 * bare:.0f} with the time offset alone"
-            )
-        validated.append(replace(row, rms_unseen=float(rms), sentence=sentence))
-    return validated
+def _validate(row: JointTransmission, rms: float, without: float) -> JointTransmission:
+    """A row of the table with the residual on an unseen log [rad], and of the time offset alone."""
+    sentence = row.sentence
+    if row.stiffness is not None and rms > without:
+        sentence += (
+            f"; not validated: residual {1e6 * rms:.0f} µrad on the unseen log, "
+            f"{1e6 * without:.0f} with the time offset alone"
+        )
+    return replace(row, rms_unseen=rms, sentence=sentence)
 
 
 def common_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
@@ -116,7 +105,7 @@ def common_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
 
 
 def _rms(residual: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.mean(residual**2, axis=0)))
+    return np.sqrt(np.mean(residual**2, axis=0))
 
 
 def _identifiable_joints(rows: TwistRows) -> list[int]:
@@ -187,10 +176,8 @@ def _row(
 ) -> JointTransmission:
     """Result of a joint, without its residual."""
     name = robot.joint_names[j]
-    prior = None
-    for transmission in robot.description.transmission:
-        if transmission.joint == name:
-            prior = transmission.stiffness
+    known = {one.joint: one.stiffness for one in robot.description.transmission}
+    prior = known.get(name)
     if j not in elastic:
         return JointTransmission(name, prior, _explain_unidentifiable(rows, j))
     share, share_std, share_half = _motor_share(rows, j, elastic, loose) or (None, None, np.inf)

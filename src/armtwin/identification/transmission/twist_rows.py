@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.data.clean_log import clean_log
+from armtwin.identification.fitting.estimate import even_blocks
+from armtwin.identification.resampling import at_times
+from armtwin.identification.rigid_body.data.clean_log import clean_log, limit_to_rate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
@@ -31,7 +33,6 @@ from armtwin.robot.robot import Robot
 BLOCKS = 20  # stretches of a log that count as independent of each other
 SAME = 1e-12  # difference of two encoders that is none [rad]
 CUTOFF = 20.0  # of the motion [Hz]: fast enough to see when friction turns
-LEAST_RATE = 5.0  # samples in a period of the cut-off
 SMALL = 0.02  # share of the largest load within which the loaded flank is uncertain
 
 
@@ -116,8 +117,7 @@ def _rows(
     robot: Robot, log: Log, joints: int, number: int, offset: float
 ) -> tuple[NDArray[np.generic], ...]:
     torque, _ = joint_torque(robot, log)
-    rate = (len(log.time) - 1) / float(np.ptp(log.time))
-    cleaned = clean_log(log, min(CUTOFF, rate / LEAST_RATE), Recipe(), torque)
+    cleaned = clean_log(log, limit_to_rate(log, CUTOFF), Recipe(), torque)
     motion, grid = cleaned.motion, cleaned.clean.time
     friction = filter_values(robot.friction_torque(motion.v, motion.q, motion.a), cleaned.how)
     rotors = motion.a @ robot.assembly.rotors.inertia
@@ -125,19 +125,15 @@ def _rows(
     # from the first sample whose past the log holds
     time = grid[grid >= grid[0] + max(offset, 0.0)]
     before = time - offset
-    twist = np.empty((len(time), joints))
-    late, carried, rubbing, speed, angle = (np.empty_like(twist) for _ in range(5))
-    for j in range(joints):
-        twist[:, j] = np.interp(time, log.time, log.q[:, j] - log.q_link[:, j])
-        late[:, j] = _mean_speed(grid, motion.q[:, j], motion.v[:, j], time, offset)
-        carried[:, j] = np.interp(before, grid, load[:, j])
-        rubbing[:, j] = np.interp(before, grid, friction[:, j])
-        speed[:, j] = np.interp(before, grid, motion.v[:, j])
-        angle[:, j] = np.interp(before, grid, motion.q[:, j])
+    q, v = motion.q[:, :joints], motion.v[:, :joints]
+    twist = at_times(time, log.time, log.q[:, :joints] - log.q_link[:, :joints])
+    late = _mean_speed(grid, q, v, time, offset)
+    carried, rubbing, speed, angle = (
+        at_times(before, grid, values[:, :joints]) for values in (load, friction, v, q)
+    )
     side = np.tanh(carried / (SMALL * np.abs(carried).max(axis=0) + 1e-300))
     moving = np.abs(speed) > SLOW_SHARE * np.abs(speed).max(axis=0)
-    place = np.arange(len(time)) * BLOCKS // len(time)
-    block = number * BLOCKS + np.minimum(place, BLOCKS - 1)
+    block = number * BLOCKS + even_blocks([len(time)], BLOCKS)
     log_number = np.full(len(time), number)
     return twist, late, carried, rubbing, angle, side, moving, block, log_number
 
@@ -163,10 +159,10 @@ def rows_of_drive(
 
 
 def _mean_speed(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:
-    """Mean speed over the time offset before each time, (m,) [rad/s]."""
+    """Mean speeds over the time offset before each time, (m, joints) [rad/s]."""
     if offset == 0:
-        return np.asarray(np.interp(time, grid, v))
+        return at_times(time, grid, v)
     from scipy.interpolate import CubicSpline
 
     past = CubicSpline(grid, q)
-    return np.asarray((past(time) - past(time - offset)) / offset)
+    return (past(time) - past(time - offset)) / offset

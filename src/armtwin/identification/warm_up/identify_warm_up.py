@@ -30,6 +30,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.estimate import RowNoise, student
+from armtwin.identification.fitting.parabola import shift_to_vertex
 from armtwin.identification.fitting.separable import ShapeParameters, fit_separable, solve
 from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
 from armtwin.logs.log import Log
@@ -116,16 +117,7 @@ def find_period(log: Log) -> float:
     end = first
     while end + 1 < len(correlation) and correlation[end + 1] > correlation[end]:
         end += 1
-    return _vertex(correlation, end) * step
-
-
-def _vertex(values: Floats, k: int) -> float:
-    """Place of the peak of a parabola through three values about k."""
-    if not 0 < k < len(values) - 1:
-        return float(k)
-    before, here, after = values[k - 1 : k + 2]
-    bend = before - 2 * here + after
-    return float(k + 0.5 * (before - after) / bend) if bend < 0 else float(k)
+    return (end + shift_to_vertex(-correlation, end)) * step
 
 
 def _not_repeated(log: Log) -> ArmtwinError:
@@ -181,7 +173,7 @@ class _Decay:
 def _fade(time: Floats, constant: float, bend: float) -> Floats:
     """Share of the decay that is left at times."""
     fade = np.exp(-time / constant)
-    return np.asarray(fade / (1 + bend * (1 - fade)))
+    return fade / (1 + bend * (1 - fade))
 
 
 def _joint(
@@ -203,19 +195,9 @@ def _joint(
         warm_at=float(state.warm_at[j]),
         by=by,
     )
-    unknown = np.full(len(friction), np.nan)
-    if len(friction) < FEWEST:
-        few = f"{len(friction)} cycles do not identify an exponential, {FEWEST} are needed"
-        return replace(unidentified, refused=few), unknown
-    plain = _fit_exponential(time, friction)
-    if not plain.std < IDENTIFIED or plain.constant > 10 * np.ptp(time):
-        return replace(unidentified, refused="the friction does not decay exponentially"), unknown
-    if not plain.fall > 0:
-        return replace(unidentified, refused="the friction does not decay"), unknown
-    found = _fit_faster_decay(time, friction, plain)
-    if not found.std < IDENTIFIED or not min(found.final, found.fall) > 0:
-        words = "the log is too short to identify the final friction"
-        return replace(unidentified, refused=words), unknown
+    found = _fit_decay(time, friction)
+    if isinstance(found, str):
+        return replace(unidentified, refused=found), np.full(len(friction), np.nan)
     curve = found.at(time)
     change = -np.diff(curve) / curve[:-1]
     calm = np.flatnonzero(change < limit)
@@ -233,16 +215,31 @@ def _joint(
     return identified, curve
 
 
+def _fit_decay(time: Floats, friction: Floats) -> _Decay | str:
+    """The decay of the friction of cycles; or why it is not identifiable."""
+    if len(friction) < FEWEST:
+        return f"{len(friction)} cycles do not identify an exponential, {FEWEST} are needed"
+    plain = _fit_exponential(time, friction)
+    if not plain.std < IDENTIFIED or plain.constant > 10 * np.ptp(time):
+        return "the friction does not decay exponentially"
+    if not plain.fall > 0:
+        return "the friction does not decay"
+    found = _fit_faster_decay(time, friction, plain)
+    if not found.std < IDENTIFIED or not min(found.final, found.fall) > 0:
+        return "the log is too short to identify the final friction"
+    return found
+
+
 def _fit_exponential(time: Floats, y: Floats) -> _Decay:
     """Fit an exponential to points."""
-    span = float(np.ptp(time))
+    span = np.ptp(time)
 
     def model(x: Floats) -> TwoArrays:
         return np.column_stack([np.ones(len(time)), np.exp(-time / np.exp(x[0]))]), y
 
     tried = np.log(np.geomspace(0.02 * span, 20 * span, 40))[:, None]
     squares = [float((solve(*model(x)).residual ** 2).sum()) for x in tried]
-    found = fit_separable(model, ShapeParameters(tried[int(np.argmin(squares))]))
+    found = fit_separable(model, ShapeParameters(tried[np.argmin(squares)]))
     final, fall, log = found.values.tolist()
     widths = float(found.std[2]), float(found.half_width[2])
     return _Decay(final, fall, float(np.exp(log)), 0.0, *widths)

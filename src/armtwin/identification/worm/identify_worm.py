@@ -21,6 +21,7 @@ from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, even_blocks
 from armtwin.identification.fitting.separable import fit
+from armtwin.identification.friction_curves.friction_group import group_rows
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.worm.result import WormIdentification, WormParameter
@@ -115,14 +116,9 @@ def identify_worm(
 
 def _sharing(placed: Sequence[Placed], elements: Sequence[str]) -> list[Placed]:
     """Elements that share joints with the given ones, in the robot's order."""
-    own = [row.weights for element, row in placed if element.name in elements]
-    touched = np.abs(np.array(own)).sum(axis=0) > 0
-    while True:
-        group = [pair for pair in placed if (pair[1].weights[touched] != 0).any()]
-        now = np.abs(np.array([row.weights for _, row in group])).sum(axis=0) > 0
-        if (now == touched).all():
-            return group
-        touched = now
+    numbered = list(zip(placed, group_rows([row for _, row in placed]), strict=True))
+    wanted = {number for (element, _), number in numbered if element.name in elements}
+    return [pair for pair, number in numbered if number in wanted]
 
 
 def _run(robot: Robot, log: Log, cutoff: float) -> _Run:
@@ -143,7 +139,7 @@ def _equations(
     joints: NDArray[np.intp],
 ) -> tuple[Floats, Floats, Floats, Flags]:
     """Columns of the laws, columns of the loads, friction torques, and samples to use."""
-    plain, loaded, target, used = [], [], [], []
+    parts = []
     for run in runs:
         columns, sliding = [], np.ones(len(run.v), dtype=bool)
         on_links = beyond_gears(robot.assembly, run.rigid, run.v, run.a)
@@ -157,16 +153,10 @@ def _equations(
                 run.robot.assembly, on_links, row, element.law, run.v @ row.weights
             )
             of_loads.append(column[:, None] * row.weights[joints])
-        plain.append(np.concatenate(columns, axis=2))
-        loaded.append(np.stack(of_loads, axis=2))
-        target.append((run.tau - run.rigid)[:, joints])
-        used.append(sliding)
-    return (
-        np.concatenate(plain),
-        np.concatenate(loaded),
-        np.concatenate(target),
-        np.concatenate(used),
-    )
+        of_laws, friction = np.concatenate(columns, axis=2), (run.tau - run.rigid)[:, joints]
+        parts.append((of_laws, np.stack(of_loads, axis=2), friction, sliding))
+    plain, loaded, target, used = map(np.concatenate, zip(*parts, strict=True))
+    return plain, loaded, target, used
 
 
 def _slides(w: Floats, around: int) -> Flags:
@@ -174,7 +164,7 @@ def _slides(w: Floats, around: int) -> Flags:
     moving = np.abs(w) > SLOW_SHARE * np.abs(w).max()
     for k in np.flatnonzero(np.sign(w[1:]) != np.sign(w[:-1])):
         moving[max(k - around, 0) : k + around + 2] = False
-    return np.asarray(moving)
+    return moving
 
 
 def _fit(columns: Floats, target: Floats, noise: RowNoise) -> ParameterEstimate:

@@ -10,12 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armtwin.identification.resampling import rate_of
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.averaging import select_periods
 from armtwin.logs.cleaning import Cleaning, choices, clean_channels, on_grid, speed_noise
 from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
 
 Integers = NDArray[np.intp]
 
@@ -32,13 +34,12 @@ class Motion(NamedTuple):
 
     def at(self, which: slice | Flags | Integers) -> Motion:
         """The motion at these of its samples."""
-        return Motion(self.q[which], self.v[which], self.a[which])
+        return Motion(*(values[which] for values in self))
 
     @staticmethod
     def join(motions: Sequence[Motion]) -> Motion:
         """Several motions one after the other."""
-        q, v, a = zip(*motions, strict=True)
-        return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(a))
+        return Motion(*map(np.concatenate, zip(*motions, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class CleanLog:
         return found
 
     def _cut(self, chosen: slice) -> CleanLog:
-        return replace(self, raw=_cut(self.raw, chosen), clean=_cut(self.clean, chosen))
+        return replace(self, raw=cut(self.raw, chosen), clean=cut(self.clean, chosen))
 
     def motion_at(self, time: Floats) -> Motion:
         """The motion at the samples (m,) of the log it was cleaned from."""
@@ -92,8 +93,7 @@ class CleanLog:
         from scipy.interpolate import CubicSpline
 
         inside = np.clip(time, grid[0], grid[-1])
-        q, v, a = (CubicSpline(grid, x)(inside) for x in self.motion)
-        return Motion(q, v, a)
+        return Motion(*(CubicSpline(grid, x)(inside) for x in self.motion))
 
 
 def clean_log(
@@ -134,22 +134,24 @@ def filter_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
     return cleaned.motion_at(log.time)
 
 
+def whole_torque(robot: Robot, q: Floats, v: Floats, a: Floats) -> Floats:
+    """Torque of a motion by the robot file, friction included, (m, n)."""
+    return robot.inverse_dynamics(q, v, a) + robot.friction_torque(v, q, a)
+
+
 def cut_middle(log: Log, share: float) -> Log:
     """A share of a log's samples, from its middle."""
     length = int(share * len(log.time))
     first = (len(log.time) - length) // 2
-    chosen = slice(first, first + length)
-    channels = {name: values[chosen] for name, values in log.channels.items()}
-    return Log(log.time[chosen], channels, joint_names=log.joint_names)
+    return cut(log, slice(first, first + length))
 
 
 def limit_to_rate(log: Log, cutoff: float) -> float:
     """A cut-off that a log's rate allows [Hz]."""
-    duration = float(log.time[-1] - log.time[0])
-    rate = (len(log.time) - 1) / duration
-    return min(cutoff, rate / LEAST_RATE)
+    return min(cutoff, rate_of(log.time) / LEAST_RATE)
 
 
-def _cut(log: Log, chosen: slice) -> Log:
+def cut(log: Log, chosen: slice | Integers) -> Log:
+    """The chosen samples of a log."""
     channels = {name: x[chosen] for name, x in log.channels.items()}
-    return Log(log.time[chosen], channels)
+    return Log(log.time[chosen], channels, joint_names=log.joint_names)

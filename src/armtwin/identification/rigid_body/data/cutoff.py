@@ -10,6 +10,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.least_squares import estimate_scales
 from armtwin.identification.fitting.left_out import prepare_left_out_parts
+from armtwin.identification.resampling import rate_of
 from armtwin.identification.rigid_body.data.clean_log import cut_middle
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,
@@ -17,6 +18,7 @@ from armtwin.identification.rigid_body.data.experiment import (
     find_highest_speeds,
     prepare_data,
 )
+from armtwin.identification.rigid_body.friction.presliding_selection import build_presliding_terms
 from armtwin.identification.rigid_body.friction.selection import is_command
 from armtwin.identification.rigid_body.friction.terms import Terms, find_hosts
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -88,9 +90,8 @@ def _possible(logs: tuple[Log, ...]) -> list[float]:
     """Cut-offs that every log's length and rate allow [Hz]."""
     least, most = 0.0, np.inf
     for log in logs:
-        duration = float(log.time[-1] - log.time[0])
-        least = max(least, LEAST_PERIODS / duration)
-        most = min(most, (len(log.time) - 1) / duration / LEAST_RATE)
+        least = max(least, LEAST_PERIODS / float(np.ptp(log.time)))
+        most = min(most, rate_of(log.time) / LEAST_RATE)
     return [cutoff for cutoff in CUTOFFS if least <= cutoff <= most]
 
 
@@ -110,11 +111,7 @@ def _evaluate_left_out(work: IdentificationData) -> float:
 def _terms(work: IdentificationData) -> Terms:
     """Pre-sliding friction of two distances on every element; none where none is looked for."""
     recipe = work.recipe
-    without = recipe.friction == "file" or recipe.motion == "reference"
-    if without or is_command(work.source):
+    if not recipe.chooses_friction or is_command(work.source):
         return ()
-    found = []
-    for host in find_hosts(work.prior, work.recipe, find_highest_speeds(work.clean)):
-        for distance in DISTANCES:
-            found.append(host.memory(distance))
-    return tuple(found)
+    hosts = find_hosts(work.prior, recipe, find_highest_speeds(work.clean))
+    return build_presliding_terms(hosts, DISTANCES)

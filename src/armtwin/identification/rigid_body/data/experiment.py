@@ -169,10 +169,11 @@ class IdentificationData:
     @one_blas_thread()
     def squares(self, count: int = PARTS) -> Squares:
         """Squares of at least `count` parts of the logs."""
+        return self._squares(self._pieces(count), count)
+
+    def _squares(self, pieces: Iterator[tuple[int, RegressionRows]], count: int) -> Squares:
         model = self.model
-        return compute_squares(
-            self._pieces(count), self._count(count), model.busy, model.combination
-        )
+        return compute_squares(pieces, self._count(count), model.busy, model.combination)
 
     def _count(self, least: int) -> int:
         """Number of parts: at least this many, and equally many of each log."""
@@ -214,10 +215,7 @@ class IdentificationData:
     @one_blas_thread()
     def raw_squares(self, most: int) -> Squares:
         """Squares of the same parts with the torque as measured, of at most `most` rows."""
-        model = self.model
-        return compute_squares(
-            self._raw_pieces(most), self._count(PARTS), model.busy, model.combination
-        )
+        return self._squares(self._raw_pieces(most), PARTS)
 
     def _raw_pieces(self, most: int) -> Iterator[tuple[int, RegressionRows]]:
         """Rows with the torque as measured, and the number of the part that they belong to."""
@@ -338,10 +336,10 @@ def beyond_gears(robot: Robot, phi: Floats) -> Floats:
 def _speed_noise(logs: Sequence[CleanLog]) -> Floats:
     """Standard deviation of the speeds over all logs, (n,) [rad/s]."""
     power = np.mean([log.noise**2 for log in logs], axis=0)
-    return np.asarray(np.sqrt(power))
+    return np.sqrt(power)
 
 
 def find_highest_speeds(logs: Sequence[CleanLog]) -> Floats:
     """Highest speed of each joint in all logs, (n,) [rad/s]."""
     speeds = [largest(log.clean.v) for log in logs]
-    return np.asarray(np.max(speeds, axis=0))
+    return np.max(speeds, axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -26,9 +27,10 @@ def check_logs(robot: Robot, logs: Sequence[Log], channel: str) -> None:
         logs: The logs.
         channel: Channel of the positions.
     """
-    for k, log in enumerate(logs):
-        check_positions(robot, log, channel, _name(logs, k))
-    _refuse_duplicates(logs)
+    names = [log.origin or f"log {k}" for k, log in enumerate(logs, 1)]
+    for log, name in zip(logs, names, strict=True):
+        check_positions(robot, log, channel, name)
+    refuse_duplicates(logs, names)
     _refuse_unmoving(robot, logs, channel)
     torques = robot.n * sum(len(log.time) for log in logs)
     unknown = len(robot.parameters)
@@ -39,17 +41,18 @@ def check_logs(robot: Robot, logs: Sequence[Log], channel: str) -> None:
         )
 
 
-def _name(logs: Sequence[Log], k: int) -> str:
-    return logs[k].origin or f"log {k + 1}"
+def check_robot(robot: object, call: str) -> None:
+    """Refuse what is no robot."""
+    if not isinstance(robot, Robot):
+        kind = type(robot).__name__
+        raise ArmtwinError(f"{call} needs a robot, got a {kind}; load it by at.Robot.load")
 
 
-def _refuse_duplicates(logs: Sequence[Log]) -> None:
+def refuse_duplicates(logs: Sequence[Log], names: Sequence[str]) -> None:
     """Refuse a log that is given twice."""
-    for k, log in enumerate(logs):
-        for i in range(k):
-            if same_log(logs[i], log):
-                twin = _name(logs, i)
-                raise ArmtwinError(f"{_name(logs, k)} is the same log as {twin}; give each once")
+    for (one, twin), (log, name) in combinations(zip(logs, names, strict=True), 2):
+        if same_log(one, log):
+            raise ArmtwinError(f"{name} is the same log as {twin}; give each once")
 
 
 def _refuse_unmoving(robot: Robot, logs: Sequence[Log], channel: str) -> None:
@@ -101,7 +104,7 @@ def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
     beyond = most > reach
     if not beyond.any():
         return
-    j = int(beyond.argmax())
+    j = beyond.argmax()
     unit = "m" if slides(robot)[j] else "rad"
     allowed = f"{limit[j]:.4g} {unit}" if np.isfinite(high[j]) else "a few turns"
     cause = ""

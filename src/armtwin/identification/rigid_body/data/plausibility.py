@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import triangle
+from armtwin.identification.fitting.separable import solve
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.data.log_checks import names_of_joints, slides
 from armtwin.logs.plausibility import describe_time_factor
@@ -117,7 +117,7 @@ def _refuse_violent(robot: Robot, a: Floats, rigid: Floats) -> None:
         beyond = usual > VIOLENT * limit
         if not beyond.any():
             continue
-        j = int(beyond.argmax())
+        j = beyond.argmax()
         unit = units[j]
         raise ArmtwinError(
             f"time looks compressed: {robot.joint_names[j]} would {words} {usual[j]:.4g} {unit} "
@@ -188,14 +188,8 @@ def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats
 
 def _nonnegative(columns: Floats, tau: Floats) -> tuple[Floats, float]:
     """Factors of columns, none negative, that explain a torque best, and the residual power."""
-    from scipy.optimize import nnls
-
-    size = np.linalg.norm(columns, axis=0)
-    size = np.where(size > 0, size, 1.0)
-    stack = np.column_stack([columns / size, tau])
-    R = triangle(stack)
-    factors, residual = nnls(R[:, :-1], R[:, -1])
-    return factors / size, float(residual**2)
+    found = solve(columns, tau, positive=True)
+    return found.values, float(found.residual @ found.residual)
 
 
 def _friction_columns(v: Floats) -> Floats:

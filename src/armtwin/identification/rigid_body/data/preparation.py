@@ -18,7 +18,7 @@ from armtwin.identification.rigid_body.data.experiment import (
     LowPassFilter,
     prepare_data,
 )
-from armtwin.identification.rigid_body.data.log_checks import check_logs
+from armtwin.identification.rigid_body.data.log_checks import check_logs, check_robot
 from armtwin.identification.rigid_body.data.plausibility import (
     check_plausibility,
     refuse_impossible,
@@ -75,7 +75,7 @@ def prepare_identification(
     progress: Say | None = None,
 ) -> Preparation:
     """Check and clean the logs, and choose cut-off, gravity direction and friction terms."""
-    say = progress or _silent
+    say = progress or silent
     keep_freed_memory()
     given = _check_arguments(robot, logs, cutoff)
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
@@ -103,7 +103,7 @@ def prepare_identification(
     return Preparation(prior, experiment, tried, friction, direction, distrusted)
 
 
-def _silent(_: float) -> None:
+def silent(_: float) -> None:
     """Report no progress."""
 
 
@@ -111,9 +111,7 @@ def _check_arguments(
     robot: Robot, logs: Log | Sequence[Log], cutoff: float | None
 ) -> tuple[Log, ...]:
     """The logs; arguments of another type than robot, logs and cut-off are refused."""
-    if not isinstance(robot, Robot):
-        kind = type(robot).__name__
-        raise ArmtwinError(f"identify needs a robot, got a {kind}; load it by at.Robot.load")
+    check_robot(robot, "identify")
     given = as_logs(logs, "identify")
     if isinstance(cutoff, bool) or not isinstance(cutoff, Real | None):
         raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")

@@ -66,7 +66,7 @@ def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
     if averaged == 1:
         return np.broadcast_to(width, v.shape)
     passed = np.sqrt(1 - 1 / averaged**2) * np.abs(np.gradient(v, axis=0))
-    return np.asarray(width + 0.5 * passed)
+    return width + 0.5 * passed
 
 
 def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
@@ -147,7 +147,7 @@ def choose_width(
         errors.append((gap**2).sum(axis=0))
     tried = WIDTHS.tolist()
     widths = [find_vertex(tried, of_joint) for of_joint in np.array(errors).T]
-    return np.asarray(widths * noise)
+    return np.array(widths) * noise
 
 
 def _near_samples(

@@ -113,7 +113,7 @@ class Estimate(Result):
     @property
     def free(self) -> Flags:
         """Which parameters were free to change, (p,)."""
-        return np.asarray(self.decomposition.free.basis.any(axis=1))
+        return self.decomposition.free.is_free
 
     @property
     def torque_side(self) -> str:
@@ -162,7 +162,7 @@ class Estimate(Result):
 
     def standing(self, log: Log) -> Flags:
         """Which samples of a log have a joint at rest, slower than the fit uses, (m, n)."""
-        return np.asarray(np.abs(self._motion(log).v) < self.recipe.rest * self.fastest)
+        return np.abs(self._motion(log).v) < self.recipe.rest * self.fastest
 
     def friction_in(self, log: Log) -> TwoArrays:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.data.clean_log import cut_middle
+from armtwin.identification.resampling import rate_of
+from armtwin.identification.rigid_body.data.clean_log import cut, cut_middle
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.validation import Validation, pool_nrmse
 from armtwin.identification.rigid_body.identify import identify
@@ -91,8 +92,7 @@ def _parts(found: Estimate) -> tuple[list[Log], Names]:
 
 def _single_periods(log: Log, period: float) -> list[Log]:
     """The periods of a log, one by one."""
-    rate = (len(log.time) - 1) / (log.time[-1] - log.time[0])
-    count = int((len(log.time) + 0.5) / (period * rate))
+    count = int((len(log.time) + 0.5) / (period * rate_of(log.time)))
     if count < 2:
         raise ArmtwinError("a log of one period leaves nothing to fit when it is left out")
     return [select_periods(log, period, k, 1) for k in range(count)]
@@ -103,8 +103,4 @@ def _stretches(log: Log) -> list[Log]:
     samples = len(log.time)
     if samples < PARTS * SHORTEST:
         raise ArmtwinError(f"a log of {samples} samples is too short to leave a part out")
-    parts = []
-    for cut in np.array_split(np.arange(samples), PARTS):
-        channels = {name: values[cut] for name, values in log.channels.items()}
-        parts.append(Log.of(log.time[cut], (), **channels))
-    return parts
+    return [cut(log, rows) for rows in np.array_split(np.arange(samples), PARTS)]

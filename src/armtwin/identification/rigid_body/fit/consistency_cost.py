@@ -85,9 +85,7 @@ def _evaluate_left_out(regularised: RegularisedFit, weight: float, solve: Solve)
     """Root mean square residual of left-out parts, over the joints' deviations."""
     sigma = regularised.sigma
     squares = np.zeros(len(sigma))
-    for left_out, rest in zip(regularised.parts, regularised.others, strict=True):
-        if not rest.count.any():
-            continue
-        squares += left_out.squares(solve(fit(rest, regularised.free, weight, sigma)))
+    for left_out, found in regularised.left_out(weight):
+        squares += left_out.squares(solve(found))
     rows = np.maximum(regularised.whole.count, 1)
     return float(np.sqrt((squares / (sigma**2 * rows)).mean()))

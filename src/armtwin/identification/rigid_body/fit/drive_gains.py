@@ -103,7 +103,7 @@ def estimate_drive_gains(
         turn = turn + change
         if np.abs(change).max() < SAME:
             break
-    return np.asarray(first * np.exp(turn))
+    return first * np.exp(turn)
 
 
 def _prior_equations(f: int, pull: float, hold: float, own: Flags) -> Floats:

@@ -34,11 +34,8 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
 
 def _find_known_shares(robot: Robot) -> set[str]:
     """Shares of loads that the file has: they are taken as known, with the loads by its bodies."""
-    found = set()
-    for element, _ in robot.assembly.friction:
-        if isinstance(element.law, Loaded):
-            found.add(f"{element.name}.share")
-    return found
+    elements = [element for element, _ in robot.assembly.friction]
+    return {f"{one.name}.share" for one in elements if isinstance(one.law, Loaded)}
 
 
 def sizes_of(table: tuple[Parameter, ...]) -> Floats:
@@ -56,11 +53,8 @@ def sizes_of(table: tuple[Parameter, ...]) -> Floats:
 
 def _largest_friction(table: tuple[Parameter, ...], element: str) -> float:
     """Largest torque among the parameters of a friction element [N m]."""
-    largest = 0.0
-    for parameter in table:
-        if parameter.name.startswith(f"{element}.") and parameter.unit == "N m":
-            largest = max(largest, abs(parameter.value))
-    return largest
+    own = [p for p in table if p.name.startswith(f"{element}.") and p.unit == "N m"]
+    return max((abs(parameter.value) for parameter in own), default=0.0)
 
 
 def term_directions(robot: Robot, free: FreeDirections, terms: Terms) -> FreeDirections:

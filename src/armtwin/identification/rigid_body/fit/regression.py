@@ -38,6 +38,7 @@ from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.compiled import compiled
+from armtwin.robot.dynamics.friction_columns import SURE
 from armtwin.robot.robot import Robot
 
 
@@ -227,17 +228,17 @@ class RegressionModel:
         return any(term.element.follows_load for term in self.terms)
 
     def _regressors(
-        self, motion: Motion, doubt: Floats, deflections: Floats | None
+        self, motion: Motion, doubt: Floats | None = None, deflections: Floats | None = None
     ) -> Iterator[tuple[slice, Floats]]:
         """The robot's regressor (k, n, p), a few samples at a time, and which samples these are.
 
-        One array is filled again and again.
+        One array is filled again and again. Without a doubt contacts slide with their joints.
         """
         Y = None
         for here in in_chunks(len(motion.q)):
             some = motion.at(here)
             own = None if deflections is None else deflections[here]
-            contacts = doubtful_contacts(some, doubt[here], own)
+            contacts = SURE if doubt is None else doubtful_contacts(some, doubt[here], own)
             out = None if Y is None else Y[: len(some.q)]
             Y = self.robot.regressor(*some, contacts=contacts, out=out)
             yield here, Y
@@ -259,19 +260,13 @@ class RegressionModel:
 
     def on_links(self, motion: Motion) -> Floats:
         """Joint torques beyond the gears along a motion, (m, n) [N m]."""
-        found = np.empty_like(motion.q)
-        Y = None
-        for here in in_chunks(len(found)):
-            some = motion.at(here)
-            out = None if Y is None else Y[: len(some.q)]
-            Y = self.robot.regressor(*some, out=out)
-            found[here] = self._beyond_gears(Y)
-        return found
+        parts = self._regressors(motion)
+        return np.concatenate([self._beyond_gears(Y) for _, Y in parts])
 
     def _beyond_gears(self, Y: Floats) -> Floats:
         """Joint torques beyond the gears, (k, n), from the robot's regressor, (k, n, p)."""
         assert self.carried is not None  # where a term follows a load
-        return np.asarray(Y @ self.carried)
+        return Y @ self.carried
 
     def torque(self, motion: Motion, phi: Floats) -> Floats:
         """Torque (m, n) of any parameters (p + terms,), physically consistent or not."""
@@ -301,9 +296,8 @@ def rows(
     columns = model.columns(log.motion, deflections, around, how.averaged)
     Y = filter_values(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
-    here = slice(kept.start, kept.stop, kept.step)
-    used = (np.abs(clean.v[here]) >= rest) & find_settled_rows(log, deflections, kept)
-    return RegressionRows(Y[inside], model.busy, clean.tau[here], used)
+    used = (np.abs(clean.v[kept]) >= rest) & find_settled_rows(log, deflections, kept)
+    return RegressionRows(Y[inside], model.busy, clean.tau[kept], used)
 
 
 def find_settled_rows(log: CleanLog, deflections: Deflections, kept: range) -> Flags:

@@ -124,7 +124,7 @@ def deflect_bundles(
         row = bundle.row
         if id(row) not in travels:
             x = np.ascontiguousarray(along(row, joints))
-            travels[id(row)] = x, np.asarray(speeds @ row.weights * row.lever(joints))
+            travels[id(row)] = x, speeds @ row.weights * row.lever(joints)
         bundle.bend(*travels[id(row)], shares)
     return shares.T
 
@@ -179,7 +179,7 @@ def bundles_of(every: Elements) -> list[Bundle]:
 def _deflecting_share(law: Law, w: Floats, share: Floats) -> Floats:
     """Share of a speed w (m,) that deflects a contact which bears a share of its friction."""
     if isinstance(law, VelocityWeakening):
-        return np.asarray(1 - np.sign(w) * share)
+        return 1 - np.sign(w) * share
     return np.where(np.sign(w) * share < 1, 1.0, 0.0)
 
 
@@ -213,7 +213,7 @@ def estimate_unsettled_friction(robot: Robot, q: Floats) -> Floats:
         torque = breakaway(element.law) * of_coordinates(robot, row.weights)
         unknown = ~_is_settled(along(row, joints), element.radius)
         power += unknown[:, None] * torque**2 / 3
-    return np.asarray(np.sqrt(power))
+    return np.sqrt(power)
 
 
 def _is_settled(x: Floats, distance: float) -> Flags:
@@ -223,12 +223,12 @@ def _is_settled(x: Floats, distance: float) -> Flags:
     same after half of it.
     """
     travel = np.maximum.accumulate(x) - np.minimum.accumulate(x)
-    return np.asarray(travel >= min(SETTLING_DISTANCES * distance, 0.5 * float(travel[-1])))
+    return travel >= min(SETTLING_DISTANCES * distance, 0.5 * float(travel[-1]))
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:
     """Mean sign of speeds within w ± doubt, (m,)."""
-    return np.asarray(w / np.maximum(np.abs(w), np.maximum(doubt, SLOWEST)))
+    return w / np.maximum(np.abs(w), np.maximum(doubt, SLOWEST))
 
 
 def _dry_share(law: VelocityWeakening, w: Floats) -> Floats:
@@ -243,7 +243,7 @@ def _dry_share(law: VelocityWeakening, w: Floats) -> Floats:
 def along(row: Row, joints: Floats) -> Floats:
     """Position on a row, (m,), at those of all joints, (m, n)."""
     angle = joints @ row.weights
-    return angle if row.linkage is None else np.asarray(row.linkage.length(angle))
+    return angle if row.linkage is None else row.linkage.length(angle)
 
 
 def joint_positions(robot: Robot, q: Floats) -> Floats:

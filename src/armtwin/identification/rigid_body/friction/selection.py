@@ -59,10 +59,10 @@ def build_load_terms(
     damped: bool = False,
 ) -> Terms:
     """A load term of every host with a gear of its own, with its pre-sliding distance if any."""
-    found = []
-    for place, load in usual.items():
-        found.append(places[place].load(load, distances.get(place), damped=damped))
-    return tuple(found)
+    return tuple(
+        places[place].load(load, distances.get(place), damped=damped)
+        for place, load in usual.items()
+    )
 
 
 def add_load_terms(
@@ -161,8 +161,7 @@ def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
 
     A reference is not the travel of a contact, so that none is looked for in it.
     """
-    recipe = experiment.recipe
-    if recipe.friction == "file" or recipe.motion == "reference":
+    if not experiment.recipe.chooses_friction:
         return FrictionSelection((), {})
     some = _thin_rows(experiment)
     places = find_hosts(some.prior, some.recipe, find_highest_speeds(some.clean))

@@ -57,7 +57,7 @@ class Term:
     element: FrictionElement
     row: Row
     host: int
-    tied: str | None
+    tied: str | None = None
     presliding_distance: float = 0.0
 
     @property
@@ -90,50 +90,49 @@ class Host:
 
     def memory(self, distance: float, *, damped: bool = False) -> Term:
         """Dry friction with a pre-sliding distance [rad], with the file's damping where damped."""
-        presliding = self._build_stiffness(distance, damped)
-        element = self._build_element(PRESLIDING, self._dry_law, presliding)
-        return Term(element, self.row, self.number, self._sharpest())
+        term = self._build_term(PRESLIDING, self._dry_law, distance, damped)
+        return replace(term, tied=self._sharpest())
 
     def fall(self, share: float, distance: float | None, *, damped: bool = False) -> Term:
         """Dry friction that decreases within a share of the top speed, with a distance [rad]."""
-        presliding = self._build_stiffness(distance, damped)
-        element = self._build_element(SHAPE, Drop(0.0, share * self.speed), presliding)
-        return Term(element, self.row, self.number, None)
+        return self._build_term(SHAPE, Drop(0.0, share * self.speed), distance, damped)
 
     def root(self, exponent: float) -> Term:
         """Friction that grows with a power of the speed."""
-        element = self._build_element(
-            SHAPE, Power(0.0, self.speed, exponent), self._build_stiffness(None)
-        )
-        return Term(element, self.row, self.number, None)
+        return self._build_term(SHAPE, Power(0.0, self.speed, exponent), None, False)
 
     def load(self, usual: float, distance: float | None, *, damped: bool = False) -> Term:
         """Dry friction by the load of a usual size [N m], with a pre-sliding distance [rad]."""
-        element = self._build_element(
-            LOAD, Loaded(0.0, usual), self._build_stiffness(distance, damped)
-        )
-        return Term(element, self.row, self.number, None, self.element.radius)
+        term = self._build_term(LOAD, Loaded(0.0, usual), distance, damped)
+        return replace(term, presliding_distance=self.element.radius)
 
     @cached_property
     def _dry_law(self) -> Law:
-        """Dry friction of its law as one term of coefficient zero."""
-        return _dry_shape(self.element.law)
+        """Dry friction of its law as one term of coefficient zero; a constant if it is not one."""
+        law = self.element.law
+        if isinstance(law, GearPair | GearedJoint | RollerBearing):
+            return Drop(0.0, law.speed, law.exponent)
+        return Coulomb(0.0)
 
-    def _build_element(
-        self, ending: str, law: Law, presliding: Presliding | None
-    ) -> FrictionElement:
+    def _build_term(self, ending: str, law: Law, distance: float | None, damped: bool) -> Term:
         host = self.element
-        name = f"{host.name}{ending}"
-        return FrictionElement(
-            name, host.on, SOURCE, law, presliding=presliding, set=host.set, side=host.side
+        element = FrictionElement(
+            f"{host.name}{ending}",
+            host.on,
+            SOURCE,
+            law,
+            presliding=self._build_stiffness(distance, damped),
+            set=host.set,
+            side=host.side,
         )
+        return Term(element, self.row, self.number)
 
     @property
     def is_damped(self) -> bool:
         """Whether the file gives its pre-sliding stiffness a damping."""
         return self.element.lead > 0 and self.element.radius > 0
 
-    def _build_stiffness(self, distance: float | None, damped: bool = False) -> Presliding | None:
+    def _build_stiffness(self, distance: float | None, damped: bool) -> Presliding | None:
         """Presliding of a distance, else the host's, so that every element has a stiffness.
 
         With the damping of the file relative to critical, the lead grows with the root of the
@@ -155,13 +154,6 @@ class Host:
             if key in law.dry and size > most:
                 best, most = f"{self.element.name}.{key}", float(size)
         return best
-
-
-def _dry_shape(law: Law) -> Law:
-    """Dry friction of a law as one term of coefficient zero; a constant where it is not one."""
-    if isinstance(law, GearPair | GearedJoint | RollerBearing):
-        return Drop(0.0, law.speed, law.exponent)
-    return Coulomb(0.0)
 
 
 def find_hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
@@ -311,11 +303,7 @@ def set_own_stiffness(
 
     A load without a distance of its own has that of its host, which is for the host's level.
     """
-    distances = {}
-    for term in terms:
-        pre = term.element.presliding
-        if term.element.name.endswith(LOAD) and pre is not None and pre.stiffness is not None:
-            distances[term.element.name] = term.presliding_distance
+    distances = {term.element.name: term.presliding_distance for term in terms}
     found = []
     for element in friction:
         distance, pre = distances.get(element.name, 0.0), element.presliding

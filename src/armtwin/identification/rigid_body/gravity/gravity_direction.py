@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import student
+from armtwin.identification.fitting.estimate import jackknife, student
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.rigid_body.data.experiment import GAIN_WEIGHT, IdentificationData
 from armtwin.identification.rigid_body.fit.drive_gains import (
@@ -170,7 +170,7 @@ class _Search:
         D = self._map(g)
         square = D.T @ S @ D
         A, b = square[:f, :f], square[:f, -1]
-        z = np.asarray(np.linalg.solve(A + weight * np.eye(f), b), dtype=np.float64)
+        z: Floats = np.linalg.solve(A + weight * np.eye(f), b)
         return z, float(square[-1, -1] - b @ z)
 
     def _map(self, g: Floats) -> Floats:
@@ -179,7 +179,7 @@ class _Search:
 
     def left(self, z: Floats, g: Floats) -> Floats:
         """τ - Y(g) φ in the columns of Z, (c,)."""
-        return np.asarray(self._map(g) @ np.append(-z, 1.0))
+        return self._map(g) @ np.append(-z, 1.0)
 
     def descend(self, S: Floats, z: Floats, g: Floats, steps: int) -> TwoArrays:
         """z and gravity after steps of Gauss and Newton on both."""
@@ -217,14 +217,14 @@ class _Search:
 def _across(g: Floats) -> Floats:
     """Two unit vectors across a direction, (3, 2)."""
     _, _, V = np.linalg.svd(g[None, :])
-    return np.asarray(V[1:].T)
+    return V[1:].T
 
 
 def _turn(g: Floats, turn: Floats) -> Floats:
     """A direction moved across itself, its size kept."""
     size = np.linalg.norm(g)
     moved = g / size + turn
-    return np.asarray(size * moved / np.linalg.norm(moved))
+    return size * moved / np.linalg.norm(moved)
 
 
 @one_blas_thread()
@@ -261,7 +261,7 @@ def _begin_search(experiment: IdentificationData, found: GravitySquares) -> tupl
     for g, gains in tried:
         search = _weight_search(found, free, gains, noise)
         costs.append(search.fit(search.whole, g)[1])
-    best, gains = tried[int(np.argmin(costs))]
+    best, gains = tried[np.argmin(costs)]
     if needs_gains(experiment.prior, experiment.source):
         own = np.ones(len(gains), dtype=bool)
         gains = estimate_drive_gains(found.factors(best), free, GAIN_WEIGHT, gains, own)
@@ -299,7 +299,7 @@ def _noise(found: GravitySquares, free: FreeDirections, tried: list[TwoArrays]) 
         residual = search.left(z, g)
         squares = search.of.whole @ residual @ residual / gains**2
         least = np.minimum(least, squares)
-    return np.asarray(np.sqrt(np.maximum(least, LEAST_NOISE**2 * power) / count))
+    return np.sqrt(np.maximum(least, LEAST_NOISE**2 * power) / count)
 
 
 def _weight_search(
@@ -326,8 +326,7 @@ def _evaluate_direction(search: _Search, z: Floats, logs: Floats) -> GravityDire
         without = _sum_residual_squares(search.left(z_file, file), own)
         gains.append(np.log(without / with_it).mean())
     count = len(gains)
-    apart = np.array(turns) - np.mean(turns, axis=0)
-    spread = (count - 1) / count * apart.T @ apart
+    spread = jackknife(np.array(turns))
     return GravityDirection(
         file=vector(file),
         logs=vector(logs),
@@ -353,7 +352,7 @@ def _along(spread: Floats, file: Floats, logs: Floats) -> float:
     """Standard deviation of the angle between two directions, by the spread (3, 3) of one [rad]."""
     normal = np.cross(file, logs)
     size = float(np.linalg.norm(normal))
-    if size < 1e-6 * float(file @ file):  # any direction leads away
+    if size < 1e-6 * (file @ file):  # any direction leads away
         return float(np.sqrt(np.linalg.eigvalsh(spread)[-1]))
     towards = np.cross(normal / size, logs / np.linalg.norm(logs))
     return float(np.sqrt(towards @ spread @ towards))

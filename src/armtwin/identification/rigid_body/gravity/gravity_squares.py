@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Integers
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
-from armtwin.identification.rigid_body.fit.regression import RegressionModel
+from armtwin.identification.rigid_body.fit.regression import RegressionModel, select_rows
 from armtwin.logs.cleaning import filter_values
 from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
@@ -45,7 +45,7 @@ class GravitySquares:
     @cached_property
     def whole(self) -> Floats:
         """Squares of all parts, (n, c, c)."""
-        return np.asarray(self.squares.sum(axis=0))
+        return self.squares.sum(axis=0)
 
     @property
     def rows(self) -> float:
@@ -63,9 +63,8 @@ class GravitySquares:
 
     def map_columns(self, A: Floats, g: Floats) -> Floats:
         """T A with Z T = [Y(g) | τ], (c, ...), for coordinates of these columns A (p + 1, ...)."""
-        c, h = self.squares.shape[-1], len(self.heavy)
-        p = c - 1 - 3 * h
-        found = np.empty((c, *A.shape[1:]))
+        p, h = len(A) - 1, len(self.heavy)
+        found = np.empty((self.squares.shape[-1], *A.shape[1:]))
         found[:p] = A[:-1]
         found[-1] = A[-1]
         for k, more in enumerate(g - self.gravity):
@@ -74,10 +73,8 @@ class GravitySquares:
 
     def by_gravity(self, phi: Floats) -> Floats:
         """∂(Z T [φ, 0])/∂g in the columns of Z, (c, 3)."""
-        c = self.squares.shape[-1]
-        h = len(self.heavy)
-        p = c - 1 - 3 * h
-        D = np.zeros((c, 3))
+        p, h = len(phi), len(self.heavy)
+        D = np.zeros((self.squares.shape[-1], 3))
         for k in range(3):
             D[p + k * h + np.arange(h), k] = phi[self.heavy]
         return D
@@ -104,7 +101,7 @@ def compute_gravity_squares(experiment: IdentificationData) -> GravitySquares:
         stretches = log.stretches(of_each_log, samples)
         for stretch in stretches:
             Z = _columns(experiment.model, stretch)
-            used = _find_used(experiment, stretch)
+            used = np.abs(stretch.clean.v[select_rows(stretch)]) >= experiment.rest
             for rows in np.array_split(np.arange(len(Z)), of_each_log // len(stretches)):
                 squares.append(_squares(Z[rows], used[rows]))
                 count.append(used[rows].sum(axis=0))
@@ -127,22 +124,11 @@ def _columns(model: RegressionModel, log: CleanLog) -> Floats:
         first += len(Y)
     flat = columns.reshape(m, n * c)
     busy = flat.any(axis=0)
-    kept = _select_rows(log)
-    small = np.zeros((len(flat[kept]), n * c))
+    kept = select_rows(log)
+    small = np.zeros((len(kept), n * c))
     small[:, busy] = filter_values(flat[:, busy], how, overwrite=True)[kept]
     tau = log.clean.tau[kept]
     return np.concatenate([small.reshape(-1, n, c), tau[:, :, None]], axis=2)
-
-
-def _find_used(experiment: IdentificationData, log: CleanLog) -> Flags:
-    """Which rows of a log count, (k, n)."""
-    return np.asarray(np.abs(log.clean.v[_select_rows(log)]) >= experiment.rest)
-
-
-def _select_rows(log: CleanLog) -> slice:
-    """The samples of a log that become rows."""
-    how = log.how
-    return slice(how.margin, len(log.clean.time) - how.margin, how.step)
 
 
 def _squares(Z: Floats, used: Flags) -> Floats:
