@@ -91,7 +91,7 @@ def descend(
         b[:] = JG.T @ e
         for i in range(n):
             A[i, i] += damping * error**2 + 1e-16
-        if not solve_in_place(b, A, b):
+        if not solve_in_place(A, b):
             break
         for i in range(n):
             trial[i] = q[i] + min(max(b[i], -LARGEST_STEP), LARGEST_STEP)
