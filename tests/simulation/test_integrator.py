@@ -84,9 +84,8 @@ def reference(robot, motion, model, ticks, method="lsoda"):
     y = np.concatenate([state.u, state.v, state.z])
     current, tau = np.zeros(len(motors)), np.zeros(n)
     qs, currents = np.empty((ticks, n)), np.empty((ticks, len(motors)))
-    arm = tuple(np.array(x) for x in robot.assembly.arm)
     friction = p.rows.weights[p.friction.row]
-    plant = (arm, p.rotors, p.rows.weights, tuple(p.balancers), friction)
+    plant = (robot.assembly.arm, p.rotors, p.rows.weights, tuple(p.balancers), friction)
     laws = (p.friction.curves, p.friction.numbers)
     absolute = np.concatenate(
         [np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)]

@@ -29,12 +29,12 @@ def axis_to_base(arm: Arm, at: Frames | Bodies, body: int, x: Vector) -> Vector:
 @compiled
 def poses(arm: Arm, body: int, X_BF: Floats, q: Floats, X: Floats, start: int, stop: int) -> None:
     """Poses X_WF (m, 4, 4) of the frame F that sits at X_BF (4, 4) on a body (-1: the base)."""
-    at = make_frames(arm)
+    at, columns = make_frames(arm), X_BF.T
     for row in range(start, stop):
         place(arm, q[row], at)
-        p = to_base(arm, at, body, (X_BF[0, 3], X_BF[1, 3], X_BF[2, 3]))
+        p = to_base(arm, at, body, vector(columns, 3))
         for c in range(3):
-            x = axis_to_base(arm, at, body, (X_BF[0, c], X_BF[1, c], X_BF[2, c]))
+            x = axis_to_base(arm, at, body, vector(columns, c))
             for r in range(3):
                 X[row, r, c] = x[r]
             X[row, c, 3] = p[c]

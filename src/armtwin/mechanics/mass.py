@@ -12,9 +12,19 @@ import numpy as np
 from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import add, cross, dot, inertia_times, put, rotate, scale_vector, vector
+from armtwin.maths.vectors import (
+    add,
+    cross,
+    dot,
+    inertia_times,
+    put,
+    rotate,
+    scale_vector,
+    ten,
+    vector,
+)
 from armtwin.mechanics.arm import Arm, Bodies, make_bodies, make_frames, place
-from armtwin.mechanics.inertia import ten, transform_body
+from armtwin.mechanics.inertia import transform_body
 from armtwin.mechanics.newton_euler import accelerate, balance, gather, wrench_to_parent
 from armtwin.mechanics.rotors import Rotors, add_spin_mass, spin
 

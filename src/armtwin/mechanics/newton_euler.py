@@ -16,17 +16,17 @@ from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (
     Vector,
     add,
+    body_wrench,
     cross,
     dot,
-    inertia_times,
     put,
     rotate,
     rotate_back,
     scale_vector,
+    ten,
     vector,
 )
 from armtwin.mechanics.arm import Arm, Bodies, Frames, make_bodies, place
-from armtwin.mechanics.inertia import ten
 from armtwin.mechanics.rotors import Rotors, spin
 
 
@@ -64,11 +64,8 @@ def accelerate(arm: Arm, v: Numbers, a: Numbers, bodies: Bodies) -> None:
 def balance(arm: Arm, bodies: Bodies) -> None:
     """Force and torque about the frame's origin that each body needs for its motion."""
     for i in range(len(arm.parent)):
-        om, alpha, acc = vector(bodies.w, i), vector(bodies.al, i), vector(bodies.ac, i)
-        b = ten(arm.inertia, i)
-        h, J = b[1:4], b[4:]
-        force = add(scale_vector(b[0], acc), add(cross(alpha, h), cross(om, cross(om, h))))
-        torque = add(inertia_times(J, alpha), add(cross(om, inertia_times(J, om)), cross(h, acc)))
+        om, al, ac = vector(bodies.w, i), vector(bodies.al, i), vector(bodies.ac, i)
+        force, torque = body_wrench(ten(arm.inertia, i), om, al, ac)
         put(bodies.f, i, force)
         put(bodies.t, i, torque)
 
