@@ -291,7 +291,7 @@ def peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, 
     peer_friction(rows, curves, numbers, v, z, h, M, force)
     for i in range(q.shape[0]):
         force[i] *= h
-    solve_in_place(q, M, force)
+    solve_in_place(M, force)
     peer_relax(rows, curves, numbers, v + 0.5 * force, z, h)
     for j in range(q.shape[0]):
         before[j] = v[j]

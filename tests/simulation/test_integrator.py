@@ -11,9 +11,9 @@ from armtwin.control.controller import ERROR_LIMIT
 from armtwin.drives.friction.curves import look_up
 from armtwin.drives.linkage import in_turn
 from armtwin.maths.compiled import compiled
-from armtwin.mechanics.mass import solve_in_place
+from armtwin.mechanics.arm import make_bodies
+from armtwin.mechanics.mass import equations_of_motion, solve_in_place
 from armtwin.simulation import loop
-from armtwin.simulation.equations import of_bodies
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, OFFSET, SCALE
@@ -28,10 +28,8 @@ def rates(arm, rotors, rows, balancers, friction, curves, numbers, y, tau, out):
     balancer_row, balancer_table = balancers
     n = len(tau)
     q, v, z = y[:n], y[n : 2 * n], y[2 * n :]
-    R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
-    w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
-    M, bias, none, force = np.empty((n, n)), np.empty(n), np.zeros(n), np.empty(n)
-    of_bodies(none, arm, rotors, (R, P, w, al, ac, f, t, Ic, L), none, q, v, M, bias)
+    M, bias, force = np.empty((n, n)), np.empty(n), np.empty(n)
+    equations_of_motion(arm, rotors, make_bodies(arm, q), q, v, M, bias)
     for b in range(balancer_row.shape[0]):
         angle = 0.0
         for j in range(n):
@@ -53,7 +51,7 @@ def rates(arm, rotors, rows, balancers, friction, curves, numbers, y, tau, out):
         out[2 * n + e] = rate
         for j in range(n):
             force[j] -= friction[e, j] * (torque + numbers[e, OFFSET])
-    solve_in_place(force, M, force)
+    solve_in_place(M, force)
     for j in range(n):
         out[j], out[n + j] = v[j], force[j]
 
@@ -86,9 +84,8 @@ def reference(robot, motion, model, ticks, method="lsoda"):
     y = np.concatenate([state.u, state.v, state.z])
     current, tau = np.zeros(len(motors)), np.zeros(n)
     qs, currents = np.empty((ticks, n)), np.empty((ticks, len(motors)))
-    arm = tuple(np.array(x) for x in robot.assembly.arm)
     friction = p.rows.weights[p.friction.row]
-    plant = (arm, p.rotors.inertia, p.rows.weights, tuple(p.balancers), friction)
+    plant = (robot.assembly.arm, p.rotors, p.rows.weights, tuple(p.balancers), friction)
     laws = (p.friction.curves, p.friction.numbers)
     absolute = np.concatenate(
         [np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)]

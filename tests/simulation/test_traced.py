@@ -15,9 +15,12 @@ from armtwin.maths.rotations import from_rpy
 from armtwin.maths.stretches import Part, evaluate, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.tracing import python_of
+from armtwin.mechanics.arm import make_bodies
+from armtwin.mechanics.mass import equations_of_motion
+from armtwin.mechanics.rotors import Rotors
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.schema.groups import Pose
-from armtwin.simulation import equations, loop, prepared
+from armtwin.simulation import loop, prepared
 from armtwin.simulation.kernels import name_of
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction, without_limit
@@ -44,10 +47,10 @@ def traced_equations(arm, dense):
     turn, offset, axis, gravity = map(geometry, ("turn", "offset", "axis", "gravity"))
     inertia = tape.inputs("inertia", (n, 10))
     symbols = arm._replace(turn=turn, offset=offset, axis=axis, gravity=gravity, inertia=inertia)
-    bodies = equations.make_bodies(n, object)
-    python_of(equations.of_bodies)(
-        (0,) * n, symbols, np.zeros((n, n)), bodies, np.zeros(n), u, v, M, bias
-    )
+    none = np.zeros(0, dtype=np.int64)
+    rotors = Rotors(np.zeros((n, n)), none, np.zeros((0, 3)), np.zeros((0, n)))
+    bodies = python_of(make_bodies)(symbols, u)
+    python_of(equations_of_motion)(symbols, rotors, bodies, u, v, M, bias)
     part = Part(tape)
     for i in range(n):
         part.put("bias", (i,), bias[i])

@@ -18,7 +18,7 @@ from armtwin.elements.rotations import four, put_four, put_three
 from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import dot
+from armtwin.maths.vectors import dot, row_of
 
 
 def _series(terms: int) -> Values:
@@ -203,12 +203,8 @@ class Elements(NamedTuple):
 @inlined
 def _axes(elements: Elements, i: int) -> Axes:
     """n_x', n_y', n_z' of an element."""
-    a = elements.axes
-    return (
-        (a[i, 0, 0], a[i, 0, 1], a[i, 0, 2]),
-        (a[i, 1, 0], a[i, 1, 1], a[i, 1, 2]),
-        (a[i, 2, 0], a[i, 2, 1], a[i, 2, 2]),
-    )
+    axes = elements.axes
+    return row_of(axes, i, 0), row_of(axes, i, 1), row_of(axes, i, 2)
 
 
 @inlined

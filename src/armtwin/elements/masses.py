@@ -37,7 +37,7 @@ from armtwin.elements.rotations import (
 )
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, cross, dot, inertia_times, scale_vector
+from armtwin.maths.vectors import Vector, add, body_wrench, dot, scale_vector, ten, vector
 
 
 class Masses(NamedTuple):
@@ -62,20 +62,6 @@ class Masses(NamedTuple):
 
 
 @inlined
-def _wrench(ten: Floats, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
-    """Force and torque about the point that a body needs, in its own axes."""
-    h = (ten[i, 1], ten[i, 2], ten[i, 3])
-    J = (ten[i, 4], ten[i, 5], ten[i, 6], ten[i, 7], ten[i, 8], ten[i, 9])
-    swept = cross(om, cross(om, h))
-    turned_force = add(cross(al, h), swept)
-    force = add(scale_vector(ten[i, 0], ac), turned_force)
-    gyroscopic = cross(om, inertia_times(J, om))
-    of_point = add(gyroscopic, cross(h, ac))
-    torque = add(inertia_times(J, al), of_point)
-    return force, torque
-
-
-@inlined
 def add_body(
     masses: Masses,
     i: int,
@@ -92,7 +78,8 @@ def add_body(
     pushed = add(three(ax, point), scale_vector(-1.0, gravity))
     om = body_rate(turn, four(vx, triad))
     al = body_rate(turn, four(ax, triad))
-    force, torque = _wrench(masses.inertia, i, om, al, rotate_back_by_triad(turn, pushed))
+    ac = rotate_back_by_triad(turn, pushed)
+    force, torque = body_wrench(ten(masses.inertia, i), om, al, ac)
     add_three(g, point, rotate_by_triad(turn, force))
     add_four(g, triad, moment_force(turn, torque))
 
@@ -121,7 +108,7 @@ def add_beam(
     masses: Masses, i: int, at: Ends, x: Floats, vx: Floats, ax: Floats, gravity: Vector, g: Floats
 ) -> None:
     """Add the force of beam i, its nodes at places of x."""
-    n = (masses.axis[i, 0], masses.axis[i, 1], masses.axis[i, 2])
+    n = vector(masses.axis, i)
     length, mass = masses.bulk[i, 0], masses.bulk[i, 0] * masses.bulk[i, 1]
     y = (
         three(ax, at[0]),

@@ -35,13 +35,13 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.choice import larger
 from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_fields import Aside, Ring, Series
-from armtwin.mechanics.arm import place
+from armtwin.mechanics.arm import make_bodies, place
 from armtwin.mechanics.inertia import transform_body
 from armtwin.mechanics.kinematics import axis_to_base, to_base
+from armtwin.mechanics.mass import equations_of_motion
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import freedom_of, ripple_of, twists_under_load
 from armtwin.robot.kinematics.strokes import drive_forces, joint_torques, strokes
-from armtwin.simulation.equations import add_spin, make_bodies, of_bodies
 from armtwin.simulation.loop import Loop
 from armtwin.simulation.prepared import PreparedRun
 from armtwin.simulation.start import split_holding_torque
@@ -167,10 +167,10 @@ def settle_bodies(x: Loop) -> None:
 
 def weigh(x: Loop) -> Any:
     """Torques that hold the bodies at rest: bias without speed, outside torques taken off."""
-    u, none = x.state.u, np.zeros(len(x.state.u))
+    u, still = x.state.u, np.zeros(len(x.state.u))
     M, bias = np.zeros((len(u), len(u)), dtype=object), np.zeros(len(u), dtype=object)
-    bodies = make_bodies(len(x.size), object)
-    of_bodies(x.size, x.arm, x.plant.rotors.inertia, bodies, none, u, none, M, bias)
+    bodies = make_bodies(x.arm, u)
+    equations_of_motion(x.arm, x.plant.rotors, bodies, u, still, M, bias)
     add_balancers(x.plant.balancers, x.rows, u, bias)
     return (bias - load_of(x))[: len(x.size)]
 
@@ -315,13 +315,12 @@ def write_outputs(x: Loop) -> None:
     for k, drive in enumerate(x.plant.cylinders.drive):
         inputs.tau_m[drive] = state.oil[k]
     inputs.tau[:] = joint_torques(robot, inputs.q[None], inputs.tau_m[None])[0]
-    arm, moving = x.arm, make_bodies(len(x.size), object)
-    place(x.size, arm.slides, arm.turn, arm.offset, bodies, moving.R, moving.P)
+    at = make_bodies(x.arm, state.u)
+    place(x.arm, bodies, at)
     body, X = places.built.assembly.frame("tool")
     for column in range(3):
-        axis = axis_to_base(arm.parent, moving.R, body, tuple(X[:3, column]))
-        inputs.pose[:, column] = axis
-    inputs.pose[:, 3] = to_base(arm.parent, moving.R, moving.P, body, tuple(X[:3, 3]))
+        inputs.pose[:, column] = axis_to_base(x.arm, at, body, tuple(X[:3, column]))
+    inputs.pose[:, 3] = to_base(x.arm, at, body, tuple(X[:3, 3]))
 
 
 # model exchange
@@ -334,10 +333,8 @@ def compute_slopes(x: Loop) -> None:
     rows, tau = x.work.rows.copy(), np.zeros(len(u), dtype=object)
     now = x._replace(work=x.work._replace(rows=rows, M=M, force=bias))
     set_levers(plant.levers, plant.rows, u, rows)
-    bodies = make_bodies(len(x.size), object)
-    of_bodies(x.size, x.arm, plant.rotors.inertia, bodies, np.zeros(len(u)), u, v, M, bias)
-    if len(plant.rotors.body):
-        add_spin(x.arm, plant.rotors, bodies, v, M, bias)
+    bodies = make_bodies(x.arm, u)
+    equations_of_motion(x.arm, plant.rotors, bodies, u, v, M, bias)
     add_balancers(plant.balancers, now.rows, u, bias)
     for k, r in enumerate(plant.outputs.row):
         add_along(now.rows, r, plant.outputs.torque[k] * x.work.current[k], tau)

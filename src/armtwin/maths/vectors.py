@@ -8,6 +8,7 @@ from armtwin.maths.batch import Numbers
 from armtwin.maths.compiled import inlined
 
 Vector = tuple[Any, Any, Any]
+Ten = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
 
 
 @inlined
@@ -49,23 +50,27 @@ def cross(x: Vector, y: Vector) -> Vector:
 
 
 @inlined
+def row_of(R: Numbers, i: int, r: int) -> Vector:
+    """Row r of the matrix R_i of a stack (n, 3, 3)."""
+    return R[i, r, 0], R[i, r, 1], R[i, r, 2]
+
+
+@inlined
+def column_of(R: Numbers, i: int, c: int) -> Vector:
+    """Column c of the matrix R_i of a stack (n, 3, 3)."""
+    return R[i, 0, c], R[i, 1, c], R[i, 2, c]
+
+
+@inlined
 def rotate(R: Numbers, i: int, x: Vector) -> Vector:
     """R_i x for a stack of matrices (n, 3, 3): from frame i to its parent."""
-    return (
-        dot((R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]), x),
-        dot((R[i, 1, 0], R[i, 1, 1], R[i, 1, 2]), x),
-        dot((R[i, 2, 0], R[i, 2, 1], R[i, 2, 2]), x),
-    )
+    return dot(row_of(R, i, 0), x), dot(row_of(R, i, 1), x), dot(row_of(R, i, 2), x)
 
 
 @inlined
 def rotate_back(R: Numbers, i: int, x: Vector) -> Vector:
     """R_iᵀ x for a stack of matrices (n, 3, 3): from the parent to frame i."""
-    return (
-        dot((R[i, 0, 0], R[i, 1, 0], R[i, 2, 0]), x),
-        dot((R[i, 0, 1], R[i, 1, 1], R[i, 2, 1]), x),
-        dot((R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]), x),
-    )
+    return dot(column_of(R, i, 0), x), dot(column_of(R, i, 1), x), dot(column_of(R, i, 2), x)
 
 
 @inlined
@@ -73,3 +78,32 @@ def inertia_times(J: tuple[Any, ...], x: Vector) -> Vector:
     """J x for a symmetric matrix given as (xx, yy, zz, xy, xz, yz)."""
     xx, yy, zz, xy, xz, yz = J
     return (dot((xx, xy, xz), x), dot((xy, yy, yz), x), dot((xz, yz, zz), x))
+
+
+@inlined
+def ten(table: Numbers, i: int) -> Ten:
+    """Row i of an (n, 10) table: m, m s (3), J about the origin (xx, yy, zz, xy, xz, yz)."""
+    return (
+        table[i, 0],
+        table[i, 1],
+        table[i, 2],
+        table[i, 3],
+        table[i, 4],
+        table[i, 5],
+        table[i, 6],
+        table[i, 7],
+        table[i, 8],
+        table[i, 9],
+    )
+
+
+@inlined
+def body_wrench(body: Ten, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
+    """Force and torque about the origin that a body needs for a motion, in its own axes.
+
+    f = m a + α × h + ω × (ω × h),   t = J α + ω × J ω + h × a      with h = m s
+    """
+    h, J = body[1:4], body[4:]
+    force = add(scale_vector(body[0], ac), add(cross(al, h), cross(om, cross(om, h))))
+    torque = add(inertia_times(J, al), add(cross(om, inertia_times(J, om)), cross(h, ac)))
+    return force, torque

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, Integers, Numbers, TwoArrays
+from armtwin.maths.batch import Floats, Numbers, TwoArrays
 from armtwin.maths.compiled import inlined
 from armtwin.maths.rotations import skew
 from armtwin.maths.traced_fields import Index, Pattern
@@ -57,19 +56,72 @@ def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> TwoArrays:
     return turn, offset
 
 
-@inlined
-def place(
-    size: Sized, slides: Integers, turn: Floats, offset: Floats, q: Numbers, R: Numbers, P: Numbers
-) -> None:
-    """Rotation R_i and position P_i of each body in its parent's frame.
+class Frames(NamedTuple):
+    """Where the bodies of an arm are.
 
-    Here and in the other kernels len(size) is the number of bodies: a tuple makes it known to the
-    compiler, which unrolls the loops; an array keeps one compiled kernel for all arms.
+    Attributes:
+        R: Rotation of each in its parent's frame, (n, 3, 3).
+        P: Position there, (n, 3) [m].
     """
-    for i in range(len(size)):
+
+    R: Numbers
+    P: Numbers
+
+
+class Bodies(NamedTuple):
+    """What is computed of the bodies of an arm on the way to its equations; it has its Frames.
+
+    Attributes:
+        R: Rotation in the parent's frame, (n, 3, 3).
+        P: Position there, (n, 3).
+        w: Angular velocity, (n, 3).
+        al: Angular acceleration, (n, 3).
+        ac: Acceleration of the frame's origin, (n, 3).
+        f: Force, (n, 3).
+        t: Torque, (n, 3).
+        Ic: Inertia of it and all that it carries, (n, 10).
+        L: Mass matrix of the bodies, (n, n).
+        none: Zeros, accelerations of all N coordinates of which there are none, (N,).
+    """
+
+    R: Numbers
+    P: Numbers
+    w: Numbers
+    al: Numbers
+    ac: Numbers
+    f: Numbers
+    t: Numbers
+    Ic: Numbers
+    L: Numbers
+    none: Numbers
+
+
+@inlined
+def make_frames(arm: Arm) -> Frames:
+    """Room for the frames of an arm."""
+    n = len(arm.parent)
+    return Frames(np.empty((n, 3, 3)), np.empty((n, 3)))
+
+
+@inlined
+def make_bodies(arm: Arm, q: Numbers) -> Bodies:
+    """Room for the bodies of an arm: real numbers, complex ones or symbols, as q (..., N) has."""
+    n, kind = len(arm.parent), q.dtype
+    R = np.zeros((n, 3, 3), kind)
+    P, f, t = np.zeros((n, 3), kind), np.zeros((n, 3), kind), np.zeros((n, 3), kind)
+    w, al, ac = np.zeros((n, 3), kind), np.zeros((n, 3), kind), np.zeros((n, 3), kind)
+    Ic, L, none = np.zeros((n, 10), kind), np.zeros((n, n), kind), np.zeros(q.shape[-1], kind)
+    return Bodies(R, P, w, al, ac, f, t, Ic, L, none)
+
+
+@inlined
+def place(arm: Arm, q: Numbers, at: Frames | Bodies) -> None:
+    """Place each body in its parent's frame at joint positions q."""
+    turn, offset, R, P = arm.turn, arm.offset, at.R, at.P
+    for i in range(len(arm.parent)):
         c = np.cos(q[i])
         s = np.sin(q[i])
-        x = q[i] * slides[i]
+        x = q[i] * arm.slides[i]
         for r in range(3):
             P[i, r] = offset[i, 0, r] + x * offset[i, 1, r]
             for k in range(3):

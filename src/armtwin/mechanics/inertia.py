@@ -8,36 +8,15 @@ Ref: [Waiboer 2007, eq. 4.21], [Wensing-Kim-Slotine 2018]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.maths.batch import Floats, Numbers
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import dot, rotate, vector
-
-Ten = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
+from armtwin.maths.vectors import Ten, dot, rotate, row_of, ten, vector
 
 # Row and column of xx, yy, zz, xy, xz, yz in a symmetric matrix.
 _SIX = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
-
-
-@inlined
-def ten(table: Numbers, i: int) -> Ten:
-    """Row i of an (n, 10) table as a tuple."""
-    return (
-        table[i, 0],
-        table[i, 1],
-        table[i, 2],
-        table[i, 3],
-        table[i, 4],
-        table[i, 5],
-        table[i, 6],
-        table[i, 7],
-        table[i, 8],
-        table[i, 9],
-    )
 
 
 @inlined
@@ -56,9 +35,7 @@ def transform_body(R: Numbers, P: Numbers, i: int, b: Ten) -> Ten:
     vx, vy, vz = rotate(R, i, (Jxy, Jyy, Jyz))
     wx, wy, wz = rotate(R, i, (Jxz, Jyz, Jzz))
     # a row of R J times a row of R gives a component of R J Rᵀ
-    x = (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2])
-    y = (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2])
-    z = (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2])
+    x, y, z = row_of(R, i, 0), row_of(R, i, 1), row_of(R, i, 2)
     xx = dot((ux, vx, wx), x)
     yy = dot((uy, vy, wy), y)
     zz = dot((uz, vz, wz), z)

@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled
 from armtwin.maths.vectors import Vector, add, cross, dot, rotate, vector
-from armtwin.mechanics.arm import Arm, place
+from armtwin.mechanics.arm import Arm, Bodies, Frames, make_frames, place
 
 
 @compiled
-def to_base(parent: Integers, R: Floats, P: Floats, body: int, x: Vector) -> Vector:
+def to_base(arm: Arm, at: Frames | Bodies, body: int, x: Vector) -> Vector:
     """Point x of a body's frame, in the base frame."""
     while body >= 0:
-        x = add(rotate(R, body, x), vector(P, body))
-        body = parent[body]
+        x = add(rotate(at.R, body, x), vector(at.P, body))
+        body = arm.parent[body]
     return x
 
 
 @compiled
-def axis_to_base(parent: Integers, R: Floats, body: int, x: Vector) -> Vector:
+def axis_to_base(arm: Arm, at: Frames | Bodies, body: int, x: Vector) -> Vector:
     """Direction x of a body's frame, in the base frame."""
     while body >= 0:
-        x = rotate(R, body, x)
-        body = parent[body]
+        x = rotate(at.R, body, x)
+        body = arm.parent[body]
     return x
 
 
 @compiled
 def poses(arm: Arm, body: int, X_BF: Floats, q: Floats, X: Floats, start: int, stop: int) -> None:
     """Poses X_WF (m, 4, 4) of the frame F that sits at X_BF (4, 4) on a body (-1: the base)."""
-    n = arm.parent.shape[0]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
+    at, columns = make_frames(arm), X_BF.T
     for row in range(start, stop):
-        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
-        p = to_base(arm.parent, R, P, body, (X_BF[0, 3], X_BF[1, 3], X_BF[2, 3]))
+        place(arm, q[row], at)
+        p = to_base(arm, at, body, vector(columns, 3))
         for c in range(3):
-            x = axis_to_base(arm.parent, R, body, (X_BF[0, c], X_BF[1, c], X_BF[2, c]))
+            x = axis_to_base(arm, at, body, vector(columns, c))
             for r in range(3):
                 X[row, r, c] = x[r]
             X[row, c, 3] = p[c]
@@ -51,24 +47,33 @@ def places(
     arm: Arm, bodies: Integers, points: Floats, q: Floats, P_W: Floats, start: int, stop: int
 ) -> None:
     """Places P_W (m, k, 3) of points (k, 3) that are fixed to bodies (k,) (-1: the base)."""
-    n = arm.parent.shape[0]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
+    at = make_frames(arm)
     for row in range(start, stop):
-        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
+        place(arm, q[row], at)
         for k in range(bodies.shape[0]):
-            p = to_base(arm.parent, R, P, bodies[k], vector(points, k))
+            p = to_base(arm, at, bodies[k], vector(points, k))
             for r in range(3):
                 P_W[row, k, r] = p[r]
 
 
 @compiled
+def move_by(arm: Arm, at: Frames | Bodies, j: int, tip: Vector) -> tuple[Vector, Vector]:
+    """Velocity of a point, and angular velocity, for a unit rate of joint j, in base axes.
+
+    z × (p - p_j) and z,   or z and none of a prismatic joint
+    """
+    z = axis_to_base(arm, at, j, vector(arm.axis, j))
+    if arm.slides[j] == 1:
+        return z, (0.0, 0.0, 0.0)
+    origin = to_base(arm, at, j, (0.0, 0.0, 0.0))
+    lever = (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])
+    return cross(z, lever), z
+
+
+@compiled
 def press(
-    parent: Integers,
-    slides: Integers,
-    axis: Floats,
-    R: Floats,
-    P: Floats,
+    arm: Arm,
+    at: Frames | Bodies,
     body: int,
     point: Floats,
     force: Vector,
@@ -77,21 +82,16 @@ def press(
 ) -> None:
     """Add to the joint torques what a force and a torque on a point of a body do, base axes.
 
-    τ_j += z_j · (torque + (p - p_j) × force),   or z_j · force of a prismatic joint
+    τ_j += velocity_j · force + turn_j · torque, both per unit rate of joint j
 
-    R and P are where `place` put the bodies.
+    The frames are where `place` put the bodies.
     """
-    tip = to_base(parent, R, P, body, (point[0], point[1], point[2]))
+    tip = to_base(arm, at, body, (point[0], point[1], point[2]))
     j = body
     while j >= 0:
-        z = axis_to_base(parent, R, j, vector(axis, j))
-        if slides[j] == 1:
-            tau[j] += dot(z, force)
-        else:
-            origin = to_base(parent, R, P, j, (0.0, 0.0, 0.0))
-            lever = (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])
-            tau[j] += dot(z, add(torque, cross(lever, force)))
-        j = parent[j]
+        velocity, turn = move_by(arm, at, j, tip)
+        tau[j] += dot(velocity, force) + dot(turn, torque)
+        j = arm.parent[j]
 
 
 @compiled
@@ -99,26 +99,17 @@ def jacobians(
     arm: Arm, body: int, point: Floats, q: Floats, J: Floats, start: int, stop: int
 ) -> None:
     """Jacobians J (m, 6, n) of a point of a body, rows linear then angular, in base axes."""
-    n = arm.parent.shape[0]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
+    at = make_frames(arm)
     for row in range(start, stop):
-        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
-        tip = to_base(arm.parent, R, P, body, (point[0], point[1], point[2]))
+        place(arm, q[row], at)
+        tip = to_base(arm, at, body, (point[0], point[1], point[2]))
         for r in range(6):
-            for j in range(n):
+            for j in range(q.shape[1]):
                 J[row, r, j] = 0.0
         j = body
         while j >= 0:
-            z = axis_to_base(arm.parent, R, j, vector(arm.axis, j))
-            if arm.slides[j] == 1:
-                for r in range(3):
-                    J[row, r, j] = z[r]
-            else:
-                origin = to_base(arm.parent, R, P, j, (0.0, 0.0, 0.0))
-                lever = (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])
-                velocity = cross(z, lever)
-                for r in range(3):
-                    J[row, r, j] = velocity[r]
-                    J[row, 3 + r, j] = z[r]
+            velocity, turn = move_by(arm, at, j, tip)
+            for r in range(3):
+                J[row, r, j] = velocity[r]
+                J[row, 3 + r, j] = turn[r]
             j = arm.parent[j]

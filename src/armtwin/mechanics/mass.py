@@ -7,104 +7,111 @@ Ref: [Featherstone 2008]
 
 from __future__ import annotations
 
-from collections.abc import Sized
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import add, cross, dot, inertia_times, put, rotate, scale_vector, vector
-from armtwin.mechanics.arm import Arm, place
-from armtwin.mechanics.inertia import ten, transform_body
-from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather
+from armtwin.maths.vectors import (
+    add,
+    cross,
+    dot,
+    inertia_times,
+    put,
+    rotate,
+    scale_vector,
+    ten,
+    vector,
+)
+from armtwin.mechanics.arm import Arm, Bodies, make_bodies, make_frames, place
+from armtwin.mechanics.inertia import transform_body
+from armtwin.mechanics.newton_euler import accelerate, balance, gather, wrench_to_parent
 from armtwin.mechanics.rotors import Rotors, add_spin_mass, spin
 
 
 @inlined
-def composite(
-    size: Sized,
-    parent: Integers,
-    slides: Integers,
-    axis: Floats,
-    inertia: Floats,
-    R: Floats,
-    P: Floats,
-    Ic: Floats,
-    M: Floats,
-) -> None:
-    """Write the joint-space inertia of the bodies into the lower triangle of M, (n, n).
+def composite(arm: Arm, bodies: Bodies) -> None:
+    """Write the joint-space inertia of the bodies into the lower triangle of their L, (n, n).
 
-    Only pairs of which one carries the other are written: M comes with zeros elsewhere.
-    Ic, (n, 10), is scratch.
+    Only pairs of which one carries the other are written: L comes with zeros elsewhere.
     """
-    n = len(size)
+    n, Ic = len(arm.parent), bodies.Ic
     for i in range(n):
         for k in range(10):
-            Ic[i, k] = inertia[i, k]
+            Ic[i, k] = arm.inertia[i, k]
     for i in range(n - 1, -1, -1):
         b = ten(Ic, i)
-        if parent[i] >= 0:
-            up = transform_body(R, P, i, b)
+        if arm.parent[i] >= 0:
+            up = transform_body(bodies.R, bodies.P, i, b)
             for k in range(10):
-                Ic[parent[i], k] += up[k]
-        z = vector(axis, i)
-        h = (b[1], b[2], b[3])
-        if slides[i] == 1:
-            force = scale_vector(b[0], z)
-            torque = cross(h, z)
+                Ic[arm.parent[i], k] += up[k]
+        z = vector(arm.axis, i)
+        h = b[1:4]
+        if arm.slides[i] == 1:
+            force, torque = scale_vector(b[0], z), cross(h, z)
         else:
-            force = cross(z, h)
-            torque = inertia_times((b[4], b[5], b[6], b[7], b[8], b[9]), z)
+            force, torque = cross(z, h), inertia_times(b[4:], z)
         j = i
         while True:
-            M[i, j] = dot(vector(axis, j), force if slides[j] == 1 else torque)
-            k = parent[j]
+            bodies.L[i, j] = dot(vector(arm.axis, j), force if arm.slides[j] == 1 else torque)
+            k = arm.parent[j]
             if k < 0:
                 break
-            force = rotate(R, j, force)
-            torque = add(rotate(R, j, torque), cross(vector(P, j), force))
+            force, torque = wrench_to_parent(bodies, j, force, torque)
             j = k
 
 
 @compiled
 def mass_matrix(arm: Arm, rotors: Rotors, q: Floats, M: Floats, start: int, stop: int) -> None:
     """Mass matrices of rows start..stop, rotors included; q (m, N), M (m, N, N)."""
-    parent, slides, axis = arm.parent, arm.slides, arm.axis
-    n, every = parent.shape[0], q.shape[1]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
-    Ic = np.empty((n, 10))
-    bodies = np.zeros((n, n))
+    every = q.shape[1]
+    bodies = make_bodies(arm, q)
     L = np.empty((every, every))
     for row in range(start, stop):
-        place(parent, slides, arm.turn, arm.offset, q[row], R, P)
-        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, bodies)
-        whole_mass(bodies, rotors.inertia, L)
-        add_spin_mass(parent, slides, axis, R, rotors.body, rotors.axis, rotors.row, L)
+        place(arm, q[row], bodies)
+        whole_mass(arm, rotors, bodies, L)
         for i in range(every):
             for j in range(i + 1):
                 M[row, i, j] = M[row, j, i] = L[i, j]
 
 
 @inlined
-def whole_mass(bodies: Floats, rotors: Floats, M: Floats) -> None:
+def whole_mass(arm: Arm, rotors: Rotors, bodies: Bodies, M: Floats) -> None:
     """Lower triangle of the mass matrix of all coordinates; the bodies are in the first ones."""
-    n = bodies.shape[0]
-    for i in range(rotors.shape[0]):
+    composite(arm, bodies)
+    for i in range(len(M)):
         for j in range(i + 1):
-            M[i, j] = rotors[i, j] + (bodies[i, j] if i < n else 0.0)
+            M[i, j] = rotors.inertia[i, j] + (bodies.L[i, j] if i < len(arm.parent) else 0.0)
+    add_spin_mass(arm, rotors, bodies.R, M)
 
 
 @inlined
-def solve_in_place(size: Sized, A: Floats, b: Floats) -> bool:
+def equations_of_motion(
+    arm: Arm, rotors: Rotors, bodies: Bodies, u: Floats, v: Floats, M: Floats, bias: Floats
+) -> None:
+    """Write the lower triangle of M(u) with the rotors, and h(u, v) = C v + g.
+
+    The first of the N coordinates are the joints of the bodies; what follows moves rotors only.
+    """
+    place(arm, u, bodies)
+    accelerate(arm, v, bodies.none, bodies)
+    balance(arm, bodies)
+    for i in range(len(bias)):
+        bias[i] = 0.0
+    spin(rotors, v, bodies.none, bodies, bias)
+    gather(arm, bodies, bias)
+    whole_mass(arm, rotors, bodies, M)
+
+
+@inlined
+def solve_in_place(A: Floats, b: Floats) -> bool:
     """Solve A x = b for a symmetric positive definite A by L D Lᵀ; b becomes x.
 
     Only the lower triangle of A is read. A is overwritten: Lᵀ above its diagonal, the inverses of D
     on it. There is no square root in it, for which the next column would have to wait. Returns
     whether A is definite; if not, b is of no use.
     """
-    n = len(size)
+    n = len(b)
     definite = True
     for j in range(n):
         definite = both(definite, A[j, j] > 0.0)
@@ -141,47 +148,29 @@ def forward_dynamics(
     stop: int,
 ) -> None:
     """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row]: M is not definite."""
-    parent, slides, axis = arm.parent, arm.slides, arm.axis
-    n, every = parent.shape[0], q.shape[1]
-    R = np.empty((n, 3, 3))
-    P, f, t = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    Ic = np.empty((n, 10))
-    bodies = np.zeros((n, n))
-    M = np.empty((every, every))
-    none, bias = np.zeros(every), np.empty(every)
+    every = q.shape[1]
+    bodies = make_bodies(arm, q)
+    M, bias = np.empty((every, every)), np.empty(every)
     for row in range(start, stop):
-        place(parent, slides, arm.turn, arm.offset, q[row], R, P)
-        accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], none, w, al, ac)
-        for i in range(n):
-            body_wrench(arm.inertia, i, w, al, ac, f, t)
-        for i in range(every):
-            bias[i] = 0.0
-        spin(rotors.body, rotors.axis, rotors.row, v[row], none, w, al, t, bias)
-        gather(parent, parent, slides, axis, R, P, f, t, bias)
-        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, bodies)
-        whole_mass(bodies, rotors.inertia, M)
-        add_spin_mass(parent, slides, axis, R, rotors.body, rotors.axis, rotors.row, M)
+        equations_of_motion(arm, rotors, bodies, q[row], v[row], M, bias)
         for i in range(every):
             a[row, i] = force[row, i] - bias[i]
-        bad[row] = 0 if solve_in_place(q[row], M, a[row]) else 1
+        bad[row] = 0 if solve_in_place(M, a[row]) else 1
 
 
 @compiled
 def potential_energy(arm: Arm, q: Floats, U: Floats, start: int, stop: int) -> None:
     """Energy of the bodies under gravity, U = -g · Σ (m p + R h), zero at the base's origin."""
-    n = arm.parent.shape[0]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
+    n, at = len(arm.parent), make_frames(arm)
     first, mass = np.empty((n, 3)), np.empty(n)
     for row in range(start, stop):
-        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
+        place(arm, q[row], at)
         for i in range(n):
             put(first, i, (arm.inertia[i, 1], arm.inertia[i, 2], arm.inertia[i, 3]))
             mass[i] = arm.inertia[i, 0]
         U[row] = 0.0
         for i in range(n - 1, -1, -1):
-            h = add(rotate(R, i, vector(first, i)), scale_vector(mass[i], vector(P, i)))
+            h = add(rotate(at.R, i, vector(first, i)), scale_vector(mass[i], vector(at.P, i)))
             k = arm.parent[i]
             if k >= 0:
                 put(first, k, add(vector(first, k), h))

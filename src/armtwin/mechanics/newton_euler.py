@@ -11,46 +11,33 @@ Ref: [Luh-Walker-Paul 1980], [Featherstone 2008]
 
 from __future__ import annotations
 
-from collections.abc import Sized
-
-import numpy as np
-
-from armtwin.maths.batch import Floats, Integers, Numbers
+from armtwin.maths.batch import Numbers
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (
+    Vector,
     add,
+    body_wrench,
     cross,
     dot,
-    inertia_times,
     put,
     rotate,
     rotate_back,
     scale_vector,
+    ten,
     vector,
 )
-from armtwin.mechanics.arm import Arm, place
+from armtwin.mechanics.arm import Arm, Bodies, Frames, make_bodies, place
 from armtwin.mechanics.rotors import Rotors, spin
 
 
 @inlined
-def accelerate(
-    size: Sized,
-    parent: Integers,
-    slides: Integers,
-    axis: Floats,
-    gravity: Floats,
-    R: Numbers,
-    P: Numbers,
-    v: Numbers,
-    a: Numbers,
-    w: Numbers,
-    al: Numbers,
-    ac: Numbers,
-) -> None:
+def accelerate(arm: Arm, v: Numbers, a: Numbers, bodies: Bodies) -> None:
     """Angular velocity w, angular acceleration al, acceleration less gravity ac, in body frames."""
-    for i in range(len(size)):
-        k = parent[i]
-        z = vector(axis, i)
+    R, P, w, al, ac = bodies[:5]
+    gravity = arm.gravity
+    for i in range(len(arm.parent)):
+        k = arm.parent[i]
+        z = vector(arm.axis, i)
         if k < 0:
             zero = 0.0 * v[i]
             wp = (zero, zero, zero)
@@ -63,7 +50,7 @@ def accelerate(
             wp, alp = rotate_back(R, i, wp), rotate_back(R, i, alp)
         acp = rotate_back(R, i, acp)
         rate = scale_vector(v[i], z)
-        if slides[i] == 1:
+        if arm.slides[i] == 1:
             put(w, i, wp)
             put(al, i, alp)
             put(ac, i, add(acp, add(scale_vector(a[i], z), scale_vector(2.0, cross(wp, rate)))))
@@ -74,46 +61,34 @@ def accelerate(
 
 
 @inlined
-def body_wrench(
-    inertia: Floats, i: int, w: Numbers, al: Numbers, ac: Numbers, f: Numbers, t: Numbers
-) -> None:
-    """Force and torque about the frame's origin that body i needs for its motion."""
-    om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
-    h = (inertia[i, 1], inertia[i, 2], inertia[i, 3])
-    J = (
-        inertia[i, 4],
-        inertia[i, 5],
-        inertia[i, 6],
-        inertia[i, 7],
-        inertia[i, 8],
-        inertia[i, 9],
-    )
-    force = add(scale_vector(inertia[i, 0], acc), add(cross(alpha, h), cross(om, cross(om, h))))
-    torque = add(inertia_times(J, alpha), add(cross(om, inertia_times(J, om)), cross(h, acc)))
-    put(f, i, force)
-    put(t, i, torque)
+def balance(arm: Arm, bodies: Bodies) -> None:
+    """Force and torque about the frame's origin that each body needs for its motion."""
+    for i in range(len(arm.parent)):
+        om, al, ac = vector(bodies.w, i), vector(bodies.al, i), vector(bodies.ac, i)
+        force, torque = body_wrench(ten(arm.inertia, i), om, al, ac)
+        put(bodies.f, i, force)
+        put(bodies.t, i, torque)
 
 
 @inlined
-def gather(
-    size: Sized,
-    parent: Integers,
-    slides: Integers,
-    axis: Floats,
-    R: Numbers,
-    P: Numbers,
-    f: Numbers,
-    t: Numbers,
-    tau: Numbers,
-) -> None:
+def wrench_to_parent(
+    at: Frames | Bodies, i: int, force: Vector, torque: Vector
+) -> tuple[Vector, Vector]:
+    """A force and a torque about the origin of frame i, both seen from the parent's frame."""
+    force = rotate(at.R, i, force)
+    return force, add(rotate(at.R, i, torque), cross(vector(at.P, i), force))
+
+
+@inlined
+def gather(arm: Arm, bodies: Bodies, tau: Numbers) -> None:
     """Add the joint torques that balance the wrenches of all bodies; f and t become sums."""
-    for i in range(len(size) - 1, -1, -1):
+    f, t = bodies.f, bodies.t
+    for i in range(len(arm.parent) - 1, -1, -1):
         force, torque = vector(f, i), vector(t, i)
-        tau[i] += dot(vector(axis, i), force if slides[i] == 1 else torque)
-        k = parent[i]
+        tau[i] += dot(vector(arm.axis, i), force if arm.slides[i] == 1 else torque)
+        k = arm.parent[i]
         if k >= 0:
-            force = rotate(R, i, force)
-            torque = add(rotate(R, i, torque), cross(vector(P, i), force))
+            force, torque = wrench_to_parent(bodies, i, force, torque)
             put(f, k, add(vector(f, k), force))
             put(t, k, add(vector(t, k), torque))
 
@@ -133,21 +108,16 @@ def inverse_dynamics(
 
     The first coordinates are the joints of the bodies; what follows moves rotors only.
     """
-    parent, slides, turn, offset, axis = arm.parent, arm.slides, arm.turn, arm.offset, arm.axis
-    inertia, gravity, rotor_inertia = arm.inertia, arm.gravity, rotors.inertia
-    n, every = parent.shape[0], q.shape[1]
-    R = np.empty((n, 3, 3), q.dtype)
-    P, f, t = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
-    w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
+    every = q.shape[1]
+    bodies = make_bodies(arm, q)
     for row in range(start, stop):
-        place(parent, slides, turn, offset, q[row], R, P)
-        accelerate(parent, parent, slides, axis, gravity, R, P, v[row], a[row], w, al, ac)
-        for i in range(n):
-            body_wrench(inertia, i, w, al, ac, f, t)
+        place(arm, q[row], bodies)
+        accelerate(arm, v[row], a[row], bodies)
+        balance(arm, bodies)
         for i in range(every):
             total = 0.0 * a[row, 0]
             for j in range(every):
-                total += rotor_inertia[i, j] * a[row, j]
+                total += rotors.inertia[i, j] * a[row, j]
             tau[row, i] = total
-        spin(rotors.body, rotors.axis, rotors.row, v[row], a[row], w, al, t, tau[row])
-        gather(parent, parent, slides, axis, R, P, f, t, tau[row])
+        spin(rotors, v[row], a[row], bodies, tau[row])
+        gather(arm, bodies, tau[row])

@@ -76,7 +76,7 @@ def descend(
     X = np.empty((1, 4, 4))
     J = np.empty((1, 6, G.shape[0]))
     A = np.empty((n, n))
-    e, b, trial = np.empty(6), np.empty(n), q.copy()
+    e, tried, b, trial = np.empty(6), np.empty(6), np.empty(n), q.copy()
     point = X_BF[:3, 3].copy()
     joints = (G @ q + c).reshape(1, -1)
     error = _error_at(arm, joints, body, X_BF, target, X, e)
@@ -84,27 +84,24 @@ def descend(
     for _ in range(steps):
         if error < 1e-14:
             break
-        joints = (G @ q + c).reshape(1, -1)
         jacobians(arm, body, point, joints, J, 0, 1)
         JG = J[0] @ G
         A[:] = JG.T @ JG
         b[:] = JG.T @ e
         for i in range(n):
             A[i, i] += damping * error**2 + 1e-16
-        if not solve_in_place(b, A, b):
+        if not solve_in_place(A, b):
             break
         for i in range(n):
             trial[i] = q[i] + min(max(b[i], -LARGEST_STEP), LARGEST_STEP)
-        joints = (G @ trial + c).reshape(1, -1)
-        better = _error_at(arm, joints, body, X_BF, target, X, e)
+        moved = (G @ trial + c).reshape(1, -1)
+        better = _error_at(arm, moved, body, X_BF, target, X, tried)
         if better < error:
-            q[:] = trial
+            q[:], e[:], joints = trial, tried, moved
             error = better
             damping = damping * 0.3
         else:
             damping = damping * 10 + 1e-3
-            joints = (G @ q + c).reshape(1, -1)
-            _error_at(arm, joints, body, X_BF, target, X, e)
             if damping > 1e8:
                 break
     return error

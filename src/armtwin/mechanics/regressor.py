@@ -23,7 +23,7 @@ from armtwin.maths.vectors import (
     scale_vector,
     vector,
 )
-from armtwin.mechanics.arm import Arm, place
+from armtwin.mechanics.arm import Arm, make_bodies, place
 from armtwin.mechanics.newton_euler import accelerate
 from armtwin.mechanics.rotors import Rotors
 
@@ -68,34 +68,30 @@ def body_regressor(
     arm: Arm, q: Numbers, v: Numbers, a: Numbers, Y: Numbers, start: int, stop: int
 ) -> None:
     """Write columns 0..10 n of Y, (m, n, p), for rows start..stop; Y comes as zeros."""
-    parent, slides, axis = arm.parent, arm.slides, arm.axis
-    n = parent.shape[0]
-    R = np.empty((n, 3, 3), q.dtype)
-    P = np.empty((n, 3), q.dtype)
-    w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
+    n, bodies = len(arm.parent), make_bodies(arm, q)
     # row n body + joint: the body's motion per joint
     lin, ang = np.empty((n * n, 3), q.dtype), np.empty((n * n, 3), q.dtype)
     for row in range(start, stop):
-        place(parent, slides, arm.turn, arm.offset, q[row], R, P)
-        accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
+        place(arm, q[row], bodies)
+        accelerate(arm, v[row], a[row], bodies)
         for i in range(n):
-            k = parent[i]
-            om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
+            k = arm.parent[i]
+            om, alpha, acc = vector(bodies.w, i), vector(bodies.al, i), vector(bodies.ac, i)
             j = i
             while j >= 0:
                 if j == i:
-                    z = vector(axis, i)
+                    z = vector(arm.axis, i)
                     none = (0.0, 0.0, 0.0)
-                    to, about = (z, none) if slides[i] == 1 else (none, z)
+                    to, about = (z, none) if arm.slides[i] == 1 else (none, z)
                 else:
                     about = vector(ang, n * k + j)
-                    to = add(vector(lin, n * k + j), cross(about, vector(P, i)))
-                    to = rotate_back(R, i, to)
-                    about = rotate_back(R, i, about)
+                    to = add(vector(lin, n * k + j), cross(about, vector(bodies.P, i)))
+                    to = rotate_back(bodies.R, i, to)
+                    about = rotate_back(bodies.R, i, about)
                 put(lin, n * i + j, to)
                 put(ang, n * i + j, about)
                 _body_columns(Y, row, j, 10 * i, to, about, om, alpha, acc)
-                j = parent[j]
+                j = arm.parent[j]
 
 
 @compiled
@@ -118,16 +114,13 @@ def rotor_regressor(
 
     Ref: [Waiboer 2007, eq. 4.25, with the acceleration in place of the velocity]
     """
-    parent, slides, axis = arm.parent, arm.slides, arm.axis
-    n, motors = parent.shape[0], gear.shape[0]
-    R = np.empty((n, 3, 3), q.dtype)
-    P = np.empty((n, 3), q.dtype)
-    w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
-    coupled = rotors.body.shape[0] > 0
+    motors, n = gear.shape
+    bodies = make_bodies(arm, q)
+    coupled = len(rotors.body) > 0
     for row in range(start, stop):
         if coupled:
-            place(parent, slides, arm.turn, arm.offset, q[row], R, P)
-            accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
+            place(arm, q[row], bodies)
+            accelerate(arm, v[row], a[row], bodies)
         for e in range(motors):
             rate = own = 0.0
             for j in range(n):
@@ -137,13 +130,13 @@ def rotor_regressor(
             if spin_on[e] >= 0:
                 i = rotors.body[spin_on[e]]
                 z = vector(rotors.axis, spin_on[e])
-                precession = cross(vector(w, i), z)
+                precession = cross(vector(bodies.w, i), z)
                 torque = add(scale_vector(own, z), scale_vector(rate, precession))
-                own += dot(z, vector(al, i))
+                own += dot(z, vector(bodies.al, i))
                 while i >= 0:
-                    if slides[i] == 0:
-                        Y[row, i, at + e] += dot(vector(axis, i), torque)
-                    torque = rotate(R, i, torque)
-                    i = parent[i]
+                    if arm.slides[i] == 0:
+                        Y[row, i, at + e] += dot(vector(arm.axis, i), torque)
+                    torque = rotate(bodies.R, i, torque)
+                    i = arm.parent[i]
             for j in range(n):
                 Y[row, j, at + e] += gear[e, j] * own

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armtwin.maths.batch import Floats, Integers, Numbers
-from armtwin.maths.compiled import compiled
+from armtwin.maths.batch import Numbers
+from armtwin.maths.compiled import inlined
 from armtwin.maths.traced_fields import Index, Pattern
 from armtwin.maths.vectors import add, cross, dot, put, rotate, scale_vector, vector
+from armtwin.mechanics.arm import Arm, Bodies
 
 
 class Rotors(NamedTuple):
@@ -33,59 +34,43 @@ class Rotors(NamedTuple):
     row: Pattern
 
 
-@compiled
-def spin(
-    body: Integers,
-    axis: Floats,
-    row: Floats,
-    v: Numbers,
-    a: Numbers,
-    w: Numbers,
-    al: Numbers,
-    t: Numbers,
-    tau: Numbers,
-) -> None:
+@inlined
+def spin(rotors: Rotors, v: Numbers, a: Numbers, bodies: Bodies, tau: Numbers) -> None:
     """Gyroscopic coupling of rotors: T = J φ' (z · ω), φ' = row · v relative to the carrying body.
 
     Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinates J (z · α).
     """
-    for e in range(body.shape[0]):
-        i = body[e]
+    row, t = rotors.row, bodies.t
+    for e in range(len(rotors.body)):
+        i = rotors.body[e]
         rate = change = 0.0 * v[0]
         for j in range(row.shape[1]):
             rate += row[e, j] * v[j]
             change += row[e, j] * a[j]
-        z = vector(axis, e)
-        on_carrier = add(scale_vector(change, z), scale_vector(rate, cross(vector(w, i), z)))
+        z = vector(rotors.axis, e)
+        precession = cross(vector(bodies.w, i), z)
+        on_carrier = add(scale_vector(change, z), scale_vector(rate, precession))
         put(t, i, add(vector(t, i), on_carrier))
-        own = dot(z, vector(al, i))
+        own = dot(z, vector(bodies.al, i))
         for j in range(row.shape[1]):
             tau[j] += row[e, j] * own
 
 
-@compiled
-def add_spin_mass(
-    parent: Integers,
-    slides: Integers,
-    joint_axis: Floats,
-    R: Numbers,
-    body: Integers,
-    axis: Floats,
-    row: Floats,
-    M: Numbers,
-) -> None:
+@inlined
+def add_spin_mass(arm: Arm, rotors: Rotors, R: Numbers, M: Numbers) -> None:
     """Add the gyroscopic coupling J (row jᵀ + j rowᵀ) to the lower triangle of M, (N, N).
 
     j are the rates of the carrier about the rotor's axis.
     """
-    for e in range(body.shape[0]):
-        z = vector(axis, e)
-        i = body[e]
+    row = rotors.row
+    for e in range(len(rotors.body)):
+        z = vector(rotors.axis, e)
+        i = rotors.body[e]
         while i >= 0:
-            if slides[i] == 0:
-                rate = dot(vector(joint_axis, i), z)
+            if arm.slides[i] == 0:
+                rate = dot(vector(arm.axis, i), z)
                 for j in range(row.shape[1]):
                     both = 2.0 if i == j else 1.0
                     M[max(i, j), min(i, j)] += row[e, j] * rate * both
             z = rotate(R, i, z)
-            i = parent[i]
+            i = arm.parent[i]

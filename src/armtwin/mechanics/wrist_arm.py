@@ -20,7 +20,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 from armtwin.maths.rotations import about
-from armtwin.maths.vectors import dot
+from armtwin.maths.vectors import dot, vector
 
 # Sines and lengths below this, relative to 1 and to the arm, leave an angle undetermined.
 SINGULAR = 1e-12
@@ -127,8 +127,7 @@ def _times(A: Floats, B: Floats, out: Floats) -> None:
     """A B for 3 x 3 matrices."""
     for r in range(3):
         for c in range(3):
-            column = (B[0, c], B[1, c], B[2, c])
-            out[r, c] = dot((A[r, 0], A[r, 1], A[r, 2]), column)
+            out[r, c] = dot(vector(A, r), (B[0, c], B[1, c], B[2, c]))
 
 
 @compiled
@@ -154,11 +153,8 @@ def reach(g: WristArm, X: Floats) -> tuple[float, float, float]:
         c[r] = X[r, 3] - g.origin[r]
         for k in range(3):
             c[r] += X[r, k] * g.centre[k]
-    seen = np.empty(3)
-    for r in range(3):
-        axis = (g.base[0, r], g.base[1, r], g.base[2, r])
-        seen[r] = dot(axis, (c[0], c[1], c[2]))
-    return seen[0], seen[1], seen[2]
+    axes, centre = g.base.T, (c[0], c[1], c[2])
+    return dot(vector(axes, 0), centre), dot(vector(axes, 1), centre), dot(vector(axes, 2), centre)
 
 
 @compiled

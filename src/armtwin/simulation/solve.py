@@ -61,7 +61,7 @@ def solve(size: Indices, ties: Ties, A: Floats, b: Floats) -> bool:
             for other in range(k + 1):
                 j = tied[p - n, other]
                 A[i, j] -= share * A[p, j]
-    definite = both(solve_in_place(size, A, b), definite)
+    definite = both(solve_in_place(A, b[:n]), definite)
     for p in range(n, N):
         x = b[p]
         for k in range(degree[p - n]):

@@ -24,8 +24,9 @@ from armtwin.drives.sensors import read_late
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose, either, larger, smaller, whole
 from armtwin.maths.machine_code import kernel, largest, put
-from armtwin.mechanics.arm import place
+from armtwin.mechanics.arm import make_bodies, place
 from armtwin.mechanics.kinematics import press
+from armtwin.mechanics.mass import equations_of_motion
 from armtwin.simulation.accounts import (
     MOTORS,
     account,
@@ -33,7 +34,7 @@ from armtwin.simulation.accounts import (
     account_springs,
     release_cylinders,
 )
-from armtwin.simulation.equations import add_spin, make_bodies, of_bodies, of_linear
+from armtwin.simulation.equations import of_linear
 from armtwin.simulation.loop import Loop, Sweeps
 from armtwin.simulation.plant import OFFSET, SWITCHING
 from armtwin.simulation.servo_loops import position_tick, velocity_tick
@@ -197,15 +198,12 @@ def evaluate_plant(x: Loop) -> None:
     u = state.u + 0.5 * h * state.v
     v = 1.5 * state.v - 0.5 * work.before
     set_levers(plant.levers, plant.rows, u, work.rows)
-    bodies = make_bodies(len(x.size), u.dtype)
+    bodies = make_bodies(x.arm, u)
     bias = np.zeros(len(u), dtype=u.dtype)
     if x.path is not None:
         of_linear(x.path, (x.clock.tick[0] + 0.5) * h, u, v, work.M, bias)
     else:
-        none = np.zeros(len(u))
-        of_bodies(x.size, x.arm, plant.rotors.inertia, bodies, none, u, v, work.M, bias)
-        if len(plant.rotors.body):
-            add_spin(x.arm, plant.rotors, bodies, v, work.M, bias)
+        equations_of_motion(x.arm, plant.rotors, bodies, u, v, work.M, bias)
         add_balancers(plant.balancers, x.rows, u, bias)
     if x.inputs.wrench is not None:
         _press_tool(x, bodies, u)
@@ -220,12 +218,9 @@ def evaluate_plant(x: Loop) -> None:
 def _press_tool(x: Loop, bodies: Any, u: Floats) -> None:
     """Add the torques of a force on the tool where it is."""
     values = [_at_middle(x, x.inputs.wrench, column) for column in range(6)]
-    arm, R, P = x.arm, bodies.R, bodies.P
-    place(x.size, arm.slides, arm.turn, arm.offset, u, R, P)
-    press(
-        arm.parent, arm.slides, arm.axis, R, P, x.inputs.tool, x.inputs.point,
-        tuple(values[:3]), tuple(values[3:]), x.work.outside,
-    )  # fmt: skip
+    tool, force, torque = x.inputs.tool, tuple(values[:3]), tuple(values[3:])
+    place(x.arm, u, bodies)
+    press(x.arm, bodies, tool, x.inputs.point, force, torque, x.work.outside)
 
 
 def _count_steps(x: Loop) -> None:

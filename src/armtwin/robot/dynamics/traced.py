@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from armtwin.files.shape import Group
-from armtwin.maths.batch import Floats, NamedArrays, Numbers, Record
+from armtwin.maths.batch import Floats, Indices, NamedArrays, Numbers, Record
+from armtwin.maths.compiled import Function
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
@@ -50,52 +52,60 @@ def tree(arm: Arm, rotors: Rotors) -> tuple[list[int], ...]:
     return arm.parent.tolist(), arm.slides.tolist(), rotors.body.tolist()
 
 
-def _rotor_patterns(rotors: Rotors) -> NamedArrays:
-    return {"rotor_inertia": rotors.inertia, "rotor_axis": rotors.axis, "rotor_row": rotors.row}
+class _Torques:
+    """Torques of an arm with its rotors in one row, from symbols."""
+
+    def __init__(self, arm: Arm, rotors: Rotors) -> None:
+        self.arm, self.rotors, self.N = arm, rotors, len(rotors.inertia)
+
+    def trace(self, of: Arrays) -> Any:
+        """The torques, (N,)."""
+        tau = np.empty((1, self.N), dtype=object)
+        bodies, turning = trace_arm(self.arm, of), trace_rotors(self.rotors, of)
+        kernel = python_of(newton_euler.inverse_dynamics)
+        kernel(bodies, turning, *rows_of_state(of), tau, 0, 1)
+        return tau[0]
+
+    def formula(self, kind: str, made: Mapping[str, Indices], trace: Function) -> Formula:
+        """A formula of the arm and its rotors."""
+        arm, rotors = self.arm, self.rotors
+        patterns = geometry(arm) | {
+            "rotor_inertia": rotors.inertia,
+            "rotor_axis": rotors.axis,
+            "rotor_row": rotors.row,
+        }
+        state = dict.fromkeys(STATE, (self.N,))
+        numbers = {"inertia": arm.inertia}
+        return Formula((kind, *tree(arm, rotors)), patterns, numbers, state, made, trace)
 
 
 def inverse_dynamics(arm: Arm, rotors: Rotors) -> Formula:
     """Torques tau, (N,), of a row."""
-    N = len(rotors.inertia)
-
-    def trace(of: Arrays) -> Arrays:
-        tau = np.empty((1, N), dtype=object)
-        bodies, turning = trace_arm(arm, of), trace_rotors(rotors, of)
-        kernel = python_of(newton_euler.inverse_dynamics)
-        kernel(bodies, turning, *rows_of_state(of), tau, 0, 1)
-        return {"tau": tau[0]}
-
-    kind = ("inverse dynamics", *tree(arm, rotors))
-    patterns = geometry(arm) | _rotor_patterns(rotors)
-    state = dict.fromkeys(STATE, (N,))
-    return Formula(kind, patterns, {"inertia": arm.inertia}, state, {"tau": (N,)}, trace)
+    torques = _Torques(arm, rotors)
+    made = {"tau": (torques.N,)}
+    return torques.formula("inverse dynamics", made, lambda of: {"tau": torques.trace(of)})
 
 
 def linearisation(arm: Arm, rotors: Rotors) -> Formula:
     """Stiffness K and damping D, (N, N), of a row: derivatives of the inverse dynamics."""
-    N = len(rotors.inertia)
-    kernel = python_of(newton_euler.inverse_dynamics)
+    torques = _Torques(arm, rotors)
+    N = torques.N
 
     def derivatives(of: Arrays, name: str) -> Any:
         """Derivatives of the torques by one of q and v, (N, N)."""
         found = np.empty((N, N), dtype=object)
-        bodies, turning = trace_arm(arm, of), trace_rotors(rotors, of)
         for k in range(N):
             stepped = of[name].copy()
             stepped[k] = Dual(stepped[k], 1.0)
-            tau = np.empty((1, N), dtype=object)
-            kernel(bodies, turning, *rows_of_state({**of, name: stepped}), tau, 0, 1)
+            tau = torques.trace({**of, name: stepped})
             for i in range(N):
-                found[i, k] = slope_of(tau[0, i])
+                found[i, k] = slope_of(tau[i])
         return found
 
     def trace(of: Arrays) -> Arrays:
         return {"K": derivatives(of, "q"), "D": derivatives(of, "v")}
 
-    kind = ("linearisation", *tree(arm, rotors))
-    patterns = geometry(arm) | _rotor_patterns(rotors)
-    state, matrices = dict.fromkeys(STATE, (N,)), dict.fromkeys("KD", (N, N))
-    return Formula(kind, patterns, {"inertia": arm.inertia}, state, matrices, trace)
+    return torques.formula("linearisation", dict.fromkeys("KD", (N, N)), trace)
 
 
 WIDTH = "width"
