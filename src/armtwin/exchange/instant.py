@@ -10,7 +10,7 @@ with the length of a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,14 +22,16 @@ from armtwin.drives.rows import along
 from armtwin.exchange.unit import Variable
 from armtwin.maths.batch import Floats
 from armtwin.maths.dual import Dual, slope_of
-from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.memory import Memory
+from armtwin.maths.stretches import Part, stretches
 from armtwin.maths.tape import TapeTable
 from armtwin.maths.traced_fields import TracedFields
-from armtwin.simulation.kernels import trace_part
+from armtwin.simulation.kernels import BEFORE, BEFORE_STEPS, Stages, trace_part, trace_stages
 from armtwin.simulation.loop import Loop, State, trace_fields
 from armtwin.simulation.plant import BRISTLES, C0, HELD, HELD_BACK, SCALE, SWITCHING
 from armtwin.simulation.solve import solve
 from armtwin.simulation.step import StepEquations, begin_step, press_friction, press_springs, resist
+from armtwin.simulation.tick import NamedStages, Stage
 
 LEAST_LEVEL = 1e-9  # of friction
 UNREAD = {"state.energy", "state.saturated", "state.since"}  # no unit accounts for energy
@@ -92,14 +94,31 @@ class UnitFields(TracedFields):
         part.outputs = [x for x in part.outputs if x[0][0] not in UNREAD]
 
 
-def trace_apart(
-    fields: UnitFields, stages: Mapping[str, Callable[[Loop], None]]
-) -> dict[str, list[TapeStretch]]:
-    """Stages that are done now and then: nothing of them is computed before."""
-    found = {}
-    for name, stage in stages.items():
+def trace_unit(
+    fields: UnitFields,
+    of_tick: NamedStages,
+    of_step: NamedStages,
+    apart: Iterable[Stage],
+    wanted: Collection[str] = (),
+) -> tuple[Stages, Memory]:
+    """The stages of a unit that do something, and where their arrays lie.
+
+    Args:
+        fields: The loop.
+        of_tick: Stages of a tick beside those of a step.
+        of_step: Stages of a step.
+        apart: Stages that are done now and then: nothing of them is computed before.
+        wanted: Values of a tick that they read.
+    """
+    traced, memory = trace_stages(fields, of_tick, of_step, wanted=wanted)
+    found = {BEFORE: traced.pop(BEFORE), BEFORE_STEPS: traced.pop(BEFORE_STEPS)}
+    for name, (stretch,) in traced.items():
+        if stretch.outputs:
+            found[name] = [stretch]
+    for stage in apart:
+        name = stage.__name__
         found[name] = stretches(trace_part(fields, stage), f"kept by {name}")
-    return found
+    return found, memory
 
 
 def has_equations(loop: Loop) -> bool:
