@@ -27,6 +27,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pinocchio
+from armtwin.simulation.ticks import position_tick, velocity_tick
+from armtwin.simulation.traced import STAGES, trace_stages
 
 import armtwin as at
 from armtwin.drives.friction.presliding import advance_bristle, bristle
@@ -41,8 +43,6 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
-from armtwin.simulation.ticks import position_tick, velocity_tick
-from armtwin.simulation.traced import STAGES, trace_stages
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv

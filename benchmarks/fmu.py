@@ -5,8 +5,8 @@
 - the RX90B in closed loop: 12 s of the default line, set-point by set-point, driven from C;
 - a transmission on a bench: 20 s under a torque that turns over.
 
-The unit is compiled as it is exported: for any processor of the platform, without fused
-multiply-adds. Beside it stands the same source compiled for this processor (-O3 -march=native),
+The unit is compiled as it is exported: for any processor of the platform, with fused multiply-adds
+where it has them. Beside it stands the same source compiled for this processor (-O3 -march=native),
 where the compiler can. The bench's time is that of all of `simulate_bench`, energy account and log
 included.
 """
@@ -27,9 +27,9 @@ import numpy as np
 
 import armtwin as at
 from armtwin.exchange.export import c_compiler
-from armtwin.exchange.model_code import source_files
 from armtwin.exchange.robot_unit import robot_unit
 from armtwin.exchange.transmission_unit import joint_bench, transmission_unit
+from armtwin.exchange.unit import source_files
 from armtwin.prediction.predict import plan_motion
 from armtwin.simulation.prepared import prepare
 

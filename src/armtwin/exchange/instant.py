@@ -19,7 +19,7 @@ from armtwin.drives.friction.load import compute_loads
 from armtwin.drives.friction.presliding import advance_bristle
 from armtwin.drives.ripple import apply_ripple
 from armtwin.drives.rows import along
-from armtwin.exchange.unit import Variable
+from armtwin.exchange.unit import Place, Variable
 from armtwin.maths.batch import Floats
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.memory import Memory
@@ -179,19 +179,18 @@ def find_flanks(x: Loop, springs: Iterable[int]) -> list[Any]:
 
 def state_variables(
     name: str,
-    field: str,
-    place: tuple[int, ...],
+    place: Place,
     unit: str,
     words: str,
     nominal: float,
     start: float | None = None,
 ) -> Iterator[Variable]:
     """A continuous state and its derivative as variables of a unit."""
-    slope = f"der({name})"
+    (field, where), slope = place, f"der({name})"
     rate = f"{unit}^2" if unit.endswith("/s") else f"{unit}/s"
     yield Variable(
-        name, "local", (f"state.{field}", place), unit, f"State: {words}", start,
+        name, "local", (f"state.{field}", where), unit, f"State: {words}", start,
         slope=slope, nominal=nominal,
     )  # fmt: skip
     words = f"Derivative of {name}"
-    yield Variable(slope, "local", (f"inputs.slopes.{field}", place), rate, words)
+    yield Variable(slope, "local", (f"inputs.slopes.{field}", where), rate, words)

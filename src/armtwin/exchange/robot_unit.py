@@ -211,23 +211,23 @@ def _states(loop: Loop) -> Iterator[Variable]:
         joint = tree.joints[j] if j < len(loop.size) else None
         unit = "m" if joint is not None and joint.type == "prismatic" else "rad"
         of = f"joint {joint.name}" if joint is not None else f"drive side {j - len(loop.size) + 1}"
-        yield from state_variables(f"state.q{j + 1}", "u", (j,), unit, f"place of {of}", 1e-3)
+        yield from state_variables(f"state.q{j + 1}", ("u", (j,)), unit, f"place of {of}", 1e-3)
         yield from state_variables(
-            f"state.v{j + 1}", "v", (j,), f"{unit}/s", f"speed of {of}", 1e-2
+            f"state.v{j + 1}", ("v", (j,)), f"{unit}/s", f"speed of {of}", 1e-2
         )
     if loop.plant.friction.kind == BRISTLES:
         for e, name in enumerate(_friction_names(loop)):
             words = f"pre-sliding deflection of friction '{name}'"
-            yield from state_variables(f"state.bristle_{e + 1}", "z", (e,), "rad", words, 1e-5)
+            yield from state_variables(f"state.bristle_{e + 1}", ("z", (e,)), "rad", words, 1e-5)
     for c, k in enumerate(loop.plant.cylinders.drive):
         drive, _ = drives[k]
         unit = "N" if drives_slide(run.robot)[k] else "N m"
         words = f"force of {drive.name}"
-        yield from state_variables(f"state.force_{c + 1}", "oil", (c,), unit, words, 100.0)
+        yield from state_variables(f"state.force_{c + 1}", ("oil", (c,)), unit, words, 100.0)
         if has_spools(run):
             for i, (what, of) in enumerate((("spool", "A"), ("spool_speed", "A/s"))):
                 name, words = f"state.{what}_{c + 1}", f"{what.replace('_', ' ')} of {drive.name}"
-                yield from state_variables(name, "valves", (c, i), of, words, 1e-3)
+                yield from state_variables(name, ("valves", (c, i)), of, words, 1e-3)
 
 
 def _remarks(loop: Loop, model: Model) -> Sentences:

@@ -364,12 +364,12 @@ def _states(loop: Loop) -> Iterator[Variable]:
         ):
             words = f"{what} of the {side} side, in angles of the joint"
             name = f"state.{side}_{what}"
-            yield from state_variables(name, field, (j,), unit, words, size, 0.0)
+            yield from state_variables(name, (field, (j,)), unit, words, size, 0.0)
     if loop.plant.friction.kind == BRISTLES:
         for e, k in enumerate(loop.inputs.acting):
             words = f"pre-sliding deflection of friction {k + 1}"
             name = f"state.bristle_{k + 1}"
-            yield from state_variables(name, "z", (e,), "rad", words, 1e-5, 0.0)
+            yield from state_variables(name, ("z", (e,)), "rad", words, 1e-5, 0.0)
 
 
 def _remarks(loop: Loop) -> Sentences:
