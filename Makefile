@@ -1,12 +1,13 @@
 # make demo   set up and run the main job
 # make test   lint, walls, types, tests
 # make setup  only install
+# make docs   renew generated pages and pictures
 # make bundle rebuild the viewer of the report (needs node and npm)
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup lint bench bundle wheels clean
+.PHONY: demo test setup lint docs bench bundle wheels clean
 
 demo: .venv/core.stamp
 	@$(BIN)/armtwin demo
@@ -22,6 +23,9 @@ lint: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+docs: .venv/dev.stamp
+	@for script in docs/make_*.py; do $(BIN)/python $$script || exit 1; done
 
 bench: .venv/dev.stamp
 	@for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

@@ -3,7 +3,6 @@
     python benchmarks/closed_loop.py [--quick] [--former COMMIT]
 
 - the loop of an earlier commit, where one is named, loaded into the same process;
-- the generic loop of this checkout, from which the traced one is made;
 - four runs in the lanes of one kernel against the same four one after the other;
 - the same equations in a Python loop over Pinocchio. That peer takes mass matrix and bias from
   Pinocchio; its servo and friction are compiled, its step is numpy. A stronger one has its whole
@@ -27,8 +26,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pinocchio
-from armtwin.simulation.ticks import position_tick, velocity_tick
-from armtwin.simulation.traced import STAGES, trace_stages
 
 import armtwin as at
 from armtwin.drives.friction.presliding import advance_bristle, bristle
@@ -38,11 +35,14 @@ from armtwin.maths.machine_code import stretch_kernel
 from armtwin.mechanics.mass import solve_in_place
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.formats.reading import describe
-from armtwin.simulation import loop, traced_loop
+from armtwin.simulation.kernels import BEFORE, kernel_of, trace_stages
+from armtwin.simulation.lanes import Lanes, run_lanes
+from armtwin.simulation.loop import FINISHED
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
+from armtwin.simulation.servo_loops import position_tick, velocity_tick
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
@@ -118,16 +118,6 @@ def traced_run(*case, **options):
     return lambda: prepare(*case, RunOptions(**options)).run
 
 
-def generic_run(*case):
-    """Makes a run of the generic loop ready."""
-
-    def ready():
-        arguments = prepare(*case).arguments
-        return lambda: loop.run(*arguments)
-
-    return ready
-
-
 def ratio(spent, other, one="traced"):
     """How much faster one is than another: by the least times, and the median of all turns."""
     least = spent[other].min() / spent[one].min()
@@ -135,11 +125,11 @@ def ratio(spent, other, one="traced"):
 
 
 def show_loops(commit):
-    """Print the loop against the generic one and, where a commit is given, against its loop."""
+    """Print what a tick costs and, where a commit is given, its loop against this one."""
     with tempfile.TemporaryDirectory() as folder:
         before, preparing = former_cases(commit, folder) if commit else ({}, None)
         for name, case in cases(at).items():
-            competitors = {"traced": traced_run(*case), "generic": generic_run(*case)}
+            competitors = {"traced": traced_run(*case)}
             if commit:
                 old = before[name]
                 competitors["former"] = lambda old=old: preparing(*old).run
@@ -147,7 +137,6 @@ def show_loops(commit):
             spent = in_turns(competitors)
             ticks = prepare(*case).inputs.ticks
             print(f"{name}: {1e9 * spent['traced'].min() / ticks:.0f} ns a tick")
-            print(f"    generic / traced {ratio(spent, 'generic')}")
             if commit:
                 print(f"    former / traced  {ratio(spent, 'former')}")
 
@@ -160,11 +149,8 @@ def show_lanes(robot):
         "RX90B, benchmark motion": (robot, motion(at, SECONDS), Model()),
         f"{job.name}": (other, plan_motion(other, job).trajectory, job.description.model),
     }.items():
-        structure = prepare(*case).structure
-        kernels = {
-            "alone": traced_loop.kernel_of(structure),
-            "lanes": traced_loop.kernel_of(structure, LANES),
-        }
+        fields = prepare(*case).fields
+        kernels = {"alone": kernel_of(fields), "lanes": kernel_of(fields, LANES)}
         competitors = {kind: several(kernel, case) for kind, kernel in kernels.items()}
         in_turns(competitors, 1)
         spent = in_turns(competitors)
@@ -183,7 +169,7 @@ def several(kernel, case):
 
         def work():
             for group in groups:
-                traced_loop.run_traced(kernel, group)
+                run_lanes(kernel, group)
 
         return work
 
@@ -233,7 +219,7 @@ def show_joints():
         q, v, a = 1 - np.cos(w * t), w * np.sin(w * t), w * w * np.cos(w * t)
         case = (chain(n), at.Trajectory.sampled(250, 0.05 * q, 0.05 * v, 0.05 * a), Model())
         work = prepare(*case)
-        assert work.run()[0] == loop.FINISHED
+        assert work.run()[0] == FINISHED
         spent = in_turns({"traced": traced_run(*case)})["traced"]
         costs.append(1e9 * spent.min() / work.inputs.ticks)
     listed = ", ".join(f"{n}: {cost:.0f}" for n, cost in zip(JOINTS, costs, strict=True))
@@ -258,15 +244,8 @@ def servo_tick(
             position[m] += motors[m, j] * q[j]
             speed[m] += motors[m, j] * v[j]
     if within % c.position_ticks == 0:
-        times = (c.tick, c.position_ticks, c.setpoint_ticks, c.given_acceleration)
-        position_tick(
-            c.gains, c.lateness, times, sensors.scale, sensors.zero, sensors.quantum,
-            ref, servo, position, tick // c.setpoint_ticks, within,
-        )  # fmt: skip
-    velocity_tick(
-        c.gains, c.filters, sensors.scale, sensors.speed_quantum, outputs.per_current,
-        outputs.limit, outputs.quantum, servo, memory, speed, current,
-    )  # fmt: skip
+        position_tick(c, sensors, ref, servo, position, tick // c.setpoint_ticks, within)
+    velocity_tick(c, sensors, outputs, servo, memory, speed, current)
     for j in range(q.shape[0]):
         tau[j] = 0.0
         for m in range(motors.shape[0]):
@@ -314,14 +293,18 @@ def peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, 
         force[i] *= h
     solve_in_place(q, M, force)
     peer_relax(rows, curves, numbers, v + 0.5 * force, z, h)
-    loop.keep(q, v, before)
-    loop.advance(q, q, v, force, h)
+    for j in range(q.shape[0]):
+        before[j] = v[j]
+        q[j] += h * (v[j] + 0.5 * force[j])
+        v[j] += force[j]
 
 
 @compiled
 def half_a_step_ahead(q, v, before, h, q_mid, v_mid):
     """State for Pinocchio."""
-    loop.look_ahead(q, q, v, before, h, q_mid, v_mid)
+    for j in range(q.shape[0]):
+        q_mid[j] = q[j] + 0.5 * h * v[j]
+        v_mid[j] = 1.5 * v[j] - 0.5 * before[j]
 
 
 def peer(robot, seconds, compiled_step):
@@ -405,40 +388,27 @@ def peer(robot, seconds, compiled_step):
 def show_stages(robot):
     """Print what the stages of a tick cost, each alone over and over in the middle of a run."""
     work = prepare(robot, motion(at, SECONDS), Model())
-    structure = work.structure
-    kernel = traced_loop.kernel_of(structure)
-    memories = []
-
-    class Halved:
-        """A kernel that stops half way and leaves its memories."""
-
-        memory, lanes = kernel.memory, kernel.lanes
-
-        @staticmethod
-        def run(every, lanes, given, slots, views, path, counts, *rest):
-            memories.extend(given)
-            first, last, *rates = counts
-            half = (first, last // 2, *rates)
-            kernel.run(every, lanes, given, slots, views, path, half, *rest)
-            return last
-
-    traced_loop.run_traced(Halved, [work])
-    stages, memory = trace_stages(structure)
+    lanes = Lanes(kernel_of(work.fields), [work])
+    lanes.run_ticks(0, work.inputs.ticks // 2)
+    memories = lanes.memories
+    stages, memory = trace_stages(work.fields)
     count = 10 if QUICK else 1500
     print("stages of a tick, each alone [ns]:")
-    for name in STAGES[1:]:
+    for name in stages:
+        if name == BEFORE:
+            continue
         do = stretch_kernel(lambda stretches=stages[name]: (stretches, memory))
         repeat = compiled(repeated(do), f"-{name}", straight=True)
         saved = memories[0].copy()
-        repeat(tuple(memories), 1)
+        repeat(memories, 1)
         runs = []
         for _ in range(5 * REPEATS):
             memories[0][:] = saved
             start = time.process_time()
-            repeat(tuple(memories), count)
+            repeat(memories, count)
             runs.append(time.process_time() - start)
         memories[0][:] = saved
-        print(f"    {name:16}{1e9 * min(runs) / count:7.1f}")
+        print(f"    {name:20}{1e9 * min(runs) / count:7.1f}")
 
 
 def repeated(do):

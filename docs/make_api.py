@@ -55,18 +55,41 @@ class Docstring:
         return self.text.partition("\n")[0]
 
 
+def packages() -> dict[str, Any]:
+    """Packages that are public as a whole, as they are called."""
+    found = {}
+    for name in armtwin.__all__:
+        if inspect.ismodule(getattr(armtwin, name)):
+            found[f"at.{name}"] = getattr(armtwin, name)
+    return found
+
+
+def public_values() -> dict[str, Any]:
+    """Every public function and class, as it is called."""
+    found = {}
+    for lead, module in {"at": armtwin, **packages()}.items():
+        for name in dir(module):
+            value = getattr(module, name)
+            if inspect.isfunction(value) or inspect.isclass(value):
+                found[f"{lead}.{name}"] = value
+    return found
+
+
 def page() -> str:
     """The whole page."""
-    public = [name for name in armtwin.__all__ if name != "__version__"]
-    values = {name: getattr(armtwin, name) for name in public}
-    functions = [name for name in public if inspect.isfunction(values[name])]
-    classes = [name for name in public if inspect.isclass(values[name])]
-    parts = [HEAD, "## Functions"]
-    for name in functions:
-        parts += [f"### at.{name}", *function_parts(name, values[name])]
-    parts.append("## Nouns")
-    for name in classes:
-        parts += [f"### at.{name}", *class_parts(name, values[name])]
+    values = public_values()
+    parts = [HEAD]
+    for lead, module in {"at": armtwin, **packages()}.items():
+        own = {name: value for name, value in values.items() if name.rpartition(".")[0] == lead}
+        where = "" if module is armtwin else f" of {lead}"
+        parts.append(f"## Functions{where}")
+        for name, value in own.items():
+            if inspect.isfunction(value):
+                parts += [f"### {name}", *function_parts(value.__name__, value)]
+        parts.append(f"## Nouns{where}")
+        for name, value in own.items():
+            if inspect.isclass(value):
+                parts += [f"### {name}", *class_parts(value.__name__, value)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 

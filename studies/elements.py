@@ -29,7 +29,7 @@ from tests.elements.models import (  # noqa: E402
     tube,
 )
 
-from armtwin.elements.equations import linearise, place  # noqa: E402
+from armtwin.elements.equations import place  # noqa: E402
 from armtwin.elements.integration import StructureMotion, integrate  # noqa: E402
 from armtwin.elements.parts import (  # noqa: E402
     Beam,
@@ -161,21 +161,18 @@ def vibrations() -> Iterator[Row]:
     exact = np.array([1.8751, 4.6941, 7.8548]) ** 2
     for count in (1, 2, 4):
         row = beam_row(count, tube(mass=1.0), modes=UNSTRETCHED)
-        q = np.zeros(row.n)
-        found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies[::2][:3]
+        found = 2 * np.pi * modes(equilibrium(row)).frequencies[::2][:3]
         off = found / exact[: len(found)] - 1
         yield f"clamped-free, {count} elements", str(found.round(4)), str(off.round(5))
     for count in (4, 16):
         row = beam_row(count, tube(), modes=UNSTRETCHED)
         row = row.with_parts(bodies=tuple(halves(count)))
-        q = np.zeros(row.n)
-        found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies[0]
+        found = 2 * np.pi * modes(equilibrium(row)).frequencies[0]
         yield f"clamped-free, lumped, {count} elements", "", f"{found / exact[0] - 1:+.1e}"
     for count in (2, 8):
         for name, section in (("torsion", tube(EI=1e4, GJ=1.0, polar=1.0)), ("axial", rod())):
             row = beam_row(count, section)
-            q = np.zeros(row.n)
-            found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies
+            found = 2 * np.pi * modes(equilibrium(row)).frequencies
             off = np.abs(found / (np.pi / 2) - 1).min()
             yield f"{name}, {count} elements", "", f"{off:+.1e}"
     for count in (1, 2, 4, 8):
@@ -203,7 +200,7 @@ def spinning(count: int, speed: float) -> float:
     v = np.zeros(row.n)
     v[0] = speed
     spun = equilibrium(row, still=("drive.twist",), v=v)
-    found = modes(spun.linear, spun.placed, still=("drive.twist",))
+    found = modes(spun)
     flap = np.abs(found.coordinates[row.places[f"p{count}"] + 2]) > 1e-6
     return float(2 * np.pi * found.frequencies[flap][0])
 

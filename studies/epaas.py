@@ -16,13 +16,13 @@ from armtwin.analysis.compensation import (
     holding_currents,
     with_mass_compensation,
 )
-from armtwin.drives.dry_friction_in_oil import describing_viscous, with_folded_friction
 from armtwin.identification.actuator.oil_fit import compute_resonance, fit_exactly
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.kinematics.strokes import levers
 from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.responses import driven_response
 from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
+from dry_friction_in_oil import describing_viscous, with_folded_friction
 
 # weight, step [V] -> first peak [ms], period [ms], overshoot [%]: simulated, measured
 BENCH = [
@@ -441,7 +441,7 @@ def noise_test(mass, draw):
 def actuator(draws):
     """How often intervals hold the numbers of the simulated test set-up."""
     print("\n## Actuator identification\n")
-    print(f"{draws} draws. Intervals of 90 %, share that holds the simulated number; bias and mean")
+    print(f"{draws} draws. Intervals of 95 %, share that holds the simulated number; bias and mean")
     print("half width of the interval in per cent of it.\n")
     head("number", "from", "holds %", "bias %", "half width %")
     weights = (2.7, 5.1, 9.0)
@@ -472,7 +472,7 @@ def found_numbers(tables, what):
     names = [found.name for found in tables[0]]
     truth = np.array([found.prior for found in tables[0]])
     values = np.array([[found.value for found in table] for table in tables])
-    widths = np.array([[1.645 * found.std for found in table] for table in tables])
+    widths = np.array([[found.half_width for found in table] for table in tables])
     covered(names, what, values, truth, widths)
 
 
@@ -486,7 +486,7 @@ def flow(bench, draws):
         found = at.identify_flow(bench, at.Log.of(log.time, **{**log.channels, "v": v}))
         priors = np.array([record["prior"] for record in found.table])
         off.append(found.flow.speed - priors)
-        widths.append(1.645 * found.flow.std)
+        widths.append(found.flow.half_width)
         speeds.append(np.abs(priors))
     off, widths, speeds = np.array(off), np.array(widths), np.array(speeds)
     inside = 100 * np.mean(np.abs(off) < widths)

@@ -143,6 +143,21 @@ def modes_section() -> Iterator[str]:
                 cells.append(f"{found.motors['locked'][0].frequency:.3f} Hz")
             carried = "none" if load is None else f"{load:g} kg"
             yield f"| kr300 | {words} | {carried} | {' | '.join(cells)} |"
+    yield (
+        "\nThe EPAAS on its oil, valves closed, at its start-up position; section 7.3 of document "
+        "003 computes each drive alone:\n"
+    )
+    yield "| mode | damping | most in | alone |"
+    yield "|---|---|---|---|"
+    epaas = at.Robot.load("epaas")
+    vibrates, inertia = at.analyse(epaas, "modes"), at.analyse(epaas, "inertia", epaas.home)
+    alone = {record["axis"]: record["frequency_hz"] for record in inertia.table}
+    for record in vibrates.table:
+        drive = record["spring"]
+        yield (
+            f"| {record['frequency_hz']:.1f} Hz | {record['damping']:.2f} | {drive} "
+            f"| {alone[drive]:.1f} Hz |"
+        )
 
 
 def ring_down(robot: at.Robot, q: Floats, direction: Floats) -> float:

@@ -126,7 +126,7 @@ def correlation(robot, log):
 
 
 def agreement(one, other):
-    """Say which numbers of two fits do not agree within their intervals of 90 %."""
+    """Say which numbers of two fits do not agree within their intervals of 95 %."""
     apart = []
     for first, second in zip(one.table, other.table, strict=True):
         for name in ("delay", "kp", "ff_gain"):

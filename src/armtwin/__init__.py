@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from armtwin.errors import ArmtwinError as ArmtwinError, FileError as FileError, FormerNameError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names, once: editors and type checkers read this block, and so does `_find_modules`;
 # a module is imported when one of its names is first asked for.
 if TYPE_CHECKING:
+    from armtwin import elements as elements
     from armtwin.analysis.analyse import analyse as analyse, states as states
     from armtwin.analysis.compliance import Sag as Sag, ToolCompliance as ToolCompliance
     from armtwin.analysis.coupling import Coupling as Coupling
@@ -184,6 +185,8 @@ def __getattr__(name: str) -> Any:
         raise FormerNameError(f"at.{name} is now called at.{_FORMER[name]}")
     if name not in _MODULES:
         raise AttributeError(f"module 'armtwin' has no attribute '{name}'")
+    if _MODULES[name] == __name__:  # a package whose own names are public
+        return import_module(f"{__name__}.{name}")
     value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value

@@ -8,16 +8,18 @@ long message.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 LONGEST_MESSAGE = 1900  # characters
-LONGEST_PROBLEM = 500
+LONGEST_PROBLEM = 500  # characters of one problem of a file
 MOST_PROBLEMS = 20  # of a file that are shown
 LONGEST_WORD = 60  # that is compared with the known ones
 MOST_CHOICES = 100  # that a word is compared with, or of which some are listed
-LISTED = 40
+LISTED = 40  # choices that a message lists
 # controls, also those of direction, halves of pairs, separators of lines
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 JOINERS = "\u200c\u200d\u00ad"  # belong to the spelling of some languages
@@ -73,15 +75,27 @@ class FileError(ArmtwinError):
         more: How many problems there are besides.
     """
 
-    def __init__(self, origin: str, problems: Iterable[str], more: int = 0) -> None:
-        self.origin = origin
-        self.problems = tuple(_one_line(problem) for problem in problems)
+    def __init__(self, origin: str | Path, problems: str | Iterable[str], more: int = 0) -> None:
+        self.origin = str(origin)
+        some = [problems] if isinstance(problems, str) else problems
+        self.problems = tuple(_one_line(problem) for problem in some)
         self.more = more
-        super().__init__(_list_problems(_one_line(origin), self.problems, more))
+        super().__init__(_list_problems(_one_line(self.origin), self.problems, more))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Made again from its parts where it crosses to another process."""
         return FileError, (self.origin, self.problems, self.more)
+
+
+@contextmanager
+def blame(origin: str | Path) -> Iterator[None]:
+    """Have an error that names no file name the file, or the part of one, that is to blame."""
+    try:
+        yield
+    except FileError:
+        raise
+    except ArmtwinError as error:
+        raise FileError(origin, str(error)) from None
 
 
 def _one_line(text: str) -> str:

@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from armtwin.analysis import compliance as lumped
 from armtwin.analysis.analyse import analyse, states
 from armtwin.analysis.bearing_loads import bearing_loads
-from armtwin.analysis.flexibility import compliance, flexibility, modes, resting, sag
 from armtwin.analysis.flexible import elastic_coordinates, flexible
 from armtwin.analysis.modes import find_locked_modes
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.motion.trajectory import Trajectory
 from armtwin.report.terminal import to_terminal
+from armtwin.robot.dynamics.bending import BendingArm
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.dynamics.structure import structure_of
+from armtwin.robot.kinematics.coordinates import coordinates
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Body, Flexure, LinkBeam, SixInertias
 
@@ -39,6 +41,17 @@ def bending(robots):
     return with_beam(robots["rx90b"].with_tool("laser_head"), "link_4")
 
 
+def locked(robot):
+    """The robot with rigid gears, so that its links alone deflect."""
+    return Robot(replace(robot.description, transmission=(), friction=()))
+
+
+def lowest(robot):
+    """Frequencies with the rotors locked, the arm level [Hz]."""
+    found = find_locked_modes(flexible(elastic_coordinates(robot), LEVEL))
+    return np.array([mode.frequency for mode in found])
+
+
 def beyond_the_wrist(robot):
     """Weight of links 5 and 6 with the tool, and its moment about the wrist, arm level along x."""
     inertia = robot.assembly.arm.inertia
@@ -49,18 +62,17 @@ def beyond_the_wrist(robot):
 
 def test_forearm_sags_as_a_cantilever(bending):
     """F L³/3EI + M L²/2EI at the wrist, 15.2 µm; the bent shape adds less than a millionth."""
-    rest = resting(bending, LEVEL, joints="locked")
+    arm = BendingArm(coordinates(bending), Outside())
+    wrist = arm.bend(LEVEL).position("joint_5")
     force, moment = beyond_the_wrist(bending)
     expected = force * LENGTH**3 / (3 * EI) + moment * LENGTH**2 / (2 * EI)
-    at = rest.structure.structure.places["joint_5"]
     stiff = bending.forward_kinematics(LEVEL, "link_5")[2, 3]
-    assert abs(rest.state.placed.x[at + 2] - stiff + expected) < 1e-5 * expected
+    assert abs(wrist[2] - stiff + expected) < 1e-5 * expected
     assert abs(expected - 15.21e-6) < 0.02e-6
 
 
 def test_lowest_frequency_is_that_of_a_cantilever_with_a_body_on_it(bending):
     """Two roads: the structure, and a beam's 2 x 2 flexibility with the mass of what it carries."""
-    rest = resting(bending, LEVEL, joints="locked")
     carried = bending.assembly.arm.inertia[4:].sum(axis=0)
     mass, first, about = carried[0], carried[3], carried[5]
     flexibility = np.array(
@@ -69,7 +81,7 @@ def test_lowest_frequency_is_that_of_a_cantilever_with_a_body_on_it(bending):
     M = np.array([[mass, first], [first, about]])
     # motion in the vertical plane; the head's offset across it couples 1e-3 of the rest
     slowest = 1 / (2 * np.pi * np.sqrt(np.linalg.eigvals(flexibility @ M).real.max()))
-    found = modes(rest).frequencies
+    found = lowest(locked(bending))
     assert np.abs(found / slowest - 1).min() < 0.03
     assert abs(found[0] - 100) < 2
 
@@ -95,9 +107,8 @@ def test_a_hinge_in_the_middle_of_the_forearm_lacks_a_quarter_of_the_force_s_def
     """A lumped link of k = EI/L turns as the beam does; F L³/4EI in place of F L³/3EI."""
     hinged = with_hinge(Robot(replace(bending.description, link=_without_beams(bending))))
     force, _ = beyond_the_wrist(bending)
-    beam = sag(resting(bending, LEVEL, joints="locked")).shift
-    rest = States(np.zeros(1), LEVEL[None], 0 * LEVEL[None], 0 * LEVEL[None])
-    hinge = lumped.sag(hinged, rest, links=True).weight[0, :3]
+    beam = analyse(locked(bending), "sag", LEVEL).weight[0, :3]
+    hinge = analyse(hinged, "sag", LEVEL, links=True).weight[0, :3]
     missing = force * LENGTH**3 / (12 * EI)
     assert np.abs(hinge - beam - [0.0, 0.0, missing]).max() < 2e-3 * missing
 
@@ -107,7 +118,7 @@ def test_a_lumped_forearm_swings_as_a_cantilever_with_its_flexibility(bending):
     hinged = with_hinge(Robot(replace(bending.description, link=_without_beams(bending))))
     here = flexible(elastic_coordinates(hinged, links=True), LEVEL)
     frequencies = [mode.frequency for mode in find_locked_modes(here)]
-    ratio = frequencies[0] / modes(resting(bending, LEVEL, joints="locked")).frequencies[0]
+    ratio = frequencies[0] / lowest(locked(bending))[0]
     carried = bending.assembly.arm.inertia[4:].sum(axis=0)
     M = np.array([[carried[0], carried[3]], [carried[3], carried[5]]])
     slowest = []
@@ -119,29 +130,14 @@ def test_a_lumped_forearm_swings_as_a_cantilever_with_its_flexibility(bending):
     assert abs(ratio / (slowest[0] / slowest[1]) - 1) < 0.01
 
 
-def test_rigid_links_leave_the_transmissions_alone(robots):
-    """Without beams, turns, frequencies and compliance are those of the tree on joint springs."""
-    robot = robots["rx90b"]
-    stiffness = np.array([t.stiffness for t in robot.description.transmission])
-    rest = resting(robot, LEVEL)
-    turned = rest.state.q[list(rest.structure.joints)] - LEVEL
-    assert np.abs(turned + robot.gravity(LEVEL + turned) / stiffness).max() < 1e-12
-    J = robot.jacobian(LEVEL + turned)[:3]
-    M = robot.mass_matrix(LEVEL + turned) - robot.assembly.rotors.inertia
-    K = np.diag(stiffness) + robot.linearise(LEVEL + turned, 0 * LEVEL, 0 * LEVEL).K
-    squares = np.linalg.eigvals(np.linalg.solve(M, K)).real
-    expected = np.sqrt(np.sort(squares)) / (2 * np.pi)
-    assert np.abs(modes(rest).frequencies / expected - 1).max() < 1e-9
-    assert np.abs(compliance(rest) - J @ np.linalg.solve(K, J.T)).max() < 1e-13
-
-
 def test_links_and_joints_that_give_way_sag_more_than_either(bending):
-    locked = sag(resting(bending, LEVEL, joints="locked")).shift[2]
-    elastic = sag(resting(bending, LEVEL)).shift[2]
     stiff = Robot(replace(bending.description, link=_without_beams(bending)))
-    joints_only = sag(resting(stiff, LEVEL)).shift[2]
+    shifts = []
+    for robot in (bending, stiff, locked(bending)):
+        shifts.append(analyse(robot, "sag", LEVEL).weight[0, 2])
+    elastic, joints_only, links_only = shifts
     assert elastic < joints_only < 0
-    assert abs(elastic - joints_only - locked) < 0.02 * abs(locked)
+    assert abs(elastic - joints_only - links_only) < 0.02 * abs(links_only)
 
 
 def _without_beams(robot):
@@ -152,38 +148,32 @@ def test_beam_keeps_its_mass_in_rigid_motion(robots):
     """A beam's share of the mass is taken from the link's body: torques do not change."""
     robot = robots["rx90b"]
     heavy = with_beam(robot, "link_4", mass=6.0, elements=2)
-    rest = resting(heavy, LEVEL, joints="locked")
-    structure = rest.structure
+    structure = structure_of(heavy.assembly)
     found = structure.inverse_dynamics(LEVEL + 0.3, 0.7 + 0 * LEVEL, -0.4 + 0 * LEVEL).tau[0]
-    rotors = robot.assembly.rotors.inertia @ (-0.4 + 0 * LEVEL)
-    expected = robot.inverse_dynamics(LEVEL + 0.3, 0.7 + 0 * LEVEL, -0.4 + 0 * LEVEL) - rotors
+    expected = robot.inverse_dynamics(LEVEL + 0.3, 0.7 + 0 * LEVEL, -0.4 + 0 * LEVEL)
     assert np.abs(found - expected).max() < 1e-10
 
 
 def test_robot_that_gives_way_nowhere_says_so(robots):
-    with pytest.raises(ArmtwinError, match=r"nothing is elastic\. Its file needs a"):
-        resting(robots["rx90b"], LEVEL, joints="locked")
+    with pytest.raises(ArmtwinError, match=r"has nothing elastic: .* or a \[\[link.beam\]\]"):
+        analyse(locked(robots["rx90b"]), "sag", LEVEL)
 
 
-def test_report_of_the_flexibility_shows_sag_and_lowest_mode(bending):
-    found = flexibility(bending, LEVEL, locked=True)
-    text = shown_in_terminal(found)
-    assert "Elastic links: link_4" in text
-    rest = resting(bending, LEVEL, joints="locked")
-    assert np.array_equal(found.sag, sag(rest).shift)
-    assert f"{found.frequencies[0]:.4g}" in text
+def test_reports_name_the_links_of_beams(bending):
+    assert "Links of beams: link_4." in shown_in_terminal(analyse(bending, "sag", LEVEL))
+    found = analyse(locked(bending), "modes", LEVEL)
+    assert found.springs == ("link_4",)
+    assert "most of it in link_4" in shown_in_terminal(found).replace("\n", " ")
 
 
-def test_analyse_asks_the_beams_of_a_robot_at_one_posture(bending):
-    """Sag, compliance and modes come together; a force moves the tool by its compliance."""
-    found = analyse(bending, "sag", LEVEL, force=[0.0, 0.0, -100.0])
-    assert np.array_equal(found.sag, flexibility(bending, LEVEL).sag)
-    assert np.allclose(found.pushed, -100 * found.compliance[:, 2], rtol=1e-15)
-    motion = Trajectory.sampled(250, np.tile(LEVEL, (5, 1)), np.zeros((5, 6)), np.zeros((5, 6)))
-    with pytest.raises(
-        ArmtwinError, match=r"is computed at one posture \(--at\), not along a motion"
-    ):
-        analyse(bending, "modes", motion)
+def test_links_of_beams_deflect_along_a_motion_as_at_each_of_its_postures(bending):
+    q = np.array([LEVEL, LEVEL + 0.2])
+    motion = Trajectory.sampled(250, q, 0 * q, 0 * q)
+    found = analyse(bending, "sag", motion, force=[0.0, 0.0, -100.0])
+    for k, posture in enumerate(q):
+        alone = analyse(bending, "sag", posture, force=[0.0, 0.0, -100.0])
+        assert np.allclose(found.weight[k], alone.weight[0], rtol=1e-9, atol=1e-15)
+        assert np.allclose(found.pushed[k], alone.pushed[0], rtol=1e-9, atol=1e-15)
 
 
 def test_loads_of_a_posture_have_the_torques_of_the_rigid_robot(robots):

@@ -7,19 +7,12 @@ import pytest
 
 from armtwin.drives import hydraulics
 from armtwin.drives.hydraulic_design import CylinderDesign, VaneDesign
-from armtwin.drives.hydraulics import (
-    Circuit,
-    Valve,
-    move_spools,
-    pack_circuits,
-    spool_response,
-)
+from armtwin.drives.hydraulics import Circuit, Valve, pack_circuits, spool_response
+from armtwin.maths.tracing import python_of
 
 # The kernels in plain Python, which needs no compiler.
-cylinder, no_load_speed, pressed = (
-    getattr(kernel, "py_func", kernel)
-    for kernel in (hydraulics.cylinder, hydraulics.no_load_speed, hydraulics.advance_force)
-)
+move_spools, cylinder = python_of(hydraulics.move_spools), python_of(hydraulics.cylinder)
+no_load_speed, pressed = python_of(hydraulics.no_load_speed), python_of(hydraulics.advance_force)
 FLOW = ((-0.05, -0.4), (-0.002, 0.0), (0.002, 0.0), (0.03, 0.3), (0.05, 0.35))
 VALVE = Valve(frequency=300.0, damping=0.7, delay=0.0, current_limit=0.05, flow=FLOW)
 TICK = 1e-3
@@ -42,7 +35,7 @@ def test_a_spool_under_a_step_overshoots_as_its_damping_says_and_comes_to_rest()
     oil = pack_circuits([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK / 10)
     places = []
     for _ in range(2000):
-        move_spools(oil.drive, oil.flow, oil.spool, np.array([0.01]), valves, Q)
+        move_spools(oil, np.array([0.01]), valves, Q)
         places.append(valves[0, 0])
     root = np.sqrt(1 - 0.7**2)
     assert max(places) / 0.01 == pytest.approx(1 + np.exp(-np.pi * 0.7 / root), abs=1e-4)

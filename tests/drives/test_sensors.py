@@ -8,7 +8,7 @@ from armtwin.maths.tracing import python_of
 
 # The kernels in plain Python, which needs no compiler.
 quantised = getattr(sensors.quantise, "py_func", sensors.quantise)
-recalled = getattr(sensors.read_delayed, "py_func", sensors.read_delayed)
+recall, find_head = python_of(sensors.recall), python_of(sensors.find_head)
 read_late = python_of(sensors.read_late)
 
 
@@ -29,19 +29,20 @@ def test_without_steps_every_value_is_read(rng):
 @pytest.mark.parametrize("late", [0.0, 0.4, 1.0, 3.75])
 def test_a_steady_motion_is_read_as_it_was_whatever_the_place_in_the_ring(late):
     """Between ticks the past is linear, so that x = v t comes late by exactly the delay."""
-    past = np.zeros((1, 1, 6))
+    past = np.zeros((6, 1, 1))
     for k in range(25):
-        past[0, 0, k % 6] = 0.3 * k
+        head = find_head(past, float(k))
+        found = recall(past, head, 0, 0, 0.3 * k, late)
+        assert past[k % 6, 0, 0] == 0.3 * k
         if k >= 5:
-            found = recalled(past, 0, 0, k % 6, late)
             assert found == pytest.approx(0.3 * (k - late), abs=1e-13)
 
 
 def test_each_drive_has_its_own_delays_of_position_and_speed_and_none_is_none():
-    past = np.zeros((2, 2, 5))
+    past = np.zeros((5, 2, 2))
     delay = np.array([[0.0, 0.0], [1.5, 0.5]])
     for k in range(12):
         position, speed = np.full(2, float(k)), np.full(2, 10.0 * k)
-        read_late(delay, past, k % 5, position, speed)
+        read_late(delay, past, float(k), position, speed)
     assert position.tolist() == [11.0, 9.5]
     assert speed.tolist() == [110.0, 105.0]

@@ -7,9 +7,10 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.drives.friction.curves import at_viscosity
 from armtwin.drives.friction.lubricated import RollerBearing
-from armtwin.drives.temperature import viscosity_factor, warm_up
+from armtwin.drives.temperature import viscosity_factor
 from armtwin.logs.warm_up import warm_up_state
 from armtwin.robot.schema.drive_groups import Thermal
+from tests.drives.warming import warm_up
 
 OIL = Thermal(reference=313.15, viscosity=4000.0, ambient=293.15, capacity=500.0, loss=0.8)
 

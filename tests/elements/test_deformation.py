@@ -44,8 +44,8 @@ def one_of_each(form):
 
 def measured(structure, x):
     """Deformations, measured without asking whether the structure is determined."""
-    columns, width = packing.columns(structure)
-    elements = packing.pack_elements(structure, columns, width)
+    elements = packing.pack_elements(structure)
+    columns, width = elements.columns, elements.width
     e, D = together.slopes(elements, x[:, None])
     whole = np.zeros((len(width), len(x)), x.dtype)
     for row in range(len(width)):
@@ -81,8 +81,7 @@ def test_slopes_and_second_derivatives_are_those_of_the_deformations(form, rng):
     u, w = rng.normal(size=(2, len(x)))
     e, D = measured(structure, x + 1e-100j * w)
     assert np.abs(e.imag / 1e-100 - D.real @ w).max() < 1e-13
-    columns, width = packing.columns(structure)
-    elements = packing.pack_elements(structure, columns, width)
+    elements = packing.pack_elements(structure)
     c = together.curvatures(elements, x[:, None], u[:, None], w[:, None])[:, 0]
     bent = D.imag / 1e-100 @ u
     assert np.abs(c - bent).max() < 1e-12 * np.abs(bent).max()
@@ -92,11 +91,11 @@ def test_slopes_and_second_derivatives_are_those_of_the_deformations(form, rng):
 def test_compiled_elements_are_those_of_the_plain_ones(form, rng):
     """Fused multiply-adds apart; the angles and the slopes of a state far from rest."""
     structure = one_of_each(form)
-    columns, width = packing.columns(structure)
-    elements = packing.pack_elements(structure, columns, width)
+    elements = packing.pack_elements(structure)
     x = structure.reference + 0.1 * rng.normal(size=len(structure.reference))
     u, w = rng.normal(size=(2, len(x)))
-    e, D, c = np.zeros(len(width)), np.zeros((len(width), 14)), np.zeros(len(width))
+    rows = len(elements.width)
+    e, D, c = np.zeros(rows), np.zeros((rows, 14)), np.zeros(rows)
     measure(elements, x, e, D)
     curve(elements, x, u, w, c)
     plain_e, plain_D = together.slopes(elements, x[:, None])

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from armtwin.elements.equations import inverse_dynamics, linearise, place
+from armtwin.elements.equations import inverse_dynamics
 from armtwin.elements.parts import (
+    Beam,
     ElementSpring,
+    Hinge,
     Moment,
     Parts,
     Point,
@@ -107,8 +109,7 @@ def test_narrow_beam_buckles_sideways():
 
 def frequencies(count, **more):
     row = beam_row(count, tube(mass=1.0), modes=UNSTRETCHED, **more)
-    q = np.zeros(row.n)
-    return 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies
+    return 2 * np.pi * modes(equilibrium(row)).frequencies
 
 
 def test_cantilever_has_the_frequencies_of_euler_and_bernoulli():
@@ -127,7 +128,7 @@ def test_spinning_beam_stiffens():
         v = np.zeros(row.n)
         v[0] = speed
         spun = equilibrium(row, still=("drive.twist",), v=v)
-        found = modes(spun.linear, spun.placed, still=("drive.twist",))
+        found = modes(spun)
         flap = np.abs(found.coordinates[row.places["p2"] + 2]) > 1e-6
         first = 2 * np.pi * found.frequencies[flap][0]
         assert abs(first / exact - 1) < 0.011
@@ -144,8 +145,7 @@ def test_steady_spin_stretches_the_beam():
 
 def test_compliance_of_a_tip_is_that_of_the_beam():
     row = beam_row(2, tube(EI=2.0, EIy=3.0, EA=50.0))
-    q = np.zeros(row.n)
-    found = compliance(linearise(row, q), place(row, q), "p2")
+    found = compliance(equilibrium(row), "p2")
     assert np.abs(found - np.diag([1 / 50, 1 / 6, 1 / 9])).max() < 1e-14
 
 
@@ -222,7 +222,7 @@ def first_frequency(ends, count, loads=(), EI=1.0):
     """First angular frequency of bending [rad/s], about the loaded state."""
     row = supported_beam(ends, count, tube(EI=EI, EA=1e9, mass=2.0), loads)
     rest = equilibrium(row)
-    return 2 * np.pi * modes(rest.linear, rest.placed).frequencies[0]
+    return 2 * np.pi * modes(rest).frequencies[0]
 
 
 @pytest.mark.parametrize("ends", CHARACTERISTIC)
@@ -250,7 +250,7 @@ def test_mass_on_a_light_beam_vibrates_at_the_root_of_its_stiffness_over_its_mas
     """√(3 EI/m L³) across; the light beam's own inertia is 1e-9 of it."""
     row = supported_beam("clamped-free", 1, tube(EI=2.0, EA=1e9, mass=1e-9))
     row = row.with_parts(bodies=(point_mass("p1", "t1", 5.0),))
-    found = modes(linearise(row, np.zeros(3)), place(row, np.zeros(3))).frequencies[0]
+    found = modes(equilibrium(row)).frequencies[0]
     assert abs(2 * np.pi * found / np.sqrt(6.0 / 5.0) - 1) < 1e-8
 
 
@@ -376,3 +376,42 @@ def test_spun_mass_on_a_spring_settles_where_its_pull_is_centripetal():
 def test_still_degree_of_freedom_that_is_not_known_is_refused_with_the_known_ones():
     with pytest.raises(ArmtwinError, match=r"'turm\.twist' is not known\. Known: turn\.twist"):
         equilibrium(polar_arm((), (0.0, 0.0, 0.0)), still=("turm.twist",))
+
+
+# stability
+
+
+def upright_pendulum(stiffness):
+    """A mass of 2 kg 0.5 m above a hinge with a spring."""
+    points = (Point("pivot", (0.0, 0.0, 0.0), FIXED), Point("bob", (0.0, 0.0, 0.5)))
+    triads = (Triad("ground", held=True), Triad("rod"), Triad("end"))
+    laws = (ElementSpring(0.0, stiffness), None, None)
+    elements = (
+        Hinge("pivot", "ground", "rod", (0.0, 1.0, 0.0), laws=laws),
+        Beam("rod_beam", ("pivot", "bob"), ("rod", "end")),
+    )
+    bodies = (point_mass("bob", "end", 2.0),)
+    return Structure(Parts(points, triads, elements, bodies, (), (0.0, 0.0, -9.81)))
+
+
+def test_an_inverted_pendulum_is_unstable_below_m_g_l():
+    """m g l = 9.81 N m: 1e-6 above it is stable, 1e-6 below it is not and says so."""
+    assert equilibrium(upright_pendulum(9.81 * (1 + 1e-6))).cautions == ()
+    weak = equilibrium(upright_pendulum(9.81 * (1 - 1e-6)))
+    (sentence,) = weak.cautions
+    assert sentence.startswith(
+        "The equilibrium is unstable: its stiffness has 1 negative eigenvalue"
+    )
+    assert "most of it along pivot.twist" in sentence
+    assert modes(weak).frequencies[0] < 0
+
+
+@pytest.mark.parametrize(("share", "falling"), [(0.99, 0), (1.01, 1), (9.5, 2)])
+def test_a_column_that_stays_straight_beyond_eulers_load_is_unstable(share, falling):
+    """A clamped column in its plane: π²/4, then nine times as much."""
+    load = (PointForce("p8", (-share * np.pi**2 / 4, 0.0, 0.0)),)
+    row = supported_beam("clamped-free", 8, tube(EA=1e9), load)
+    rest = equilibrium(row)
+    assert len(rest.cautions) == (falling > 0)
+    if falling:
+        assert f"has {falling} negative eigenvalue" in rest.cautions[0]

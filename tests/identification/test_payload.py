@@ -11,7 +11,7 @@ import pytest
 import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import flange_columns
-from armtwin.identification.payload.load_fit import nearest_body, quantile, wider
+from armtwin.identification.payload.load_fit import nearest_body
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.robot.dynamics.bodies import parameters_of
@@ -255,15 +255,6 @@ def test_deviations_of_mass_and_torque_constants_are_those_of_the_information(
     assert (share > 0.8 * constants).all()
     assert (share < 2.0 * constants).all()
     assert (np.abs(gain.constants / truth - 1)[share < 0.01] < 0.02).all()
-
-
-def test_an_interval_by_all_rows_is_narrower_than_one_by_ten_parts():
-    """Equal deviations by both roads: those of thousands of rows need 1.96 of them, not 2.26."""
-    one = np.eye(2)
-    reach = wider(quantile(9) ** 2 * 0.5 * one, quantile(5000) ** 2 * one)
-    assert np.sqrt(np.diag(reach)) == pytest.approx([1.96, 1.96], abs=0.01)
-    reach = wider(quantile(9) ** 2 * 4 * one, quantile(5000) ** 2 * one)
-    assert np.sqrt(np.diag(reach)) == pytest.approx([4.52, 4.52], abs=0.01)
 
 
 def test_the_page_says_how_much_longer_a_log_tells_a_constant(bare, silent, tmp_path):

@@ -136,7 +136,7 @@ def test_three_seconds_are_too_short(kr300, runs):
 
 def test_the_shipped_servo_is_the_one_fitted_on_the_first_run(forth):
     shipped = at.Robot.load("kr300").description.servo["fitted"]
-    assert shipped.kp == pytest.approx(forth.servo.kp, rel=1e-4, abs=1e-5)
+    assert shipped.kp == pytest.approx(forth.servo.kp, rel=1e-3, abs=1e-5)
     assert shipped.kff == pytest.approx(forth.servo.kff, rel=1e-4)
     assert shipped.fit.share == pytest.approx(forth.servo.fit.share, abs=1e-3)
 
@@ -222,7 +222,7 @@ def test_the_gains_of_a_torque_loop_are_found(follower):
     ratio = np.array(gains.kp) / np.array(gains.kv)
     for row, kv, kp in zip(found.table, gains.kv, ratio, strict=True):
         assert abs(row.kv - kv) < row.interval["kv"] < 0.5 * kv
-        assert abs(row.kp - kp) < row.interval["kp"] < 0.5 * kp
+        assert abs(row.kp - kp) < row.interval["kp"] < 0.6 * kp
         assert abs(row.delay) < 1 / RATE
 
 

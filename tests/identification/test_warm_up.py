@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.drives.temperature import viscosity_factor, warm_up
+from armtwin.drives.temperature import viscosity_factor
 from armtwin.identification.warm_up.identify_warm_up import (
     _fit_exponential,
     _fit_faster_decay,
     find_period,
 )
+from tests.drives.warming import warm_up
 
 RATE, PERIOD = 20.0, 8.0
 

@@ -277,7 +277,7 @@ def test_an_identified_body_that_cannot_exist_is_refused_by_name(robots):
             lambda r: r.with_tool("lazer_head"),
             "tool 'lazer_head' is not known. Did you mean 'laser_head'?",
         ),
-        (lambda r: r.with_parameters(np.zeros(3)), r"phi must have shape \(..., 82\)"),
+        (lambda r: r.with_parameters(np.zeros(3)), r"phi must have shape \(82,\)"),
         (lambda r: r.inverse_dynamics(*np.zeros((3, 6)), wrench=[1, 2]), "wrench must have shape"),
         (
             lambda r: at.Robot.load("rx90"),

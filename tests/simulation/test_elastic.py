@@ -257,9 +257,9 @@ def test_a_clamp_leaves_what_the_other_rows_reach(robot):
     clamp = clamp_at_tool(robot, model, q, ToolClamp(translation=1e6, rotation=1e5))
     free = prepare(robot, still, model).plant.rows
     held = prepare(robot, still, model, options=RunOptions(change=clamp)).plant.rows
-    assert any(free.count > (free.weights != 0).sum(axis=1))
-    for r, count in enumerate(free.count):
-        assert set(held.place[r, : held.count[r]]) == set(free.place[r, :count])
+    assert any(free.used > (free.weights != 0).sum(axis=1))
+    for r, count in enumerate(free.used):
+        assert set(held.place[r, : held.used[r]]) == set(free.place[r, :count])
 
 
 def test_elastic_joints_need_a_stiffness(robots):

@@ -1,17 +1,22 @@
 """Cylinders and valves in the common loop: document 003, and plain equations as the second road."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.drives.dry_friction_in_oil import describing_viscous, with_folded_friction
 from armtwin.maths.responses import step_features
 from armtwin.simulation.responses import driven_response, step_response
 from armtwin.simulation.setpoints import home_of, hydraulic_model
 from tests.robot.test_epaas import START
 from tests.simulation.hydraulic_bench import BENCH, SENSOR_GAIN, plain_response
+
+sys.path.append(str(Path(__file__).parents[2] / "studies"))
+
+from dry_friction_in_oil import describing_viscous, with_folded_friction
 
 WEIGHTS = {2.7: BENCH.with_payload("weight_2_7"), 5.1: BENCH.with_payload("weight_5_1")}
 # Section 7.1.2: weight [kg], step [V] (less than 0 extends), first peak, period [ms],

@@ -9,6 +9,7 @@ from scipy.integrate import odeint, solve_ivp
 import armtwin as at
 from armtwin.control.controller import ERROR_LIMIT
 from armtwin.drives.friction.curves import look_up
+from armtwin.drives.linkage import in_turn
 from armtwin.maths.compiled import compiled
 from armtwin.mechanics.mass import solve_in_place
 from armtwin.simulation import loop
@@ -17,27 +18,27 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, OFFSET, SCALE
 from armtwin.simulation.prepared import controller_of, prepare
-from armtwin.simulation.step import add_balancers
-from armtwin.simulation.ticks import position_tick, velocity_tick
+from armtwin.simulation.servo_loops import position_tick, velocity_tick
 from tests.simulation.bench import from_rest, joint, sine
 
 
 @compiled
 def rates(arm, rotors, rows, balancers, friction, curves, numbers, y, tau, out):
     """Right-hand side q' = v, M v' = τ - h - Σ F s, z' = w - c0 |w| z / g of a whole robot."""
-    parent, slides, turn, offset, axis, inertia, gravity = arm
-    weights, place, count = rows
     balancer_row, balancer_table = balancers
     n = len(tau)
     q, v, z = y[:n], y[n : 2 * n], y[2 * n :]
     R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
     M, bias, none, force = np.empty((n, n)), np.empty(n), np.zeros(n), np.empty(n)
-    of_bodies(
-        parent, parent, parent, slides, turn, offset, axis, inertia, gravity, rotors,
-        R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias,
-    )  # fmt: skip
-    add_balancers(weights, place, count, balancer_row, balancer_table, q, bias)
+    of_bodies(none, arm, rotors, (R, P, w, al, ac, f, t, Ic, L), none, q, v, M, bias)
+    for b in range(balancer_row.shape[0]):
+        angle = 0.0
+        for j in range(n):
+            angle += rows[balancer_row[b], j] * q[j]
+        torque, _ = in_turn(balancer_table, b, angle)
+        for j in range(n):
+            bias[j] += torque * rows[balancer_row[b], j]
     for j in range(n):
         force[j] = tau[j] - bias[j]
     for e in range(friction.shape[0]):
@@ -62,14 +63,8 @@ def servo_tick(c, s, o, ref, servo, memory, position, speed, tick, current):
     """Position and velocity loop in a tick, with the motors' angles and speeds: new currents."""
     k, within = tick // c.setpoint_ticks, tick % c.setpoint_ticks
     if within % c.position_ticks == 0:
-        times = (c.tick, c.position_ticks, c.setpoint_ticks, 0)
-        position_tick(
-            c.gains, c.lateness, times, s.scale, s.zero, s.quantum, ref, servo, position, k, within
-        )
-    velocity_tick(
-        c.gains, c.filters, s.scale, s.speed_quantum, o.per_current, o.limit, o.quantum,
-        servo, memory, speed, current,
-    )  # fmt: skip
+        position_tick(c, s, ref, servo, position, k, within)
+    velocity_tick(c, s, o, servo, memory, speed, current)
 
 
 def every_tick(robot, motion, model):
@@ -93,7 +88,7 @@ def reference(robot, motion, model, ticks, method="lsoda"):
     qs, currents = np.empty((ticks, n)), np.empty((ticks, len(motors)))
     arm = tuple(np.array(x) for x in robot.assembly.arm)
     friction = p.rows.weights[p.friction.row]
-    plant = (arm, p.rotors.inertia, tuple(p.rows), tuple(p.balancers), friction)
+    plant = (arm, p.rotors.inertia, p.rows.weights, tuple(p.balancers), friction)
     laws = (p.friction.curves, p.friction.numbers)
     absolute = np.concatenate(
         [np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)]
@@ -189,7 +184,9 @@ def pushed(robot, factor, speed):
     run = replace(
         run,
         controller=fast,
-        inputs=run.inputs._replace(ticks=ticks, log_ticks=1, external=push, substeps=1),
+        inputs=run.inputs._replace(
+            ticks=ticks, log_ticks=1, external=push, is_pushed=True, substeps=1
+        ),
         record=loop.Record(*(np.zeros((ticks, 1)) for _ in range(6))),
     )
     run.state.v[:], run.state.servo[:], run.state.memory[:] = speed, 0.0, 0.0

@@ -10,8 +10,10 @@ from armtwin.control.controller import ERROR_LIMIT
 from armtwin.maths.stretches import Part, find_fused_products, stretches
 from armtwin.maths.tape import Tape
 from armtwin.prediction.predict import plan_motion
-from armtwin.simulation import closed_loop, loop, traced_loop
+from armtwin.simulation import closed_loop, loop
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
+from armtwin.simulation.kernels import kernel_of
+from armtwin.simulation.lanes import run_lanes
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction
 from armtwin.simulation.prepared import controller_of, prepare, servo_of
@@ -42,8 +44,7 @@ class Case:
 
 def in_lanes(*runs):
     """How runs ended that were put into the lanes of one kernel."""
-    kernel = traced_loop.kernel_of(runs[0].structure, 4)
-    return traced_loop.run_traced(kernel, runs)
+    return run_lanes(kernel_of(runs[0].fields, 4), runs)
 
 
 def assert_the_same(run, other):

@@ -17,10 +17,11 @@ from armtwin.maths.tape import Tape
 from armtwin.maths.tracing import python_of
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.schema.groups import Pose
-from armtwin.simulation import equations, loop, prepared, traced_loop
+from armtwin.simulation import equations, loop, prepared
+from armtwin.simulation.kernels import name_of
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction, without_limit
-from armtwin.simulation.traced import KernelStructure
+from armtwin.simulation.setpoints import build_step_motion, home_of, hydraulic_model
 from tests.oracles import as_robot, bodies_only, random_arm
 
 SHORT = 0.2  # of a run that is compared [s]
@@ -41,12 +42,12 @@ def traced_equations(arm, dense):
     u, v = tape.inputs("u", (n,)), tape.inputs("v", (n,))
     M, bias = scratch(n, n), scratch(n)
     turn, offset, axis, gravity = map(geometry, ("turn", "offset", "axis", "gravity"))
+    inertia = tape.inputs("inertia", (n, 10))
+    symbols = arm._replace(turn=turn, offset=offset, axis=axis, gravity=gravity, inertia=inertia)
+    bodies = equations.make_bodies(n, object)
     python_of(equations.of_bodies)(
-        (0,) * n, (0,) * n, arm.parent, arm.slides, turn, offset, axis,
-        tape.inputs("inertia", (n, 10)), gravity, np.zeros((n, n)),
-        scratch(n, 3, 3), *(scratch(n, 3) for _ in range(6)), scratch(n, 10), scratch(n, n),
-        np.zeros(n), u, v, M, bias,
-    )  # fmt: skip
+        (0,) * n, symbols, np.zeros((n, n)), bodies, np.zeros(n), u, v, M, bias
+    )
     part = Part(tape)
     for i in range(n):
         part.put("bias", (i,), bias[i])
@@ -95,8 +96,13 @@ def pushed(motion):
     return size * np.sin(3.0 * motion.time[:, None] + 0.5)
 
 
-def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear=False, **model):
+def prepared_run(
+    job, change=None, setpoints=None, *, is_pushed=False, is_linear=False, gyroscopic=False, **model
+):
     robot = job.robot()
+    if gyroscopic:
+        gear = replace(robot.description.gear, gyroscopic=True)
+        robot = at.Robot(replace(robot.description, gear=gear), robot.origin)
     motion = plan_motion(robot, job).trajectory
     some = setpoints or slice(0, int(SHORT * motion.rate) + 250)
     short = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
@@ -108,8 +114,7 @@ def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear
 
 
 def kernel_name(run):
-    structure = KernelStructure(run.robot.assembly.arm, run.plant, run.controller, linear=False)
-    return traced_loop.kernel_of(structure).name
+    return name_of(run.fields)
 
 
 def assert_the_same_run(traced, generic):
@@ -121,29 +126,37 @@ def assert_the_same_run(traced, generic):
     assert np.abs(traced.state.energy - generic.state.energy).max() < 1e-10 * energy
 
 
-def test_a_traced_loop_runs_as_the_loop_it_was_traced_from():
-    job = at.Job.load("rx90b_line")
-    traced, generic = prepared_run(job), prepared_run(job)
-    assert traced.run() == loop.run(*generic.arguments)
-    assert_the_same_run(traced, generic)
-
-
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
+        ("rx90b_line", {}),
+        ("rx90b_line", {"friction": "switching"}),
+        ("rx90b_line", {"friction": "arctan", "gyroscopic": True}),
         ("kr300_frame", {"joints": "rigid", "is_pushed": True}),
         ("kr300_frame", {"joints": "rigid", "is_pushed": True, "is_linear": True}),
         ("rx90b_line", {"joints": "elastic", "ripple": True, "is_pushed": True}),
     ],
 )
-def test_a_traced_loop_in_motion_does_what_its_loop_does_in_python(name, keys):
-    """A few set-points, where it moves: to compile the loop itself would take half a minute."""
+def test_a_traced_loop_in_motion_does_what_its_stages_do_in_python(name, keys):
+    """A few set-points, where it moves."""
     job = at.Job.load(name)
     moving = slice(300, 313)
     traced = prepared_run(job, setpoints=moving, **keys)
     generic = prepared_run(job, setpoints=moving, **keys)
     assert np.abs(generic.motion.v).max() > 0.01
-    assert traced.run() == python_of(loop.run)(*generic.arguments)
+    assert traced.run() == generic.run_in_python()
+    assert_the_same_run(traced, generic)
+
+
+def test_a_hydraulic_robot_on_a_tape_does_what_its_stages_do_in_python(robots):
+    """Levers, valves, oil and late outputs, for 30 ms after its set-points jump."""
+    robot = robots["epaas"]
+    model = hydraulic_model(robot)
+    home = home_of(robot)
+    motion = build_step_motion(robot, model, [0, 0.002], np.array([home, home + 0.01]), 0.03)
+    traced, generic = (prepared.prepare(robot, motion, model) for _ in range(2))
+    assert traced.run() == generic.run_in_python()
+    assert np.ptp(generic.record.u, axis=0).max() > 1e-5
     assert_the_same_run(traced, generic)
 
 
@@ -206,7 +219,7 @@ def test_a_loop_with_tables_of_friction_follows_the_laws_themselves(robots, monk
     monkeypatch.setattr(tracing, "_known", in_python)
     ended = tabulated.run()
     assert ended[0] == loop.FINISHED
-    assert python_of(loop.run)(*lawful.arguments) == ended
+    assert lawful.run_in_python() == ended
     travel = np.ptp(lawful.record.u, axis=0)
     assert travel.max() > 1e-3
     assert np.abs(tabulated.record.trace - lawful.record.trace).max() < 1e-8

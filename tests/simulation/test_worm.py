@@ -7,8 +7,8 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.load import Load
-from armtwin.maths.tracing import python_of
-from armtwin.simulation import loop, traced_loop
+from armtwin.simulation.kernels import kernel_of
+from armtwin.simulation.lanes import run_lanes
 from armtwin.simulation.prepared import prepare
 
 POSE = np.array([0.0, 0.6, 1.3, 0.2, 1.0, 0.1])
@@ -45,8 +45,7 @@ def test_a_traced_loop_with_loads_does_what_its_loop_does_in_python(headed):
     moving = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     runs = [prepare(with_worms(headed, 0.5), moving, EXACT) for _ in range(2)]
     start = runs[0].state.carried.copy()
-    assert runs[0].structure.can_be_traced
-    assert runs[0].run() == python_of(loop.run)(*runs[1].arguments)
+    assert runs[0].run() == runs[1].run_in_python()
     traced, generic = (run.state for run in runs)
     assert np.abs(generic.carried - start).max() > 0.1
     assert traced.carried == pytest.approx(generic.carried, rel=1e-10, abs=1e-10)
@@ -59,8 +58,8 @@ def test_loads_in_a_lane_have_the_digits_of_the_run_alone(headed):
     shares = (0.2, 0.5, 0.8)
     alone = [prepare(with_worms(headed, share), motion, at.Model()) for share in shares]
     together = [prepare(with_worms(headed, share), motion, at.Model()) for share in shares]
-    kernel = traced_loop.kernel_of(together[0].structure, 4)
-    assert traced_loop.run_traced(kernel, together) == [run.run() for run in alone]
+    kernel = kernel_of(together[0].fields, 4)
+    assert run_lanes(kernel, together) == [run.run() for run in alone]
     for run, other in zip(together, alone, strict=True):
         np.testing.assert_array_equal(run.record.u, other.record.u)
         np.testing.assert_array_equal(run.state.carried, other.state.carried)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
 from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag, steady_force
 from armtwin.analysis.coupling import Coupling, coupling
-from armtwin.analysis.flexibility import Flexibility, flexibility
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
 from armtwin.analysis.mode_shapes import Modes
 from armtwin.analysis.modes import modes
@@ -27,16 +26,7 @@ from armtwin.robot.schema.groups import Body, Payload
 
 Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
 KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")
-Analysis = (
-    TorqueShares
-    | Coupling
-    | EffectiveInertia
-    | Modes
-    | Sag
-    | ToolCompliance
-    | Flexibility
-    | BearingLoads
-)
+Analysis = TorqueShares | Coupling | EffectiveInertia | Modes | Sag | ToolCompliance | BearingLoads
 ELASTIC = ("modes", "sag", "compliance")
 MOST_ELASTIC = 200  # states of a motion at which an elastic robot is analysed
 LOAD = "load"
@@ -59,8 +49,7 @@ def analyse(
         robot: The robot, tool mounted.
         what: "torques" by their causes, inertial "coupling", effective "inertia"; of an elastic
             robot natural "modes", "sag" by gravity, "compliance" of the tool; "loads" on bearings
-            and in links. A robot whose links have beams, or with closed loops, answers the elastic
-            questions together, at one posture.
+            and in links. Links with beams, or with closed loops, are finite elements there.
         motion: A trajectory or a log, or one posture, (n,), or what `states` makes of them, with
             speeds and accelerations. Without it the robot's home; "inertia" then goes over the
             workspace.
@@ -81,19 +70,12 @@ def analyse(
     if what == "loads":
         return bearing_loads(acting, at_states)
     if what in ELASTIC:
-        if bends(robot):
-            return _analyse_beams(acting, at_states, force)
         name = "" if loaded is None else loaded[1]
         some = at_states.thin(MOST_ELASTIC)
         return _elastic(acting, what, some, name, _outside(force, motion, some), links)
     if what == "coupling":
         return coupling(acting, at_states)
     return torque_shares(acting, at_states)
-
-
-def bends(robot: Robot) -> bool:
-    """Whether a robot is analysed as a structure: links with beams, or closed loops."""
-    return bool(robot.description.loop) or any(link.beam for link in robot.description.link)
 
 
 def _outside(
@@ -107,18 +89,6 @@ def _outside(
     if not isinstance(motion, Trajectory):
         raise ArmtwinError("what acts at the samples of a trajectory needs that trajectory")
     return force.at_times(motion.time, states.time)
-
-
-def _analyse_beams(robot: Robot, states: States, force: ArrayLike | Outside | None) -> Flexibility:
-    """The elastic questions of a robot with beams or loops."""
-    if not states.alone:
-        raise ArmtwinError(
-            f"robot '{robot.name}' has [[link.beam]] or [[loop]]: its elastic deflection is "
-            "computed at one posture (--at), not along a motion"
-        )
-    if isinstance(force, Outside):
-        raise ArmtwinError("what acts at the samples of a trajectory needs that trajectory")
-    return flexibility(robot, states.q[0], force=force)
 
 
 def _elastic(

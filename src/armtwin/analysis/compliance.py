@@ -15,7 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.analysis.charts import arrange, chart_values
-from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
+from armtwin.analysis.flexible import (
+    Flexible,
+    elastic_coordinates,
+    find_cautions,
+    flexible,
+)
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
@@ -24,7 +29,7 @@ from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
-from armtwin.robot.kinematics.coordinates import Coordinates
+from armtwin.robot.dynamics.structure import pose_error
 from armtwin.robot.robot import Robot
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -46,6 +51,8 @@ class Sag(Result):
         weight: Shift and turn of the tool by gravity, base axes, (m, 6) [m, rad].
         outside: What acts from outside at each posture; None without.
         pushed: Shift and turn by what acts from outside, on top, (m, 6).
+        bending: Links that bend besides.
+        cautions: A sentence where the equilibrium is unstable.
     """
 
     robot: Robot
@@ -57,6 +64,8 @@ class Sag(Result):
     weight: Floats
     outside: Outside | None
     pushed: Floats
+    bending: Names = ()
+    cautions: Names = ()
 
     def sections(self) -> Report:
         """What each spring bears, and where gravity and a force move the tool."""
@@ -66,7 +75,8 @@ class Sag(Result):
             words += f", {_name_of(self.outside)} by {_farthest(self.pushed)} more"
         title = f"{self.robot.name}: sag under its weight"
         where = self.states.describe(self.robot, self.load)
-        return Report(title, where, (Section("", _sag_blocks(self)),), (Text(f"{words}."),))
+        verdict = (Text(f"{words}."), *_warn(self.cautions))
+        return Report(title, where, (Section("", _sag_blocks(self)),), verdict)
 
     @property
     def shifts(self) -> NamedArrays:
@@ -101,25 +111,29 @@ class ToolCompliance(Result):
         states: The postures.
         load: What it carries besides, in words.
         matrix: Shift and turn of the tool per force and torque, base axes, (m, 6, 6).
+        cautions: A sentence where the equilibrium is unstable.
     """
 
     robot: Robot
     states: States
     load: str
     matrix: Floats
+    cautions: Names = ()
 
     def sections(self) -> Report:
         """The matrix, its principal directions, and compliances along the motion."""
         values, directions = self.principal
         softest = int(values[:, 0].argmax())
-        direction = ", ".join(f"{x:.2f}" for x in directions[softest, :, 0])
-        verdict = Text(
-            f"Softest direction ({direction}): {1e6 * values[softest, 0]:.4g} µm/N, "
-            f"{1e-6 / values[softest, 0]:.4g} N/µm."
-        )
+        softness = float(values[softest, 0])
+        words = Text("No force moves the tool in a stable way.")
+        if softness > 0:
+            direction = ", ".join(f"{x:.2f}" for x in directions[softest, :, 0])
+            size = f"{1e6 * softness:.4g} µm/N, {1e-6 / softness:.4g} N/µm"
+            words = Text(f"Softest direction ({direction}): {size}.")
         title = f"{self.robot.name}: compliance of the tool"
         where = self.states.describe(self.robot, self.load)
-        return Report(title, where, (Section("", _compliance_blocks(self)),), (verdict,))
+        verdict = (words, *_warn(self.cautions))
+        return Report(title, where, (Section("", _compliance_blocks(self)),), verdict)
 
     @property
     def principal(self) -> TwoArrays:
@@ -134,6 +148,11 @@ class ToolCompliance(Result):
         for name, row in zip(AXES, self.matrix[0], strict=True):
             records.append({"axis": name, **dict(zip(AXES, row.tolist(), strict=True))})
         return records
+
+
+def _warn(cautions: Names) -> list[Text]:
+    """Cautions as they are shown."""
+    return [Text(caution, "bad") for caution in cautions]
 
 
 def _farthest(shift: Floats) -> str:
@@ -151,13 +170,16 @@ def _name_of(outside: Outside) -> str:
 
 def _sag_blocks(result: Sag) -> Blocks:
     most = "" if result.states.alone else " at most along the motion"
+    if result.bending:
+        yield Text(f"Links of beams: {', '.join(result.bending)}.")
     yield Text(f"Motors hold their positions; what each spring carries of the weight{most}:")
     columns = (
         Column("spring", "spring"),
         Column("torque_n_m", "torque", Number(1.0, "N m", digits=4)),
         Column("twist_rad", "twist", MICRORADIANS),
     )
-    yield Table(columns, result.table, "springs")
+    if result.springs:
+        yield Table(columns, result.table, "springs")
     yield Text("Shift and turn of the tool, base axes:")
     yield _shift_table(result)
     charts = []
@@ -188,6 +210,8 @@ def _compliance_blocks(result: ToolCompliance) -> Blocks:
     columns = [Column("axis", "")]
     for k, name in enumerate(AXES):
         columns.append(Column(name, f"{name}, {'N' if k < 3 else 'N m'}", Number(1e6, digits=4)))
+    if result.robot.description.hydraulic:
+        yield Text("Valves closed; a force that lasts moves the tool further as oil leaks.")
     yield Text("Micrometres and microradians per newton and newton metre, base axes:")
     yield Table(tuple(columns), result.table, "compliance")
     values, directions = result.principal
@@ -229,26 +253,35 @@ def sag(
         outside: What acts from outside, a row for each posture.
         links: Whether links bend at their flexures.
     """
-    places = elastic_coordinates(robot, links=links)
+    elastic = elastic_coordinates(robot, links=links)
+    if not elastic.sags:
+        raise ArmtwinError(
+            f"robot '{robot.name}' does not sag: its pistons are held where they are measured, and "
+            "only their oil is elastic; ask for its modes or its compliance"
+        )
     torque, twist, weight, pushed = [], [], [], []
+    least = []
     for k, q in enumerate(states.q):
-        here = flexible(places, q)
-        torque.append(here.torque)
-        twist.append(here.twists @ here.u)
-        weight.append(_compute_displacement(places, places.both_sides(q), here.u))
+        here = flexible(elastic, q)
+        least.append(here.least_stiffness)
+        torque.append(here.torque[: len(elastic.places.elastic)])
+        twist.append(here.deflections)
+        weight.append(pose_error(here.links.pose, here.links.straight))
         if outside is not None:
-            there = flexible(places, q, outside.at(k))
-            pushed.append(_compute_displacement(places, here.u, there.u))
+            there = flexible(elastic, q, outside.at(k))
+            pushed.append(pose_error(there.links.pose, here.links.pose))
     return Sag(
         robot=robot,
         states=states,
         load=load,
-        springs=tuple(compliance.name for compliance in places.elastic),
+        springs=tuple(compliance.name for compliance in elastic.places.elastic),
         torque=np.array(torque),
         twist=np.array(twist),
         weight=np.array(weight),
         outside=outside,
         pushed=np.array(pushed).reshape(-1, 6),
+        bending=elastic.bending,
+        cautions=find_cautions(least),
     )
 
 
@@ -256,16 +289,17 @@ def compliance(
     robot: Robot, states: States, load: str = "", *, links: bool = False
 ) -> ToolCompliance:
     """Compliance of the tool at postures, of links that bend where asked for."""
-    places = elastic_coordinates(robot, links=links)
-    matrices = [compliance_matrix(flexible(places, q)) for q in states.q]
-    return ToolCompliance(robot, states, load, np.array(matrices))
+    elastic = elastic_coordinates(robot, links=links)
+    found = [flexible(elastic, q) for q in states.q]
+    matrices = np.array([compliance_matrix(here) for here in found])
+    cautions = find_cautions([here.least_stiffness for here in found])
+    return ToolCompliance(robot, states, load, matrices, cautions)
 
 
 def compliance_matrix(here: Flexible) -> Floats:
     """Shift and turn of the tool per force and torque, (6, 6)."""
     motions = here.tool @ here.freedom
-    stiffness = here.freedom.T @ here.K @ here.freedom
-    return np.asarray(motions @ np.linalg.solve(stiffness, motions.T))
+    return np.asarray(motions @ np.linalg.solve(here.held_stiffness, motions.T))
 
 
 def steady_force(force: ArrayLike, postures: int) -> Outside:
@@ -283,14 +317,3 @@ def steady_force(force: ArrayLike, postures: int) -> Outside:
     wrench = np.zeros(6)
     wrench[: len(given)] = given
     return Outside(wrench=np.tile(wrench, (postures, 1)))
-
-
-def _compute_displacement(places: Coordinates, before: Floats, after: Floats) -> Floats:
-    """Shift and turn of the tool between two places of the coordinates, (6,)."""
-    bodies = places.bodies
-    X, Y = places.built.forward_kinematics(np.stack([before[:bodies], after[:bodies]]))
-    turn = Y[:3, :3] @ X[:3, :3].T
-    # a small turn: its axis times its angle is the odd part of the matrix
-    twice = turn - turn.T
-    angle = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
-    return np.concatenate([Y[:3, 3] - X[:3, 3], angle])

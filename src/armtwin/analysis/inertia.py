@@ -4,9 +4,7 @@
     ω_i² = (1 + B leakage) / (compliance m_i)    a drive alone, the others held
     2 ζ ω = B / m_i + leakage / compliance
 
-coupled, with all drives free and their valves shut:
-
-    m x'' = F - B x',   compliance F' = -x' - leakage F
+All drives together have the modes of `modes.py` with their valves closed.
 
 Ref: [Machielsen 1983, sections 7.3 and 8.2.2]
 """
@@ -20,8 +18,9 @@ import numpy as np
 
 from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
+from armtwin.analysis.flexible import elastic_coordinates, flexible, viscous_friction
+from armtwin.analysis.modes import find_locked_modes
 from armtwin.analysis.workspace import ALONG_EDGE, BOUNDARY
-from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Bars, Chart
@@ -213,32 +212,21 @@ def find_hydraulic_modes(robot: Robot, q: Floats) -> HydraulicModes:
     own = np.diag(M)
     alone = np.sqrt((1 + viscous * leakage) / (compliance * own))
     damping = (viscous / own + leakage / compliance) / (2 * alone)
-    k = len(own)
-    rates = np.zeros((2 * k, 2 * k))
-    rates[:k, :k] = -np.linalg.solve(M, np.diag(viscous))
-    rates[:k, k:] = np.linalg.inv(M)
-    rates[k:, :k] = -np.diag(1 / compliance)
-    rates[k:, k:] = -np.diag(leakage / compliance)
-    poles = np.linalg.eigvals(rates)
-    poles = poles[poles.imag > 0]
-    poles = poles[np.argsort(np.abs(poles))]
-    sizes = np.abs(poles)
-    return HydraulicModes(alone / (2 * np.pi), damping, sizes / (2 * np.pi), -poles.real / sizes)
+    modes = find_locked_modes(flexible(elastic_coordinates(robot), q))
+    coupled = np.array([(mode.frequency, mode.damping) for mode in modes])
+    return HydraulicModes(alone / (2 * np.pi), damping, *coupled.T)
 
 
 def _oil(robot: Robot) -> tuple[Floats, Floats, Floats]:
     """Compliance, leakage and viscous friction of each drive, all of them hydraulic."""
-    drives = robot.assembly.drives
-    compliance, leakage, viscous = np.zeros((3, len(drives)))
-    for k, (drive, _) in enumerate(drives):
+    numbers = []
+    for drive, _ in robot.assembly.drives:
         if not isinstance(drive, Hydraulic):
             raise ArmtwinError(
                 f"robot '{robot.name}': drive '{drive.name}' is not hydraulic; all drives "
                 "must be hydraulic"
             )
         oil = drive.circuit.oil
-        compliance[k], leakage[k] = oil.compliance, oil.leakage
-        for element, _ in robot.assembly.friction:
-            if element.on == drive.name:
-                viscous[k] += coefficients(element.law).get("viscous", 0.0)
+        numbers.append((oil.compliance, oil.leakage, viscous_friction(robot, drive)))
+    compliance, leakage, viscous = np.array(numbers).T
     return compliance, leakage, viscous

@@ -27,7 +27,11 @@ Complex = NDArray[np.complex128]
 PLAYED = 3  # modes that the page plays
 SECONDS, CYCLES, FRAMES = 3.0, 3, 90  # of each
 WIDE = 0.04  # motion of the tool that is played, as a share of the robot's size
-HELD = {"locked": "rotors locked", "servo": "rotors held by the servo", "free": "rotors free"}
+HELD: dict[Rotors, str] = {
+    "locked": "rotors locked",
+    "servo": "rotors held by the servo",
+    "free": "rotors free",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,36 +61,50 @@ class Modes(Result):
         robot: The robot, with what is mounted on it.
         states: The postures; modes are those of the first.
         load: What it carries besides, in words.
-        springs: Names of the joints, motors and flexures that are elastic.
-        motors: Modes by what the rotors do: "locked", "servo" (where it has one) and "free".
+        motors: Modes by what the rotors do: "locked", "servo" (where it has one) and "free"; of a
+            hydraulic robot "locked" has the valves closed.
         lowest: The lowest frequencies with rotors locked along the motion, (m, k) [Hz].
         flexible: The elastic robot at the first posture.
+        cautions: A sentence where the equilibrium is unstable.
     """
 
     robot: Robot
     states: States
     load: str
-    springs: Names
     motors: dict[Rotors, tuple[Mode, ...]]
     lowest: Floats
     flexible: Flexible
+    cautions: Names = ()
+
+    @property
+    def springs(self) -> Names:
+        """Names of gears, flexures and cylinders that are elastic, and of links that bend."""
+        return self.flexible.springs
+
+    @property
+    def held(self) -> dict[Rotors, str]:
+        """What the rotors, or the valves, do in each set of modes."""
+        if len(self.flexible.motor_rows):
+            return HELD
+        has_oil = bool(self.robot.description.hydraulic)
+        return {"locked": "valves closed" if has_oil else "brakes on"}
 
     def sections(self) -> Report:
         """Frequencies, dampings and shapes, and the lowest frequencies along the motion."""
-        lowest = self.motors["locked"][0]
-        spring = self.springs[int(lowest.shares.argmax())]
-        verdict = Text(
-            f"Lowest mode with rotors locked: {lowest.frequency:.3g} Hz, most of it in {spring}."
-        )
-        series, scene = _animate_modes(self)
-        sections = (
-            Section("", _mode_blocks(self)),
-            Section("Lowest frequencies", (_lowest_chart(self),)),
-            Section("Shapes", (scene,), page_only=True),
-        )
+        verdict = [Text(caution, "bad") for caution in self.cautions]
+        sections = [Section("", _mode_blocks(self))]
+        series: NamedArrays = {}
+        if self.motors["locked"]:
+            lowest = self.motors["locked"][0]
+            spring = self.springs[int(lowest.shares.argmax())]
+            words = f"{lowest.frequency:.3g} Hz, most of it in {spring}"
+            verdict.insert(0, Text(f"Lowest mode with {self.held['locked']}: {words}."))
+            series, scene = _animate_modes(self)
+            sections.append(Section("Lowest frequencies", (_lowest_chart(self),)))
+            sections.append(Section("Shapes", (scene,), page_only=True))
         title = f"{self.robot.name}: natural frequencies and mode shapes"
         where = self.states.describe(self.robot, self.load)
-        return Report(title, where, sections, (verdict,), series)
+        return Report(title, where, tuple(sections), tuple(verdict), series)
 
     @property
     def table(self) -> list[Record]:
@@ -120,9 +138,13 @@ def _mode_blocks(result: Modes) -> Blocks:
         Column("share", "share", PERCENT),
         *Column.alike(Number(digits=2), tool_x="tool x", tool_y="y", tool_z="z"),
     )
+    if result.robot.description.hydraulic:
+        yield Text("With oil, its leakage and viscous friction; dry friction is left out.")
     for rotors in result.motors:
         records = [record for record in result.table if record["rotors"] == rotors]
-        yield Text(f"{HELD[rotors].capitalize()}; the tool's motion relative to its largest:")
+        yield Text(
+            f"{result.held[rotors].capitalize()}; the tool's motion relative to its largest:"
+        )
         yield Table(columns, records, f"modes.{rotors}")
     yield Data({"load": result.load})
 
@@ -130,24 +152,25 @@ def _mode_blocks(result: Modes) -> Blocks:
 def _lowest_chart(result: Modes) -> Chart | Bars:
     seen = np.isfinite(result.lowest).any(axis=0)  # there may be fewer modes
     values = number_columns("mode ", result.lowest[:, seen])
-    title = "Lowest frequencies, rotors locked"
+    title = f"Lowest frequencies, {result.held['locked']}"
     return chart_values(title, Axis("frequency", "Hz"), values, result.states.time)
 
 
 def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
-    """The lowest modes with rotors locked, one after the other in slow motion."""
-    built, here = result.flexible.places.built, result.flexible
+    """The lowest modes with the drives held, one after the other in slow motion."""
+    here = result.flexible
+    built, links = here.places.built, here.links
     joints, bars = skeleton(built)
     size = 0.7 * sum(bar_length(bar) for bar in bars)
-    bodies = here.places.bodies
     played = result.motors["locked"][:PLAYED]
-    q = np.concatenate([_animate_mode(mode, here.u[:bodies], WIDE * size) for mode in played])
-    tip = built.forward_kinematics(q)[:, :3, 3]
-    times = np.linspace(0.0, SECONDS * len(played), len(q))
-    rest = built.forward_kinematics(here.u[:bodies])[:3, 3]
+    swing = WIDE * size * np.exp(1j * np.linspace(0.0, 2 * np.pi * CYCLES, FRAMES))[:, None]
+    moved = [np.real(swing * (links.joints @ mode.shape)) for mode in played]
+    shift = np.concatenate([np.real(swing * mode.tool[:3]) for mode in played])
+    tip = links.pose[:3, 3] + shift
+    times = np.linspace(0.0, SECONDS * len(played), len(tip))
     # what the player reads beside the time: how far the tool is from rest as it is drawn
-    series = {"time": times, "place": 1e3 * np.linalg.norm(tip - rest, axis=1)}
-    for j, values in enumerate(q.T):
+    series = {"time": times, "place": 1e3 * np.linalg.norm(shift, axis=1)}
+    for j, values in enumerate((links.positions + np.concatenate(moved)).T):
         series[f"q{j + 1}"] = values
     words = []
     for k, mode in enumerate(played):
@@ -164,15 +187,9 @@ def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
             "error": encode_series(np.zeros(tip.size)),
         },
     }
+    straight = " Links that bend look straight here." if len(links.stiffness) else ""
     caption = (
-        "Press play: the lowest modes with rotors locked, slow and much enlarged; from "
-        f"{', from '.join(words)}."
+        f"Press play: the lowest modes with {result.held['locked']}, slow and much enlarged; from "
+        f"{', from '.join(words)}.{straight}"
     )
     return series, Scene(model, caption, judged=False)
-
-
-def _animate_mode(mode: Mode, q: Floats, wide: float) -> Floats:
-    """Joint positions of a mode in slow motion, (FRAMES, joints)."""
-    phase = np.linspace(0.0, 2 * np.pi * CYCLES, FRAMES)
-    shape = mode.shape[: len(q)]
-    return np.asarray(q + wide * np.real(np.exp(1j * phase)[:, None] * shape))

@@ -15,11 +15,14 @@ Ref: [Waiboer 2007, section 5.4], [Güttel-Tisseur 2017, section 4.2]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
+from armtwin.analysis.flexible import (
+    Flexible,
+    elastic_coordinates,
+    find_cautions,
+    flexible,
+)
 from armtwin.analysis.mode_shapes import Complex, Mode, Modes, Rotors
 from armtwin.analysis.states import States
 from armtwin.control.controller import (
@@ -47,6 +50,9 @@ COARSE = 4  # rounds until a root is near
 DAMPINGS = np.array([0.1, 0.4, 0.7])  # of roots from which others are sought
 GRID = 12  # sizes of roots from which others are sought
 CLOSE = 1e-10
+SHIFT = 100.0  # [1/s] of the size of the roots that are sought, and none itself
+MASSLESS = 1e-5  # of the largest 1/(s - σ), the root of rounding: a root so far away is none
+MOST = 12  # modes of each kind
 LOWEST = 3  # modes whose frequencies are shown along a motion
 SERVO = "cascade"
 
@@ -63,33 +69,35 @@ def modes(
         servo: Name of the servo that holds its rotors.
         links: Whether links bend at their flexures.
     """
-    places = elastic_coordinates(robot, links=links)
-    here = flexible(places, states.q[0])
+    elastic = elastic_coordinates(robot, links=links)
+    everywhere = [flexible(elastic, q) for q in states.q]
+    here = everywhere[0]
     found: dict[Rotors, tuple[Mode, ...]] = {"locked": find_locked_modes(here)}
-    if servo in robot.description.servo:
-        found["servo"] = find_servo_modes(here, robot.description.servo[servo])
-    found["free"] = find_free_modes(here)
+    if len(here.motor_rows):
+        if servo in robot.description.servo:
+            found["servo"] = find_servo_modes(here, robot.description.servo[servo])
+        found["free"] = find_free_modes(here)
     lowest = np.full((len(states.q), LOWEST), np.nan)
-    for row, q in zip(lowest, states.q, strict=True):
-        frequencies = [mode.frequency for mode in find_locked_modes(flexible(places, q))[:LOWEST]]
+    for row, there in zip(lowest, everywhere, strict=True):
+        frequencies = [mode.frequency for mode in find_locked_modes(there)[:LOWEST]]
         row[: len(frequencies)] = frequencies
-    springs = tuple(compliance.name for compliance in places.elastic)
-    return Modes(robot, states, load, springs, found, lowest, here)
+    cautions = find_cautions([there.least_stiffness for there in everywhere])
+    return Modes(robot, states, load, found, lowest, here, cautions)
 
 
 def find_locked_modes(here: Flexible) -> tuple[Mode, ...]:
-    """Modes with the rotors locked."""
-    roots, shapes = _solve_locked(here)
-    return _modes(here, roots, here.freedom @ shapes)
+    """Modes with the rotors locked; of a hydraulic robot with the valves closed."""
+    return _modes(here, *_solve_locked(here))
 
 
 def _solve_locked(here: Flexible) -> tuple[Complex, Complex]:
-    """Roots with the rotors locked, and shapes along the free motions."""
-    Z = here.freedom
+    """Roots with the rotors locked, and their shapes."""
+    Z = np.hstack([here.freedom, here.leaking])
     M = Z.T @ here.M @ Z
     D = Z.T @ here.D @ Z
     K = Z.T @ here.K @ Z
-    return _quadratic(M, D, K)
+    roots, shapes = _quadratic(M, D, K)
+    return roots, Z @ shapes
 
 
 def find_free_modes(here: Flexible) -> tuple[Mode, ...]:
@@ -99,17 +107,19 @@ def find_free_modes(here: Flexible) -> tuple[Mode, ...]:
 
 def find_servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
     """Modes with the rotors held by a servo."""
-    c = controller(servo, len(here.places.motor_rows))
-    if isinstance(servo, Proportional) or not len(here.places.motor_rows):
+    c = controller(servo, len(here.motor_rows))
+    if isinstance(servo, Proportional) or not len(here.motor_rows):
         raise ArmtwinError("modes: rotors are held by a servo of motors only")
     held = _HeldBy(here, c, servo)
     # rotors on the springs and dampers that the servo is at low frequency
-    R = here.places.motor_rows
+    R = here.motor_rows
     stiff, damped = c.gains[:, KP], c.gains[:, KV] + c.gains[:, KD]
     K = here.K + (R.T * stiff) @ R
     D = here.D + (R.T * damped) @ R
     starts, _ = _quadratic(here.M, D, K)
     locked, _ = _solve_locked(here)
+    seen = 2 * np.pi / c.tick  # what swings faster, as a stiff beam does, the servo never sees
+    locked, starts = (found[np.abs(found) < seen] for found in (locked, starts))
     roots: list[complex] = []
     shapes: list[Complex] = []
     for start in (*locked, *starts, *_grid(locked)):
@@ -137,13 +147,13 @@ class _HeldBy:
 
     def __init__(self, here: Flexible, c: Controller, servo: Servo) -> None:
         self.here, self.c = here, c
-        drives = len(here.places.motor_rows)
+        drives = len(here.motor_rows)
         assert not isinstance(servo, Proportional)
         sensor = np.array(for_each(servo.delay.sensor, drives), dtype=np.float64)
         output = np.array(for_each(servo.delay.output, drives), dtype=np.float64)
         self.delay = sensor + output + 0.5 * c.tick
         self.hold = 0.5 * (c.position_ticks - 1) * c.tick
-        seen = here.places.motor_rows.copy()
+        seen = here.motor_rows
         for k, side in enumerate(reading(servo, drives).sides):
             if side == "link":
                 seen[k] = 0.0
@@ -158,7 +168,7 @@ class _HeldBy:
         of_position = gains[:, KP] + gains[:, KI] / s + gains[:, KD] * s
         position = late * G[:, IN] * of_position * np.exp(-s * self.hold)
         speed = late * G[:, FEEDBACK] * gains[:, KV] * s
-        R = self.here.places.motor_rows
+        R = self.here.motor_rows
         by_position = R.T @ (position[:, None] * self.seen)
         by_speed = R.T @ (speed[:, None] * R)
         return np.asarray(by_position + by_speed)
@@ -203,23 +213,34 @@ class _HeldBy:
         return None
 
 
-def _quadratic(M: Floats, D: Floats, K: Any) -> tuple[Complex, Complex]:
-    """Roots and shapes of (s² M + s D + K) x = 0 in the upper half plane, the slowest first."""
+def _quadratic(M: Floats, D: Floats, K: Complex | Floats) -> tuple[Complex, Complex]:
+    """Roots and shapes of (s² M + s D + K) x = 0 in the upper half plane, the slowest first.
+
+    About a shift σ, with K_σ = K + σ D + σ² M and D_σ = D + 2 σ M, s = σ + 1/μ:
+
+        μ (x, w) = (-K_σ⁻¹ (D_σ x + M w), x)
+
+    Beams as good as rigid and motions without mass are at μ = 0 and cost no digits of the others.
+    """
     n = len(M)
+    inverse = np.linalg.inv(K + SHIFT * D + SHIFT**2 * M)
     rates = np.zeros((2 * n, 2 * n), dtype=np.result_type(K))
-    rates[:n, n:] = np.eye(n)
-    rates[n:, :n] = -np.linalg.solve(M, K)
-    rates[n:, n:] = -np.linalg.solve(M, D)
-    roots, vectors = np.linalg.eig(rates)
+    rates[:n, :n] = -inverse @ (D + 2 * SHIFT * M)
+    rates[:n, n:] = -inverse @ M
+    rates[n:, :n] = np.eye(n)
+    values, vectors = np.linalg.eig(rates)
+    finite = np.abs(values) > MASSLESS * np.abs(values).max()
+    roots = SHIFT + 1 / values[finite]
+    shapes = vectors[n:, finite]
     oscillates = roots.imag > 0
     order = np.argsort(np.abs(roots[oscillates]))
-    return roots[oscillates][order], vectors[:n, oscillates][:, order]
+    return roots[oscillates][order], shapes[:, oscillates][:, order]
 
 
 def _modes(here: Flexible, roots: Complex, shapes: Complex) -> tuple[Mode, ...]:
     """Modes of oscillating roots, the slowest first."""
     found = []
-    tool, twists = here.tool, here.twists
+    tool = here.tool
     for s, shape in zip(roots, shapes.T, strict=True):
         frequency, damping = abs(s) / (2 * np.pi), -s.real / abs(s)
         if frequency < SLOWEST or damping > OVERDAMPED:
@@ -227,8 +248,8 @@ def _modes(here: Flexible, roots: Complex, shapes: Complex) -> tuple[Mode, ...]:
         moved = tool @ shape
         largest = moved[:3][np.abs(moved[:3]).argmax()]
         shape = shape / largest if abs(largest) > 1e-12 else shape
-        energy = here.stiffness * np.abs(twists @ shape) ** 2
+        energy = here.energies(shape)
         shares = energy / energy.sum() if energy.sum() > 0 else energy
         found.append(Mode(float(frequency), float(damping), shape, tool @ shape, shares))
     found.sort(key=lambda mode: mode.frequency)
-    return tuple(found)
+    return tuple(found[:MOST])

@@ -13,6 +13,7 @@ from armtwin.app.options import (
     Carried,
     Output,
     RobotFile,
+    drop_unset,
     flag,
     option,
     quantity,
@@ -25,7 +26,7 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
 from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats, NamedTexts, Record
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.dynamics.sag import Outside
@@ -88,7 +89,7 @@ def analyse(
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
     options |= {"accelerations": accelerations, **vars(carried), "push": push}
     options |= {"links": "elastic" if links else None}
-    given = {key: value for key, value in options.items() if value is not None}
+    given = drop_unset(options)
     words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     run = folder_run(source, output, [Path(robot), *_inputs(along)])
@@ -179,7 +180,7 @@ def _assignment(part: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
+def _by_drives(robot: at.Robot, named: NamedTexts) -> Floats:
     """The home of a robot with the positions of named drives replaced."""
     wrist = robot.description.wrist
     home = np.zeros(robot.n) if wrist is None else np.array(wrist.home)
@@ -195,10 +196,9 @@ def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
 
 
 def _joint_units(robot: at.Robot, turning: str, sliding: str) -> list[Unit]:
-    joints = robot.assembly.tree.joints
     units = []
-    for i in robot.assembly.free:
-        units.append(Unit(sliding if joints[i].type == "prismatic" else turning))
+    for joint in robot.assembly.free_joints:
+        units.append(Unit(sliding if joint.type == "prismatic" else turning))
     return units
 
 

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,23 +14,7 @@ import typer
 
 import armtwin as at
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import (
-    analyse_command,
-    complete_command,
-    correct_command,
-    excite_command,
-    experiment_commands,
-    frequency_command,
-    friction_commands,
-    identify_command,
-    job_commands,
-    payload_command,
-    sensitivity_command,
-    servo_command,
-    sweep_command,
-)
-from armtwin.app.actuator_commands import actuator
-from armtwin.app.export_commands import export, free
+from armtwin.app.export_commands import free
 from armtwin.app.options import (
     FileOutput,
     Gravity,
@@ -59,36 +44,40 @@ app = typer.Typer(
     context_settings={"max_content_width": 110},
     help="The dynamic twin of an industrial robot arm.",
 )
-for group, of_group in (
-    (export, "export"),
-    (actuator, "actuator"),
-    (friction_commands.friction, "friction"),
-):
-    app.add_typer(group, name=of_group)
-for command in (
-    job_commands.demo,
-    job_commands.predict,
-    job_commands.compare,
-    job_commands.jobs,
-    identify_command.identify,
-    complete_command.complete,
-    servo_command.servo,
-    analyse_command.analyse,
-    correct_command.correct,
-    excite_command.excite,
-    payload_command.payload,
-    experiment_commands.simulate,
-    experiment_commands.experiments,
-    experiment_commands.clamp,
-    experiment_commands.transmission,
-    frequency_command.frequency,
-    sensitivity_command.sensitivity,
-    sweep_command.sweep,
-    friction_commands.warmup,
-):
-    command_of(app)(command)
+# The commands, and groups of them, as MODULE.NAME of this package, in the order of the help.
+COMMANDS = (
+    "export_commands.export",
+    "actuator_commands.actuator",
+    "friction_commands.friction",
+    "job_commands.demo",
+    "job_commands.predict",
+    "job_commands.compare",
+    "job_commands.jobs",
+    "identify_command.identify",
+    "complete_command.complete",
+    "servo_command.servo",
+    "analyse_command.analyse",
+    "correct_command.correct",
+    "excite_command.excite",
+    "payload_command.payload",
+    "experiment_commands.simulate",
+    "experiment_commands.experiments",
+    "experiment_commands.clamp",
+    "experiment_commands.transmission",
+    "frequency_command.frequency",
+    "sensitivity_command.sensitivity",
+    "sweep_command.sweep",
+    "friction_commands.warmup",
+)
+for place in COMMANDS:
+    module, _, name = place.partition(".")
+    command = getattr(import_module(f"armtwin.app.{module}"), name)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        command_of(app)(command)
 
-BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
+BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130  # exit codes; 130 is that of a shell after Ctrl-C
 WrongUse: Any = typer.BadParameter.__base__  # every error of arguments and options
 
 

@@ -13,7 +13,7 @@ from armtwin.app.options import Changes, JobFile, Output, option, quantity
 from armtwin.app.places import files_of_job, of_job
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
@@ -49,7 +49,7 @@ def correct(
         )
     motion = found.best.motion
     log = at.Log.of(motion.time, (), q=motion.q, v=motion.v, a=motion.a)
-    contents: dict[str, Content] = {
+    contents: Contents = {
         SETPOINTS: partial(put_csv, log.recording),
         POINTS: points_text(found),
     }

@@ -13,6 +13,7 @@ from armtwin.app.options import (
     Output,
     Period,
     RobotFile,
+    drop_unset,
     option,
     quantity,
     read_quantities,
@@ -21,7 +22,7 @@ from armtwin.app.places import Source
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
@@ -105,7 +106,7 @@ def excite(
         torque=torque,
     )
     around = None if cell is None else read_cell(cell)
-    mounted = {name: value for name, value in vars(carried).items() if value is not None}
+    mounted = drop_unset(vars(carried))
     options = _options(plan) | mounted
     inputs = [Path(robot)]
     if cell is not None:
@@ -117,7 +118,7 @@ def excite(
         result = at.excite(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
-    written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
+    written: Contents = {TRAJECTORY: partial(put_csv, log.recording)}
     run.finish(replace(result, twin=_twin(found, motion)), written)
 
 
@@ -143,9 +144,8 @@ def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
 
 def _plan(**choices: Any) -> ExcitationPlan:
     """The plan of the options that are given; what it refuses is said of the option."""
-    given = {name: choice for name, choice in choices.items() if choice is not None}
     try:
-        return at.ExcitationPlan(**given)
+        return at.ExcitationPlan(**drop_unset(choices))
     except ArmtwinError as error:
         raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
 

@@ -18,6 +18,7 @@ from armtwin.app.options import (
     ShippedName,
     Validate,
     argument,
+    drop_unset,
     flag,
     quantity,
 )
@@ -80,7 +81,7 @@ def clamp(
     from armtwin.jobs.recreation import recreate
 
     given = {"gear_ratio": gear_ratio, "joint": joint}
-    options = {name: value for name, value in given.items() if value is not None}
+    options = drop_unset(given)
     name = log.name.partition(".")[0]
     source = Source("clamp", name, str(log), options, words_of(options))
     run = folder_run(source, output, files_of_log(log, columns))

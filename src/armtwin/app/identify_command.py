@@ -21,6 +21,7 @@ from armtwin.app.options import (
     RobotFile,
     Torque,
     Validate,
+    drop_unset,
     flag,
     option,
 )
@@ -126,13 +127,8 @@ def _read_choices(file: Path | None, beside: Record, options: Record) -> RecipeF
     from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe
 
     found = RecipeFile(at.Recipe()) if file is None else read_recipe(file)
-    recipe = replace(found.recipe, **_drop_unset(options))
-    return replace(found, recipe=recipe, **_drop_unset(beside))
-
-
-def _drop_unset(options: Record) -> Record:
-    """The options that were given."""
-    return {key: value for key, value in options.items() if value is not None}
+    recipe = replace(found.recipe, **drop_unset(options))
+    return replace(found, recipe=recipe, **drop_unset(beside))
 
 
 def _prior(robot: str, chosen: RecipeFile, gravity: str | None, mounting: str | None) -> at.Robot:

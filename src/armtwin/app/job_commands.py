@@ -30,7 +30,7 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
 from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats, NamedArrays
@@ -188,7 +188,7 @@ def _compare_reference(
     model = None if servo is None else at.Model(servo=servo)
     with progress_bar("simulation") as progress:
         comparison = at.compare(robot, log, model=model, method=method, progress=progress)
-    contents: dict[str, Content] = {
+    contents: Contents = {
         LOG: partial(put_csv, comparison.run.log.recording),
         COMPARED: _comparison_csv(comparison.time, comparison.channels),
     }
@@ -261,7 +261,7 @@ def _loads(job: Job) -> BearingLoads:
 
 def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
     """Write and show an answer with its log, its comparison and its advised job."""
-    contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log.recording)}
+    contents: Contents = {LOG: partial(put_csv, answer.prediction.log.recording)}
     if answer.comparison is not None:
         comparison = answer.comparison
         contents[COMPARED] = _comparison_csv(comparison.time, comparison.channels)

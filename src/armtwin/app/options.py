@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -234,6 +234,11 @@ class Changes:
     speed: OtherSpeed = None
 
 
+def drop_unset(options: Mapping[str, Any]) -> Record:
+    """The options that were given."""
+    return {key: value for key, value in options.items() if value is not None}
+
+
 Command = Callable[..., None]
 
 
@@ -274,5 +279,5 @@ def _ungroup_options(command: Command) -> Command:
     return run
 
 
-def _option(name: str, default: Any, annotation: Any) -> Parameter:
+def _option(name: str, default: object, annotation: object) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

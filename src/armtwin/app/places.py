@@ -23,32 +23,21 @@ ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
 ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
 EXPERIMENT_KEYS = {"setup", "setpoint"}  # that only an experiment's file has
 SWEEP_KEYS = {"axis", "jobs"}  # that only a sweep's file has
-# what the folder's name of each command ends in
+# what the folder's name of a command ends in, where that is not the command's last word
 SUFFIXES = {
     "predict": "",
     "compare": "_compared",
     "identify": "_identified",
     "complete": "_completed",
-    "servo": "_servo",
     "analyse": "_analysed",
     "correct": "_corrected",
     "simulate": "_simulated",
     "excite": "_excitation",
-    "payload": "_payload",
     "clamp": "_clamped",
-    "transmission": "_transmission",
-    "frequency": "_frequency",
-    "actuator resonances": "_resonances",
-    "actuator noise": "_noise",
-    "actuator valve": "_valve",
-    "actuator flow": "_flow",
-    "sensitivity": "_sensitivity",
     "sweep": "_swept",
     "friction curves": "_friction",
     "friction shapes": "_friction_shapes",
     "friction load": "_friction_load",
-    "friction presliding": "_presliding",
-    "warmup": "_warmup",
 }
 
 
@@ -101,7 +90,7 @@ def _name_if_shipped(file: str) -> str:
     return Path(file).stem if Path(file) in known else ""
 
 
-def _from_folder(value: Any, folder: Path) -> Any:
+def _from_folder(value: object, folder: Path) -> Any:
     """The value of an option; a file as seen from a folder, or by its shipped name."""
     if not isinstance(value, str) or not Path(value).is_file():
         return value
@@ -121,23 +110,19 @@ def words_of(options: Record) -> Names:
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
     """The source of a job's run, with what differs from the job's file."""
     had, has = asked.description, chosen.description
+    servo = has.model.servo
     options: Record = {}
     words = []
-    if has.speed != had.speed:
-        options["speed_m_s"] = has.speed
-        words.append(f"{1e3 * has.speed:.10g}mm_s")
-    if has.robot != had.robot:
-        options["robot"] = has.robot
-        words.append(Path(has.robot).stem)
-    if has.tool != had.tool:
-        options["tool"] = has.tool
-        words.append(has.tool or "no_tool")
-    if has.model.servo != had.model.servo:
-        options["servo"] = has.model.servo
-        words.append(has.model.servo)
-    if method != "nonlinear":
-        options["method"] = method
-        words.append(method)
+    for key, before, now, word in (
+        ("speed_m_s", had.speed, has.speed, f"{1e3 * has.speed:.10g}mm_s"),
+        ("robot", had.robot, has.robot, Path(has.robot).stem),
+        ("tool", had.tool, has.tool, has.tool or "no_tool"),
+        ("servo", had.model.servo, servo, servo),
+        ("method", "nonlinear", method, method),
+    ):
+        if now != before:
+            options[key] = now
+            words.append(word)
     return Source(command, asked.name, asked.origin, options, tuple(words))
 
 
@@ -187,25 +172,27 @@ def is_job(name: str) -> bool:
 
 def is_experiment(name: str) -> bool:
     """Whether a name on the command line is an experiment's, shipped or a file."""
-    if name in experiment.list_shipped():
-        return True
-    if not name.endswith(".toml") or not Path(name).is_file():
-        return False
-    return bool(set(read_tables(Path(name))) & EXPERIMENT_KEYS)
+    return name in experiment.list_shipped() or _has_keys(name, EXPERIMENT_KEYS)
 
 
 def is_sweep(name: str) -> bool:
     """Whether a name is a sweep file."""
+    return _has_keys(name, SWEEP_KEYS)
+
+
+def _has_keys(name: str, keys: set[str]) -> bool:
+    """Whether a name is that of a TOML file with one of some keys."""
     if not name.endswith(".toml") or not Path(name).is_file():
         return False
-    return bool(set(read_tables(Path(name))) & SWEEP_KEYS)
+    return bool(set(read_tables(Path(name))) & keys)
 
 
 def result_folder(
     source: Source, output: Output, inputs: Collection[Path], names: Collection[str]
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    folder = source.folder(SUFFIXES[source.command]) if output.out is None else output.out
+    suffix = SUFFIXES.get(source.command, f"_{source.command.split()[-1]}")
+    folder = source.folder(suffix) if output.out is None else output.out
     place = ResultFolder(folder, source.run_in(folder), names, inputs, output.force)
     place.check()
     return place
@@ -213,11 +200,9 @@ def result_folder(
 
 def files_of_job(job: Job) -> list[Path]:
     """The files that a job is read from: its own, and those it names."""
-    description, beside = job.description, Path(job.origin).parent
-    named = [description.robot]
-    named += [segment.points for segment in description.segment if segment.points is not None]
-    named += [force.file for force in description.force if force.file is not None]
-    return [Path(job.origin), Path(description.robot), *(beside / name for name in named)]
+    beside = Path(job.origin).parent
+    named = job_files.list_named(job.description)
+    return [Path(job.origin), Path(named[0]), *(beside / name for name in named)]
 
 
 def files_of_log(log: Path, columns: Path | None) -> list[Path]:

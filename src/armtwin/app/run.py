@@ -16,7 +16,7 @@ from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.showing import Place, Shown, print_json, report_of, say, show
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import check_file, try_folder, write_files
-from armtwin.files.disk import Content
+from armtwin.files.disk import Content, Contents
 from armtwin.maths.batch import Record
 from armtwin.report.folder import RESULT, refuse_inputs
 from armtwin.report.page import to_html
@@ -72,12 +72,12 @@ class ResultBeside:
                 )
         refuse_inputs(paths, self.inputs)
 
-    def write(self, result: Record, contents: dict[str, Content]) -> Record:
+    def write(self, result: Record, contents: Contents) -> Record:
         """Write the result and its contents; returns what the result file holds."""
         files = [self.path(name).name for name in (RESULT, *contents)]
         complete = {**result, "files": sorted(files)}
         text = json.dumps(complete, allow_nan=False, indent=1)
-        named: dict[str, Content] = {self.path(RESULT).name: text}
+        named: Contents = {self.path(RESULT).name: text}
         for name, content in contents.items():
             named[self.path(name).name] = content
         self._refuse_existing()  # files may have come while the work was done
@@ -88,7 +88,7 @@ class ResultBeside:
 REPORT, LOG = "report.html", "log.csv"
 ROBOT = "robot.toml"
 COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
-FAILED = 1
+FAILED = 1  # exit code of a result that did not come out well
 
 
 @dataclass(frozen=True)

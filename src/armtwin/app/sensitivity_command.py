@@ -14,7 +14,7 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Record
 
-CHANGE = 0.1
+CHANGE = 0.1  # relative change of a number, where --by gives no other
 
 
 def sensitivity(

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from armtwin.app.streams import spell
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.maths.batch import Record
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
@@ -27,7 +27,7 @@ class Place(Protocol):
     def path(self, name: str) -> Path:
         """Where a part of the result is written."""
 
-    def write(self, result: Record, contents: dict[str, Content]) -> Record:
+    def write(self, result: Record, contents: Contents) -> Record:
         """Write result and contents; returns what the result file holds."""
 
 

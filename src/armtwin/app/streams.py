@@ -9,7 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import Any
+from typing import Any, TextIO
 
 from armtwin.errors import ArmtwinError, printable
 
@@ -84,7 +84,7 @@ def readable_streams() -> None:
 class _Patient:
     """A stream that goes on when its reader has left, `head -1` say; other failures are raised."""
 
-    def __init__(self, stream: Any, speaks: bool) -> None:
+    def __init__(self, stream: TextIO, speaks: bool) -> None:
         self._stream = stream
         self._speaks = speaks
         self._failure = ""

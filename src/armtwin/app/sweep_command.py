@@ -15,9 +15,10 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.run import REPORT, CommandRun
 from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.maths.units import whole_number
 from armtwin.prediction.answer import Answer
+from armtwin.prediction.band.band import assess_run
 from armtwin.report.folder import RESULT, ResultFolder
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _run(
 
 def _deliver(found: SweepResult, run: CommandRun, *, csv: bool, parquet: bool) -> None:
     """Write and show the report, and the table in other formats."""
-    contents: dict[str, Content] = {}
+    contents: Contents = {}
     if csv:
         contents[CSV] = found.csv()
     if parquet:
@@ -161,9 +162,7 @@ def _report_run(found: SweepResult, number: int, place: ResultFolder, force: boo
     single.check()
     with progress_bar("report"):
         prediction = found.prediction(number)
-        band = None
-        if found.sweep.description.band and prediction.verdict.stopped is None:
-            band = at.assess(prediction)
+        band = assess_run(prediction) if found.sweep.description.band else None
         answer = Answer(prediction, at.explain(prediction), band=band)
         report = answer.sections()
     job = found.job(number).seen_from(folder)

@@ -18,6 +18,7 @@ Ref: [Waiboer 2007, section 2.3], [Aarts-Jonker-Waiboer 2006, section 5]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -50,6 +51,17 @@ from armtwin.robot.schema.servo_rule import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
 COLUMNS = 12
+NAMED = {  # gains that servos have by name
+    "kp": KP,
+    "ki": KI,
+    "kd": KD,
+    "kvf": KVF,
+    "kafv": KAFV,
+    "ktfv": KTFV,
+    "kv": KV,
+    "kafc": KAFC,
+    "ktfc": KTFC,
+}
 IN, FEEDBACK, OUT, FORWARD = range(4)
 INTEGRAL, COMMAND, BEFORE, FF, SATURATED, HELD = range(6)
 POSITION, SPEED, ACCELERATION, TORQUE, SHIFT = range(5)
@@ -111,20 +123,10 @@ def equation(servo: Any, drives: int) -> Equation:
 
 @equation.register
 def _of_cascade(servo: Cascade, drives: int) -> Equation:
-    gains = {
-        KP: servo.kp,
-        KI: servo.ki,
-        KV: servo.kv,
-        KD: servo.kd,
-        KVF: servo.kvf,
-        KAFV: servo.kafv,
-        KAFC: servo.kafc,
-        KTFV: servo.ktfv,
-        KTFC: servo.ktfc,
-    }
+    given = {name: getattr(servo, name) for name in NAMED}
     if servo.rule is not None:
-        ruled = servo.rule.gains(drives)
-        gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KVF: ruled.kvf, KAFC: ruled.kafc}
+        given |= servo.rule.gains(drives)._asdict()
+    gains = {NAMED[name]: values for name, values in given.items()}
     filters = (
         servo.input_filter,
         servo.feedback_filter,
@@ -201,14 +203,7 @@ def _shaping(shaping: Shaping | None, drives: int) -> Floats:
     packed[:, SIGN_SPEED] = 1.0
     if shaping is None:
         return packed
-    columns = (
-        shaping.speed,
-        shaping.acceleration,
-        shaping.sign,
-        shaping.sign_speed,
-        shaping.torque,
-    )
-    for column, values in enumerate(columns):
+    for column, values in enumerate(vars(shaping).values()):
         packed[:, column] = for_each(values, drives)
     return packed
 
@@ -316,7 +311,7 @@ def with_matched_speed(c: Controller, drive: int) -> Controller:
 
 @inlined
 def interpolate(
-    ref: Any, k: int, m: int, share: float, period: float
+    ref: Floats, k: int, m: int, share: float, period: float
 ) -> tuple[float, float, float, float, float]:
     """Cubic through positions and speeds of set-points k and k + 1 of drive m, at a share between.
 
@@ -346,7 +341,7 @@ def interpolate(
 
 @inlined
 def reference(
-    ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
+    ref: Floats, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
 ) -> tuple[float, float, float, float, float]:
     """Set-points of drive m, ticks after set-point k; what is fed forward may be late."""
     position, speed, acceleration, torque, shifting = interpolate(ref, k, m, within / ticks, period)
@@ -364,7 +359,9 @@ def reference(
 
 
 @inlined
-def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: float) -> float:
+def position_loop(
+    g: Floats, state: Floats, m: int, reading: float, wanted: Sequence[float], dt: float
+) -> float:
     """Position loop of drive m: writes its command and feed-forward, returns the following error.
 
     wanted is (position, speed, acceleration, torque, speed of the shift) as the sensor would read
@@ -394,10 +391,10 @@ def sign(x: float) -> float:
 
 @inlined
 def velocity_loop(
-    g: Any,
-    c: Any,
-    state: Any,
-    memory: Any,
+    g: Floats,
+    c: Floats,
+    state: Floats,
+    memory: Floats,
     m: int,
     v: float,
     per_current: float,

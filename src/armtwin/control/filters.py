@@ -17,7 +17,7 @@ from armtwin.maths.compiled import compiled, inlined
 from armtwin.robot.schema.servo import Filter
 from armtwin.robot.schema.servo_rule import for_each
 
-PASS = (1.0, 0.0, 0.0, 0.0, 0.0)
+PASS = (1.0, 0.0, 0.0, 0.0, 0.0)  # coefficients of a filter that lets everything through
 DEFAULT_DAMPING = float(np.sqrt(0.5))
 
 
@@ -96,13 +96,13 @@ def steady_gain(c: Floats, m: int, which: int) -> float:
 
 
 @inlined
-def five(c: Any, m: int, which: int) -> tuple[float, float, float, float, float]:
+def five(c: Floats, m: int, which: int) -> tuple[float, float, float, float, float]:
     """b0, b1, b2, a1, a2 of a filter of motor m."""
     return (c[m, which, 0], c[m, which, 1], c[m, which, 2], c[m, which, 3], c[m, which, 4])
 
 
 @inlined
-def apply_filter(c: Any, s: Any, m: int, which: int, x: float) -> float:
+def apply_filter(c: Floats, s: Floats, m: int, which: int, x: float) -> float:
     """Output of a filter of motor m for input x; c (motors, filters, 5), s (motors, filters, 2).
 
     Written without branches: an array that is last used inside one is counted in and out in every
@@ -116,7 +116,7 @@ def apply_filter(c: Any, s: Any, m: int, which: int, x: float) -> float:
 
 
 @compiled
-def settle(c: Any, s: Any, m: int, which: int, x: float) -> float:
+def settle(c: Floats, s: Floats, m: int, which: int, x: float) -> float:
     """State of a filter that has had input x for ever; returns its output."""
     b0, b1, b2, a1, a2 = five(c, m, which)
     y = (b0 + b1 + b2) / (1.0 + a1 + a2) * x

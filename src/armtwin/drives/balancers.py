@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.drives.linkage import Triangle
-from armtwin.maths.batch import NamesAndUnits
+from armtwin.maths.batch import NamesAndUnits, Numbers
 from armtwin.maths.quantities import (
     Force,
     Length,
@@ -49,12 +49,12 @@ class SpringForce:
 
     coefficients: ClassVar[NamesAndUnits] = (("preload", "N"), ("stiffness", "N/m"))
 
-    def columns(self, linkage: Triangle, x: Any) -> Any:
+    def columns(self, linkage: Triangle, x: Numbers) -> Any:
         """Torque per unit of preload and of stiffness, (..., 2)."""
         lever = linkage.rate(x)
         return np.stack([lever, lever * (linkage.length(x) - self.length)], axis=-1)
 
-    def energy(self, linkage: Triangle, x: Any) -> Any:
+    def energy(self, linkage: Triangle, x: Numbers) -> Any:
         """Energy stored in the spring [J], zero at its reference length."""
         e = linkage.length(x) - self.length
         return self.preload * e + 0.5 * self.stiffness * e**2
@@ -112,17 +112,17 @@ class GasForce:
             f"got {self.volume:g}"
         )
 
-    def pressure(self, linkage: Triangle, x: Any) -> Any:
+    def pressure(self, linkage: Triangle, x: Numbers) -> Any:
         """Gas pressure [Pa] at angle x."""
         shortest = np.sqrt(linkage.squares - linkage.product)
         displaced = self.area * (linkage.length(x) - shortest)
         return self.pressure_volume / (self.volume - displaced)
 
-    def columns(self, linkage: Triangle, x: Any) -> Any:
+    def columns(self, linkage: Triangle, x: Numbers) -> Any:
         """Torque per unit of scale, (..., 1)."""
         return (linkage.rate(x) * self.area * self.pressure(linkage, x))[..., None]
 
-    def energy(self, linkage: Triangle, x: Any) -> Any:
+    def energy(self, linkage: Triangle, x: Numbers) -> Any:
         """Work stored in the gas [J], zero with the rod fully in: scale p V ln(V / V_gas)."""
         compression = self.pressure(linkage, x) * self.volume / self.pressure_volume
         return self.scale * self.pressure_volume * np.log(compression)
@@ -150,18 +150,18 @@ class Strut:
         """Values of the coefficients, in their order."""
         return tuple(getattr(self.force, name) for name, _ in self.force.coefficients)
 
-    def columns(self, q: Any) -> Any:
+    def columns(self, q: Numbers) -> Any:
         """Torque on the joint per unit of each coefficient, (..., k), at joint angles (..., n)."""
         return self.force.columns(self.linkage, q[..., self.joint])
 
-    def torque(self, q: Any) -> Any:
+    def torque(self, q: Numbers) -> Any:
         """Torque the joint's motor needs because of the balancer, (...) [N m]."""
         return self.torque_at(q[..., self.joint])
 
-    def torque_at(self, x: Any) -> Any:
+    def torque_at(self, x: Numbers) -> Any:
         """Torque as above at angles x of the joint, (...) [N m]."""
         return (self.force.columns(self.linkage, x) * np.array(self.values)).sum(axis=-1)
 
-    def energy(self, q: Any) -> Any:
+    def energy(self, q: Numbers) -> Any:
         """Stored energy, (...) [J]."""
         return self.force.energy(self.linkage, q[..., self.joint])

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, Numbers, Pair
 from armtwin.maths.choice import smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 from armtwin.maths.quantities import Angle, Area
 from armtwin.maths.traced_fields import Index, Table
 
-TURN_INTERVALS = 2048
+TURN_INTERVALS = 2048  # cubics over one turn
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,15 @@ class Triangle:
             )
         return ""
 
-    def length(self, x: Any) -> Any:
+    def length(self, x: Numbers) -> Any:
         """Length of the strut [m] at angle x [rad], which may be complex for a complex step."""
         return np.sqrt(self.squares - self.product * np.cos(x + self.angle))
 
-    def rate(self, x: Any) -> Any:
+    def rate(self, x: Numbers) -> Any:
         """Change of length with the angle, dL/dx [m/rad]: the lever of a force along the strut."""
         return self.product * np.sin(x + self.angle) / (2 * self.length(x))
 
-    def curvature(self, x: Any) -> Any:
+    def curvature(self, x: Numbers) -> Any:
         """Change of the lever with the angle [m/rad²].
 
         d²L/dx² = (product cos(x + angle) / 2 - (dL/dx)²) / L
@@ -61,7 +63,7 @@ class Triangle:
         along = self.product * np.cos(x + self.angle) / 2
         return (along - self.rate(x) ** 2) / self.length(x)
 
-    def angle_of(self, length: Any, *, falling: bool = False) -> Floats:
+    def angle_of(self, length: ArrayLike, *, falling: bool = False) -> Floats:
         """Angle x [rad] at which the strut has a length [m]; lengths out of reach are refused.
 
         x = ±arccos((squares - L²) / product) - angle
@@ -96,7 +98,7 @@ class Levers(NamedTuple):
     table: Table
 
 
-def turn_table(function: Any) -> Floats:
+def turn_table(function: Callable[[Numbers], Numbers]) -> Floats:
     """Cubics through a function of an angle with its slopes, over -π .. π, (TURN_INTERVALS, 4).
 
     Args:
@@ -109,7 +111,7 @@ def turn_table(function: Any) -> Floats:
 
 
 @inlined
-def in_turn(table: Any, e: int, angle: float) -> Pair:
+def in_turn(table: Floats, e: int, angle: float) -> Pair:
     """Value and slope of table e, (e, TURN_INTERVALS, 4), at an angle; it repeats every turn."""
     turns = angle / (2 * np.pi) + 0.5
     x = (turns - np.floor(turns)) * TURN_INTERVALS

@@ -14,7 +14,7 @@ from armtwin.maths.choice import choose, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.traced_fields import Index, Pattern, Ring
 
-POSITION, SPEED = 0, 1
+POSITION, SPEED = 0, 1  # rows of late readings
 
 
 class Sensors(NamedTuple):

@@ -1,1 +1,40 @@
 """Finite elements: nodes, elements that measure deformations, and the mechanisms made of them."""
+
+from armtwin.elements.equations import (
+    Reactions as Reactions,
+    Transfer as Transfer,
+    forward_dynamics as forward_dynamics,
+    inverse_dynamics as inverse_dynamics,
+    linearise as linearise,
+    mass_matrix as mass_matrix,
+    place as place,
+    regressor as regressor,
+    transfer_functions as transfer_functions,
+)
+from armtwin.elements.integration import StructureMotion as StructureMotion, integrate as integrate
+from armtwin.elements.linearisation import Linear as Linear
+from armtwin.elements.parts import (
+    Beam as Beam,
+    CrossSection as CrossSection,
+    ElementSpring as ElementSpring,
+    Gas as Gas,
+    Hinge as Hinge,
+    Moment as Moment,
+    Parts as Parts,
+    Point as Point,
+    PointForce as PointForce,
+    RigidBody as RigidBody,
+    Triad as Triad,
+    Truss as Truss,
+)
+from armtwin.elements.placed import Placed as Placed
+from armtwin.elements.rank import release_redundant as release_redundant
+from armtwin.elements.statics import (
+    Equilibrium as Equilibrium,
+    StructureModes as StructureModes,
+    buckling_load as buckling_load,
+    compliance as compliance,
+    equilibrium as equilibrium,
+    modes as modes,
+)
+from armtwin.elements.structure import Structure as Structure

@@ -33,15 +33,17 @@ from armtwin.elements.jets import (
     share,
 )
 from armtwin.elements.rotations import Four, four, put_four, put_three, rotate_by_triad, turn_slope
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, dot, scale_vector
 
 Ends = tuple[int, int, int, int]
 Six = tuple[Jet, Jet, Jet, Jet, Jet, Jet]
+Chord = tuple[Vector, Vector, float, int]
 
 
 @inlined
-def _put_torsion(D: Any, row: int, half: float, p: Four, q: Four, ny: Vector, nz: Vector) -> Any:
+def _put_torsion(D: Floats, row: int, half: float, p: Four, q: Four, ny: Vector, nz: Vector) -> Any:
     """Store the slopes of e2; return it."""
     yp = rotate_by_triad(p, ny)
     zp = rotate_by_triad(p, nz)
@@ -58,7 +60,7 @@ def _put_torsion(D: Any, row: int, half: float, p: Four, q: Four, ny: Vector, nz
 
 @inlined
 def _put_bending(
-    D: Any, row: int, sign: float, columns: tuple[int, int], turn: Four, n: Vector, chord: Any
+    D: Floats, row: int, sign: float, columns: tuple[int, int], turn: Four, n: Vector, chord: Chord
 ) -> Any:
     """Store the slopes of ±(R n)·c at one end; return it.
 
@@ -79,7 +81,15 @@ def _put_bending(
 
 @inlined
 def measure_beam(
-    x: Any, at: Ends, ny: Vector, nz: Vector, length: float, far: int, row: int, e: Any, D: Any
+    x: Floats,
+    at: Ends,
+    ny: Vector,
+    nz: Vector,
+    length: float,
+    far: int,
+    row: int,
+    e: Floats,
+    D: Floats,
 ) -> None:
     """Six deformations of a beam and their slopes in its 14 coordinates.
 
@@ -131,7 +141,7 @@ def _chord_jet(d: Vector, by_u: Vector, by_w: Vector, now: Jet, length: float, f
 
 @inlined
 def beam_jets(
-    x: Any, u: Any, w: Any, at: Ends, ny: Vector, nz: Vector, length: float, far: int
+    x: Floats, u: Floats, w: Floats, at: Ends, ny: Vector, nz: Vector, length: float, far: int
 ) -> Six:
     """The six deformations of a beam with their changes along u and w."""
     d = difference(x, at[0], at[2])

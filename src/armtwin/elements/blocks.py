@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Flags
+from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.compiled import inlined
 
 Integers = NDArray[np.int64]
@@ -40,14 +40,14 @@ class Blocks(NamedTuple):
         outside: Local column of the entry, and its coordinate, (entries, 2).
     """
 
-    row: Any
-    column: Any
-    start: Any
-    place: Any
-    inside_start: Any
-    inside: Any
-    outside_start: Any
-    outside: Any
+    row: Integers
+    column: Integers
+    start: Integers
+    place: Integers
+    inside_start: Integers
+    inside: Integers
+    outside_start: Integers
+    outside: Integers
 
 
 def order_blocks(pattern: Flags) -> list[list[tuple[int, int]]] | None:
@@ -150,7 +150,7 @@ def _sums(sizes: Integers) -> Integers:
 
 
 @inlined
-def _fill(blocks: Blocks, D: Any, b: int, LU: Any) -> float:
+def _fill(blocks: Blocks, D: Floats, b: int, LU: Floats) -> float:
     """Put block b of the slopes into its place; return its largest entry."""
     first = blocks.start[b]
     at = blocks.place[b]
@@ -170,7 +170,15 @@ def _fill(blocks: Blocks, D: Any, b: int, LU: Any) -> float:
 
 
 @inlined
-def _exchange(LU: Any, at: int, n: int, j: int) -> int:
+def _swap_values(x: Floats, one: int, other: int) -> None:
+    """Exchange two values."""
+    kept = x[one]
+    x[one] = x[other]
+    x[other] = kept
+
+
+@inlined
+def _exchange(LU: Floats, at: int, n: int, j: int) -> int:
     """Bring the largest entry of column j from its diagonal on to the diagonal; its row."""
     best = j
     largest = abs(LU[at + j * n + j])
@@ -180,17 +188,13 @@ def _exchange(LU: Any, at: int, n: int, j: int) -> int:
             best = i
             largest = size
     if best != j:
-        one = at + j * n
-        other = at + best * n
         for k in range(n):
-            kept = LU[one + k]
-            LU[one + k] = LU[other + k]
-            LU[other + k] = kept
+            _swap_values(LU, at + j * n + k, at + best * n + k)
     return best
 
 
 @inlined
-def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
+def factor(blocks: Blocks, D: Floats, LU: Floats, pivot: Integers) -> int:
     """Factors of every block at slopes D, (rows, 14).
 
     Returns:
@@ -217,15 +221,7 @@ def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
 
 
 @inlined
-def _swap_values(x: Any, one: int, other: int) -> None:
-    """Exchange two values."""
-    kept = x[one]
-    x[one] = x[other]
-    x[other] = kept
-
-
-@inlined
-def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None:
+def solve(blocks: Blocks, D: Floats, LU: Floats, pivot: Integers, rhs: Floats, x: Floats) -> None:
     """Calculated coordinates x from J x = rhs; x comes with its free coordinates.
 
     Args:
@@ -264,7 +260,9 @@ def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None
 
 
 @inlined
-def solve_transposed(blocks: Blocks, D: Any, LU: Any, pivot: Any, g: Any, s: Any) -> None:
+def solve_transposed(
+    blocks: Blocks, D: Floats, LU: Floats, pivot: Integers, g: Floats, s: Floats
+) -> None:
     """Stresses s of the prescribed rows from J' s = g; g is left as g - D' s.
 
     Args:

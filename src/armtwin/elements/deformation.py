@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.elements.beam import Ends, Six, beam_jets, measure_beam
+from armtwin.elements.blocks import Integers
 from armtwin.elements.hinge import Axes, curve_hinge, measure_hinge
 from armtwin.elements.jets import Jet, angle_of, chain, difference, length_jet, plus, share, times
 from armtwin.elements.rotations import four, put_four, put_three
-from armtwin.maths.batch import Values
+from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import dot
@@ -36,7 +37,7 @@ Ratio = tuple[Any, Any, Any]
 
 
 @inlined
-def _angle_over_sine(S: Any) -> Ratio:
+def _angle_over_sine(S: float) -> Ratio:
     """asin(s)/s over the square S = s² of a sine, its slope and its curvature."""
     f, slope, curvature = 0.0 * S, 0.0 * S, 0.0 * S
     for k in range(TERMS - 1, -1, -1):
@@ -57,7 +58,7 @@ def _angle_over_sine(S: Any) -> Ratio:
 
 
 @inlined
-def ratios(length: float, e2: Any, at_p: Any, at_q: Any) -> tuple[Ratio, Ratio, Ratio]:
+def ratios(length: float, e2: float, at_p: Pair, at_q: Pair) -> tuple[Ratio, Ratio, Ratio]:
     """Angle over sine of the twist and of both ends, from e2, (e3, e5) and (e4, e6)."""
     area = 1.0 / (length * length)
     e3, e5 = at_p
@@ -114,7 +115,7 @@ def _second_order(length: float, e: Six) -> Six:
 
 
 @inlined
-def better_slopes(length: float, row: int, e: Any, D: Any) -> None:
+def better_slopes(length: float, row: int, e: Floats, D: Floats) -> None:
     """Replace six deformations and their slopes (rows, 14) by those of the better strains."""
     e1, e2, e3 = 1.0 * e[row], 1.0 * e[row + 1], 1.0 * e[row + 2]
     e4, e5, e6 = 1.0 * e[row + 3], 1.0 * e[row + 4], 1.0 * e[row + 5]
@@ -141,7 +142,7 @@ def better_slopes(length: float, row: int, e: Any, D: Any) -> None:
 
 
 @inlined
-def measure_triad(x: Any, at: int, row: int, e: Any, D: Any) -> None:
+def measure_triad(x: Floats, at: int, row: int, e: Floats, D: Floats) -> None:
     """Deformation of a lambda element and its slope in its own 4 coordinates."""
     a, b, c, d = four(x, at)
     e[row] = a * a + b * b + c * c + d * d - 1.0
@@ -149,7 +150,7 @@ def measure_triad(x: Any, at: int, row: int, e: Any, D: Any) -> None:
 
 
 @inlined
-def curve_triad(u: Any, w: Any, at: int, row: int, curved: Any) -> None:
+def curve_triad(u: Floats, w: Floats, at: int, row: int, curved: Floats) -> None:
     """Second derivative of a lambda element along u and w."""
     a, b, c, d = four(u, at)
     s, t, y, z = four(w, at)
@@ -157,7 +158,7 @@ def curve_triad(u: Any, w: Any, at: int, row: int, curved: Any) -> None:
 
 
 @inlined
-def measure_truss(x: Any, p: int, q: int, length: float, row: int, e: Any, D: Any) -> None:
+def measure_truss(x: Floats, p: int, q: int, length: float, row: int, e: Floats, D: Floats) -> None:
     """Elongation of a truss and its slope in its 6 coordinates, (-u, u)."""
     d = difference(x, p, q)
     now = np.sqrt(dot(d, d))
@@ -167,7 +168,7 @@ def measure_truss(x: Any, p: int, q: int, length: float, row: int, e: Any, D: An
 
 
 @inlined
-def curve_truss(x: Any, u: Any, w: Any, p: int, q: int, row: int, curved: Any) -> None:
+def curve_truss(x: Floats, u: Floats, w: Floats, p: int, q: int, row: int, curved: Floats) -> None:
     """Second derivative of a truss's elongation along u and w."""
     change = length_jet(difference(x, p, q), difference(u, p, q), difference(w, p, q))
     curved[row] = change[3]
@@ -190,13 +191,13 @@ class Elements(NamedTuple):
         width: Number of local columns, (rows,).
     """
 
-    kind: Any
-    row: Any
-    nodes: Any
-    axes: Any
-    length: Any
-    columns: Any
-    width: Any
+    kind: Integers
+    row: Integers
+    nodes: Integers
+    axes: Floats
+    length: Floats
+    columns: Integers
+    width: Integers
 
 
 @inlined
@@ -212,7 +213,7 @@ def _axes(elements: Elements, i: int) -> Axes:
 
 @inlined
 def measure_element(
-    elements: Elements, i: int, kind: int, at: Ends, x: Any, row: int, e: Any, D: Any
+    elements: Elements, i: int, kind: int, at: Ends, x: Floats, row: int, e: Floats, D: Floats
 ) -> None:
     """Deformations of element i and their slopes, its nodes at places of x.
 
@@ -235,7 +236,15 @@ def measure_element(
 
 @inlined
 def curve_element(
-    elements: Elements, i: int, kind: int, at: Ends, x: Any, u: Any, w: Any, row: int, c: Any
+    elements: Elements,
+    i: int,
+    kind: int,
+    at: Ends,
+    x: Floats,
+    u: Floats,
+    w: Floats,
+    row: int,
+    c: Floats,
 ) -> None:
     """Second derivatives of the deformations of element i along u and w."""
     length = elements.length[i]
@@ -256,7 +265,7 @@ def curve_element(
 
 
 @compiled
-def measure(elements: Elements, x: Any, e: Any, D: Any) -> None:
+def measure(elements: Elements, x: Floats, e: Floats, D: Floats) -> None:
     """Deformations e (rows,) and their slopes D (rows, 14) at coordinates x."""
     nodes = elements.nodes
     for i in range(len(elements.kind)):
@@ -265,7 +274,7 @@ def measure(elements: Elements, x: Any, e: Any, D: Any) -> None:
 
 
 @compiled
-def curve(elements: Elements, x: Any, u: Any, w: Any, c: Any) -> None:
+def curve(elements: Elements, x: Floats, u: Floats, w: Floats, c: Floats) -> None:
     """Second derivatives D_xx[u, w] of all deformations, (rows,)."""
     nodes = elements.nodes
     for i in range(len(elements.kind)):
@@ -274,7 +283,7 @@ def curve(elements: Elements, x: Any, u: Any, w: Any, c: Any) -> None:
 
 
 @inlined
-def along(elements: Elements, D: Any, u: Any, change: Any) -> None:
+def along(elements: Elements, D: Floats, u: Floats, change: Floats) -> None:
     """Change of all deformations along u, D u, (rows,)."""
     columns, width = elements.columns, elements.width
     for r in range(len(width)):
@@ -285,7 +294,7 @@ def along(elements: Elements, D: Any, u: Any, change: Any) -> None:
 
 
 @inlined
-def add_nodal(elements: Elements, D: Any, sigma: Any, g: Any) -> None:
+def add_nodal(elements: Elements, D: Floats, sigma: Floats, g: Floats) -> None:
     """Add the nodal forces D' σ of a stress to g."""
     columns, width = elements.columns, elements.width
     for r in range(len(width)):

@@ -11,23 +11,25 @@ Ref: [Waiboer 2007, 4.8-4.17]
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.elements.blocks import solve_transposed
+from armtwin.elements.blocks import Integers, solve_transposed
 from armtwin.elements.deformation import add_nodal, along
 from armtwin.elements.loads import add_forces, add_stress
+from armtwin.elements.packing import Tables
 from armtwin.elements.transfer import TransferState, find, rates, second_rates
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 
 
 class Nodal(NamedTuple):
     """Room for velocities, accelerations and forces of all coordinates, zeros where held."""
 
-    vx: Any
-    ax: Any
-    g: Any
+    vx: Floats
+    ax: Floats
+    g: Floats
 
 
 def nodal_room(nx: int) -> Nodal:
@@ -40,7 +42,14 @@ AHEAD = 0.01  # of a step: how far five states may miss the next
 
 @inlined
 def _respond(
-    tables: Any, x: Any, vx: Any, ax: Any, state: TransferState, tau: Any, sigma: Any, g: Any
+    tables: Tables,
+    x: Floats,
+    vx: Floats,
+    ax: Floats,
+    state: TransferState,
+    tau: Floats,
+    sigma: Floats,
+    g: Floats,
 ) -> None:
     """Forces of a motion of the coordinates.
 
@@ -79,7 +88,14 @@ def _respond(
 
 @compiled
 def torque(
-    tables: Any, x: Any, v: Any, a: Any, state: TransferState, nodal: Nodal, tau: Any, sigma: Any
+    tables: Tables,
+    x: Floats,
+    v: Floats,
+    a: Floats,
+    state: TransferState,
+    nodal: Nodal,
+    tau: Floats,
+    sigma: Floats,
 ) -> None:
     """Forces τ on the degrees of freedom and stresses of all rows in a motion (x, v, a)."""
     vx, ax, g = nodal
@@ -92,7 +108,7 @@ def torque(
 
 
 @inlined
-def _go_ahead(q: Any, row: int, past: Any, x: Any) -> None:
+def _go_ahead(q: Floats, row: int, past: Floats, x: Floats) -> None:
     """Put x where the last five states lead, if their q leads to the one that is asked for.
 
     The states lie in a ring, that of row r at r modulo 5. Evenly sampled motions are met to
@@ -120,17 +136,17 @@ def _go_ahead(q: Any, row: int, past: Any, x: Any) -> None:
 
 @compiled
 def inverse_dynamics(
-    tables: Any,
-    q: Any,
-    v: Any,
-    a: Any,
-    x: Any,
+    tables: Tables,
+    q: Floats,
+    v: Floats,
+    a: Floats,
+    x: Floats,
     state: TransferState,
     nodal: Nodal,
-    past: Any,
-    tau: Any,
-    sigma: Any,
-    taken: Any,
+    past: Floats,
+    tau: Floats,
+    sigma: Floats,
+    taken: Integers,
 ) -> None:
     """Forces and stresses of rows of motions, each found from the one before it.
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.elements import dynamics, transfer
+from armtwin.elements.dynamics import inverse_dynamics as compute_inverse_dynamics, nodal_room
 from armtwin.elements.linearisation import Linear, linearise_motion, stresses
 from armtwin.elements.placed import Placed
 from armtwin.elements.rank import NEARLY_NONE, rank_problem
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
-from armtwin.elements.transfer import empty_state
+from armtwin.elements.transfer import empty_state, find
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, check_array, stack_tables
 
@@ -43,14 +43,15 @@ def place(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Pl
     """
     x = (structure.reference if start is None else start).copy()
     state = empty_state(tables_of(structure), len(x))
-    target = _coordinates(structure, "q", q)
-    taken = transfer.find(tables_of(structure).geometry, target, x, state)
+    target = check_coordinates(structure, "q", q)
+    taken = find(tables_of(structure).geometry, target, x, state)
     if taken < 0:
         raise ArmtwinError(_why_not(structure, target, x, start, taken))
     return Placed(structure, x)
 
 
-def _coordinates(structure: Structure, name: str, value: ArrayLike) -> Floats:
+def check_coordinates(structure: Structure, name: str, value: ArrayLike) -> Floats:
+    """One value for each degree of freedom, (n,); others are refused."""
     what = f"one value for each of the {structure.n} degrees of freedom"
     found = check_array(name, value, (structure.n,), what)
     if found.ndim != 1:
@@ -79,7 +80,15 @@ def _why_not(structure: Structure, q: Floats, x: Floats, start: Floats | None, t
 def inverse_dynamics(
     structure: Structure, q: ArrayLike, v: ArrayLike, a: ArrayLike, start: Floats | None = None
 ) -> Reactions:
-    """Forces on the degrees of freedom and stresses of all rows for motions (m, n)."""
+    """Forces on the degrees of freedom and stresses of all rows for motions (m, n).
+
+    Args:
+        structure: The structure.
+        q: Degrees of freedom, (m, n).
+        v: Their velocities, (m, n).
+        a: Their accelerations, (m, n).
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
+    """
     what = f"one value for each of the {structure.n} degrees of freedom"
     states = []
     for name, value in (("q", q), ("v", v), ("a", a)):
@@ -90,10 +99,10 @@ def inverse_dynamics(
     tau = np.empty((m, structure.n))
     stress = np.empty((m, len(structure.row_names)))
     taken = np.zeros(m, dtype=np.int64)
-    nodal = dynamics.nodal_room(len(x))
+    nodal = nodal_room(len(x))
     state = empty_state(tables_of(structure), len(x))
     past = np.zeros((5, len(x)))
-    dynamics.inverse_dynamics(
+    compute_inverse_dynamics(
         tables_of(structure), q, v, a, x, state, nodal, past, tau, stress, taken
     )
     if taken.min() < 0:
@@ -106,18 +115,32 @@ def inverse_dynamics(
 
 
 def mass_matrix(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Floats:
-    """Mass matrix at q, (n, n)."""
+    """Mass matrix at q, (n, n).
+
+    Args:
+        structure: The structure.
+        q: Degrees of freedom, (n,).
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
+    """
     return place(structure, q, start).mass
 
 
 def forward_dynamics(
     structure: Structure, q: ArrayLike, v: ArrayLike, tau: ArrayLike, start: Floats | None = None
 ) -> Floats:
-    """Accelerations under forces on the degrees of freedom, M̄ a = τ - bias, (n,)."""
+    """Accelerations under forces on the degrees of freedom, M̄ a = τ - bias, (n,).
+
+    Args:
+        structure: The structure.
+        q: Degrees of freedom, (n,).
+        v: Their velocities, (n,).
+        tau: Forces on them, (n,).
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
+    """
     placed = place(structure, q, start)
-    rate = _coordinates(structure, "v", v)
+    rate = check_coordinates(structure, "v", v)
     bias, _ = stresses(placed, *placed.motion(rate, np.zeros(structure.n)))
-    force = _coordinates(structure, "tau", tau) - bias
+    force = check_coordinates(structure, "tau", tau) - bias
     return np.asarray(np.linalg.solve(placed.mass, force))
 
 
@@ -128,9 +151,17 @@ def linearise(
     a: ArrayLike | None = None,
     start: Floats | None = None,
 ) -> Linear:
-    """Linear equations of motion about a state; v and a are zero where they are not given."""
-    rate = np.zeros(structure.n) if v is None else _coordinates(structure, "v", v)
-    gain = np.zeros(structure.n) if a is None else _coordinates(structure, "a", a)
+    """Linear equations of motion about a state.
+
+    Args:
+        structure: The structure.
+        q: Degrees of freedom, (n,).
+        v: Their velocities, (n,); zero where they are not given.
+        a: Their accelerations, (n,); zero where they are not given.
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
+    """
+    rate = np.zeros(structure.n) if v is None else check_coordinates(structure, "v", v)
+    gain = np.zeros(structure.n) if a is None else check_coordinates(structure, "a", a)
     return linearise_motion(place(structure, q, start), rate, gain)
 
 
@@ -159,6 +190,11 @@ def transfer_functions(structure: Structure, q: ArrayLike, start: Floats | None 
     """Geometric transfer functions of first and second order at q.
 
     D2E[a, b] = D_x D2F[a, b] + D_xx[DF a, DF b]
+
+    Args:
+        structure: The structure.
+        q: Degrees of freedom, (n,).
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
     """
     placed = place(structure, q, start)
     DF, n = placed.DF, structure.n
@@ -179,9 +215,16 @@ def regressor(
     """Columns of the ten parameters of every body, (n, 10 bodies).
 
     Times the parameters they are the forces of the bodies: the parameter-linear form.
+
+    Args:
+        structure: The structure.
+        q: Degrees of freedom, (n,).
+        v: Their velocities, (n,).
+        a: Their accelerations, (n,).
+        start: Coordinates of a state nearby, (nx,); None is the reference state.
     """
     placed = place(structure, q, start)
-    rate, gain = _coordinates(structure, "v", v), _coordinates(structure, "a", a)
+    rate, gain = check_coordinates(structure, "v", v), check_coordinates(structure, "a", a)
     vx, ax = placed.motion(rate, gain)
     masses = tables_of(structure).masses
     unloaded = placed.forces(vx, ax, masses._replace(bodies=masses.bodies[:0]))

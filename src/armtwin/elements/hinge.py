@@ -24,6 +24,7 @@ import numpy as np
 
 from armtwin.elements.jets import Jet, angle_of, plus, times
 from armtwin.elements.rotations import Four, four, put_four, vector_part
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, cross, dot, scale_vector
 
@@ -43,7 +44,7 @@ def _relative(p: Four, q: Four, n: Axes) -> Four:
 
 
 @inlined
-def _put_slopes(D: Any, row: int, p: Four, q: Four, n: Axes, c: Four) -> None:
+def _put_slopes(D: Floats, row: int, p: Four, q: Four, n: Axes, c: Four) -> None:
     """Store the slopes with both triads of what has the slopes c with r."""
     s = vector_part(p)
     t = vector_part(q)
@@ -60,7 +61,7 @@ def _put_slopes(D: Any, row: int, p: Four, q: Four, n: Axes, c: Four) -> None:
 
 
 @inlined
-def measure_hinge(x: Any, at: tuple[int, int], n: Axes, row: int, e: Any, D: Any) -> None:
+def measure_hinge(x: Floats, at: tuple[int, int], n: Axes, row: int, e: Floats, D: Floats) -> None:
     """Three deformations of a hinge and their slopes in its 8 coordinates.
 
     Args:
@@ -89,7 +90,7 @@ def measure_hinge(x: Any, at: tuple[int, int], n: Axes, row: int, e: Any, D: Any
 
 @inlined
 def curve_hinge(
-    x: Any, u: Any, w: Any, at: tuple[int, int], n: Axes, row: int, curved: Any
+    x: Floats, u: Floats, w: Floats, at: tuple[int, int], n: Axes, row: int, curved: Floats
 ) -> None:
     """Second derivatives of a hinge's deformations along u and w."""
     p = four(x, at[0])

@@ -16,15 +16,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import along, curve
 from armtwin.elements.dynamics import Nodal, nodal_room, torque
-from armtwin.elements.equations import place
+from armtwin.elements.equations import check_coordinates, place
 from armtwin.elements.linearisation import stresses
-from armtwin.elements.loads import add_forces
+from armtwin.elements.loads import Laws, add_forces
+from armtwin.elements.packing import Tables
 from armtwin.elements.statics import movable
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
@@ -36,6 +39,7 @@ from armtwin.maths.compiled import compiled, inlined
 NOTHING_DRIVEN: Mapping[str, Floats] = MappingProxyType({})
 KEPT_STEPS = 20
 MOST_ITERATIONS = 12
+TOLERANCE = 1e-9  # last change of q, of an element's size, that counts as none
 SLOW = 6  # iterations after which the matrix is made anew
 
 
@@ -53,24 +57,26 @@ class Scheme(NamedTuple):
 class Work(NamedTuple):
     """Arrays in which the integration works."""
 
-    x: Any
+    x: Floats
     state: TransferState
     nodal: Nodal
-    DF: Any
-    DE: Any
-    stress_change: Any
-    sigma: Any
-    tau: Any
-    force: Any
-    A: Any
-    step: Any
-    v: Any
-    a: Any
-    b: Any
+    DF: Floats
+    DE: Floats
+    stress_change: Floats
+    sigma: Floats
+    tau: Floats
+    force: Floats
+    A: Floats
+    step: Floats
+    v: Floats
+    a: Floats
+    b: Floats
 
 
 @inlined
-def _stress_change(laws: Any, DE: Any, k: int, place: float, rate: float, change: Any) -> None:
+def _stress_change(
+    laws: Laws, DE: Floats, k: int, place: float, rate: float, change: Floats
+) -> None:
     """Write the stress of the laws along a degree of freedom: place times S plus rate times B."""
     for i in range(len(change)):
         change[i] = 0.0
@@ -83,7 +89,7 @@ def _stress_change(laws: Any, DE: Any, k: int, place: float, rate: float, change
 
 
 @inlined
-def _factor_symmetric(A: Any) -> bool:
+def _factor_symmetric(A: Floats) -> bool:
     """L D L' of the lower triangle, in place; whether it is definite."""
     definite = True
     for j in range(len(A)):
@@ -98,7 +104,7 @@ def _factor_symmetric(A: Any) -> bool:
 
 
 @inlined
-def _iteration_matrix(tables: Any, moves: Any, scheme: Scheme, w: Work) -> bool:
+def _iteration_matrix(tables: Tables, moves: Integers, scheme: Scheme, w: Work) -> bool:
     """Factors of M̄ + c (γ h C + β h² (K + G)) at the present state; whether it is definite."""
     m, elements, state = len(moves), tables.geometry.elements, w.state
     still = w.nodal.vx
@@ -128,7 +134,7 @@ def _iteration_matrix(tables: Any, moves: Any, scheme: Scheme, w: Work) -> bool:
 
 
 @inlined
-def _solve(A: Any, b: Any, moves: Any) -> None:
+def _solve(A: Floats, b: Floats, moves: Integers) -> None:
     """Solve with the factors; b at the moving places becomes the solution."""
     m = len(moves)
     for i in range(m):
@@ -142,7 +148,7 @@ def _solve(A: Any, b: Any, moves: Any) -> None:
 
 
 @inlined
-def _predict(scheme: Scheme, moves: Any, w: Work, before: Any, q: Any) -> None:
+def _predict(scheme: Scheme, moves: Integers, w: Work, before: Floats, q: Floats) -> None:
     """Put the end of a step where the old acceleration would lead, b₁ of a₁ = a₀."""
     h, beta, gamma = scheme.h, scheme.beta, scheme.gamma
     for k in range(len(moves)):
@@ -154,7 +160,7 @@ def _predict(scheme: Scheme, moves: Any, w: Work, before: Any, q: Any) -> None:
 
 
 @inlined
-def _correct(scheme: Scheme, stride: Any, moves: Any, w: Work, q: Any) -> float:
+def _correct(scheme: Scheme, stride: Floats, moves: Integers, w: Work, q: Floats) -> float:
     """Apply a change of the accelerations; the largest change of q, of what it may change by."""
     c = (1.0 - scheme.alpha_f) / (1.0 - scheme.alpha_m)
     largest = 0.0
@@ -171,7 +177,9 @@ def _correct(scheme: Scheme, stride: Any, moves: Any, w: Work, q: Any) -> float:
 
 
 @inlined
-def _begin(scheme: Scheme, moves: Any, driven: Any, drives: Any, w: Work, q: Any, t: int) -> None:
+def _begin(
+    scheme: Scheme, moves: Integers, driven: Integers, drives: Floats, w: Work, q: Floats, t: int
+) -> None:
     """Put the end of step t where what moves is led to, and what is driven has to be."""
     _predict(scheme, moves, w, q[t - 1], q[t])
     for k in range(len(driven)):
@@ -182,25 +190,27 @@ def _begin(scheme: Scheme, moves: Any, driven: Any, drives: Any, w: Work, q: Any
 
 
 @inlined
-def _keep(w: Work, x: Any, tau: Any, t: int) -> None:
-    """Store the coordinates and forces of step t."""
+def _keep(w: Work, t: int, v: Floats, x: Floats, tau: Floats) -> None:
+    """Store the velocities, coordinates and forces of step t."""
     for i in range(len(w.x)):
         x[t, i] = w.x[i]
     for i in range(len(w.tau)):
+        v[t, i] = w.v[i]
         tau[t, i] = w.tau[i]
 
 
 @compiled
 def _advance(
-    tables: Any,
-    moves: Any,
-    driven: Any,
-    drives: Any,
+    tables: Tables,
+    moves: Integers,
+    driven: Integers,
+    drives: Floats,
     scheme: Scheme,
     w: Work,
-    q: Any,
-    x: Any,
-    tau: Any,
+    q: Floats,
+    v: Floats,
+    x: Floats,
+    tau: Floats,
 ) -> int:
     """All steps; the number of the one that failed, or -1.
 
@@ -212,6 +222,7 @@ def _advance(
         scheme: Numbers of the method.
         w: Arrays to work in, with the initial state.
         q: Degrees of freedom at each step, (steps, n), the first of which is given.
+        v: Their velocities at each step, (steps, n), written.
         x: Coordinates at each step, (steps, nx), written.
         tau: Forces on the degrees of freedom at each step, (steps, n), written.
     """
@@ -234,7 +245,7 @@ def _advance(
                 break
         if not settled:
             return t
-        _keep(w, x, tau, t)
+        _keep(w, t, v, x, tau)
     return -1
 
 
@@ -246,6 +257,7 @@ class StructureMotion:
         structure: What moved.
         t: Times, (steps,) [s].
         q: Degrees of freedom, (steps, n).
+        v: Their velocities, (steps, n).
         x: Coordinates of all nodes, (steps, nx).
         tau: Forces on the degrees of freedom, (steps, n); those of driven ones are what drives.
     """
@@ -253,6 +265,7 @@ class StructureMotion:
     structure: Structure
     t: Floats
     q: Floats
+    v: Floats
     x: Floats
     tau: Floats
 
@@ -265,66 +278,78 @@ class StructureMotion:
 def integrate(
     structure: Structure,
     t: Floats,
-    q: Floats,
+    q: ArrayLike,
+    v: ArrayLike | None = None,
     *,
     drives: Mapping[str, Floats] = NOTHING_DRIVEN,
     damping: float = 0.9,
-    tolerance: float = 1e-9,
 ) -> StructureMotion:
-    """Motion of a structure from rest.
+    """Motion of a structure from any state.
 
     Args:
         structure: The structure.
         t: Times, evenly spaced, (steps,) [s].
         q: Degrees of freedom at the start, (n,).
+        v: Their velocities at the start, (n,); at rest where nothing is given.
         drives: Position, velocity and acceleration of each degree of freedom whose motion is
             given, (steps, 3), by its name.
         damping: Spectral radius at infinite frequency: 1 damps nothing, 0 the most.
-        tolerance: Last change of q, of an element's size, that counts as none.
     """
-    n, names = structure.n, structure.coordinate_names
+    names = structure.coordinate_names
     moves = movable(structure, tuple(drives))
     acts = np.array([names.index(name) for name in drives], dtype=np.int64)
     given = np.zeros((len(t), 3, len(drives)))
-    for k, motion in enumerate(drives.values()):
-        given[:, :, k] = motion
-    alpha_m = (2 * damping - 1) / (damping + 1)
-    alpha_f = damping / (damping + 1)
-    beta = (1 - alpha_m + alpha_f) ** 2 / 4
-    h = float(t[1] - t[0])
-    scheme = Scheme(h, alpha_m, alpha_f, beta, 0.5 - alpha_m + alpha_f, tolerance)
-    path = np.zeros((len(t), n))
-    path[0] = q
-    path[0, acts] = given[0, 0]
-    work = _start(structure, path[0], given[0], moves, acts)
-    x, tau = np.empty((len(t), len(work.x))), np.zeros((len(t), n))
-    x[0], tau[0] = work.x, work.tau
-    tables = tables_of(structure)
-    failed = _advance(tables, moves, acts, given, scheme, work, path, x, tau)
+    for k, driven in enumerate(drives.values()):
+        given[:, :, k] = driven
+    state = np.zeros((3, structure.n))
+    state[0] = check_coordinates(structure, "q", q)
+    state[1] = 0.0 if v is None else check_coordinates(structure, "v", v)
+    state[:, acts] = given[0]
+    work = _start(structure, state, moves)
+    path, speeds, tau = np.zeros((3, len(t), structure.n))
+    x = np.empty((len(t), len(work.x)))
+    path[0], speeds[0], x[0], tau[0] = state[0], state[1], work.x, work.tau
+    scheme = _generalised_alpha(float(t[1] - t[0]), damping)
+    motion = path, speeds, x, tau
+    failed = _advance(tables_of(structure), moves, acts, given, scheme, work, *motion)
     if failed >= 0:
         raise ArmtwinError(
             f"the motion could not be followed beyond t = {t[failed - 1]:.4g} s with steps of "
-            f"{h:.3g} s; take shorter ones"
+            f"{scheme.h:.3g} s; take shorter ones"
         )
-    return StructureMotion(structure, t, path, x, tau)
+    return StructureMotion(structure, t, *motion)
 
 
-def _start(structure: Structure, q: Floats, given: Floats, moves: Any, acts: Any) -> Work:
+def _generalised_alpha(h: float, damping: float) -> Scheme:
+    """Numbers of the method for a step and a spectral radius at infinite frequency."""
+    alpha_m = (2 * damping - 1) / (damping + 1)
+    alpha_f = damping / (damping + 1)
+    beta = (1 - alpha_m + alpha_f) ** 2 / 4
+    return Scheme(h, alpha_m, alpha_f, beta, 0.5 - alpha_m + alpha_f, TOLERANCE)
+
+
+def _start(structure: Structure, state: Floats, moves: Integers) -> Work:
     """Arrays at the first time, with accelerations that satisfy the equations."""
     n, rows = structure.n, len(structure.row_names)
+    tables = tables_of(structure)
+    q, v, a = state
     placed = place(structure, q)
-    v, a = np.zeros(n), np.zeros(n)
-    v[acts], a[acts] = given[1], given[2]
-    state = empty_state(tables_of(structure), len(placed.x))
     x = placed.x.copy()
-    find(tables_of(structure).geometry, q, x, state)
+    transfer = empty_state(tables, len(x))
+    find(tables.geometry, q, x, transfer)
     tau, sigma = stresses(placed, *placed.motion(v, a))
-    tau += tables_of(structure).rotors @ a
-    a[moves] = -np.linalg.solve(placed.mass[np.ix_(moves, moves)], tau[moves])
+    tau += tables.rotors @ a
+    try:
+        a[moves] = -np.linalg.solve(placed.mass[np.ix_(moves, moves)], tau[moves])
+    except np.linalg.LinAlgError:
+        raise ArmtwinError(
+            "a motion in time needs a mass along every degree of freedom that is not driven, got "
+            "a singular mass matrix"
+        ) from None
     m = len(moves)
     return Work(
         x=x,
-        state=state,
+        state=transfer,
         nodal=nodal_room(len(x)),
         DF=np.zeros((m, len(x))),
         DE=np.zeros((m, rows)),
@@ -334,7 +359,7 @@ def _start(structure: Structure, q: Floats, given: Floats, moves: Any, acts: Any
         force=np.zeros(len(x)),
         A=np.zeros((m, m)),
         step=np.zeros(n),
-        v=v,
+        v=v.copy(),
         a=a,
         b=a.copy(),
     )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.elements.rotations import four, rotate_bilinear, rotate_by_triad, three
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, dot, scale_vector
 
@@ -36,7 +37,7 @@ def plus(a: Jet, b: Jet) -> Jet:
 
 
 @inlined
-def share(s: Any, a: Jet) -> Jet:
+def share(s: float, a: Jet) -> Jet:
     """s a."""
     return s * a[0], s * a[1], s * a[2], s * a[3]
 
@@ -63,7 +64,7 @@ def inner(a: VectorJet, b: VectorJet) -> Jet:
 
 
 @inlined
-def rotate_jet(x: Any, u: Any, w: Any, at: int, n: Vector) -> VectorJet:
+def rotate_jet(x: Floats, u: Floats, w: Floats, at: int, n: Vector) -> VectorJet:
     """R n of the triad that starts at a place of x."""
     turn = four(x, at)
     by_u = four(u, at)
@@ -75,7 +76,7 @@ def rotate_jet(x: Any, u: Any, w: Any, at: int, n: Vector) -> VectorJet:
 
 
 @inlined
-def difference(x: Any, p: int, q: int) -> Vector:
+def difference(x: Floats, p: int, q: int) -> Vector:
     """x_q - x_p of two points."""
     return add(three(x, q), scale_vector(-1.0, three(x, p)))
 
@@ -91,7 +92,7 @@ def length_jet(d: Vector, by_u: Vector, by_w: Vector) -> Jet:
 
 
 @inlined
-def angle_of(b: Any, a: Any) -> Any:
+def angle_of(b: complex, a: complex) -> Any:
     """atan2(b, a), through which a complex step passes.
 
     What a step adds to the real angle is linear, (a δb - b δa)/(a² + b²).

@@ -8,10 +8,12 @@ latter has no energy in large rotation).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from armtwin.elements.blocks import Integers
 from armtwin.elements.masses import Masses, add_beam, add_body
 from armtwin.elements.rotations import add_four, add_three, four, moment_force, rotate_back_by_triad
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, scale_vector, vector
 
@@ -31,13 +33,13 @@ class Laws(NamedTuple):
         gas: Strength [J] and stroke [m] at which the gas has no room left, (g, 2).
     """
 
-    preload: Any
-    spring_rows: Any
-    springs: Any
-    damper_rows: Any
-    dampers: Any
-    gas_rows: Any
-    gas: Any
+    preload: Floats
+    spring_rows: Integers
+    springs: Floats
+    damper_rows: Integers
+    dampers: Floats
+    gas_rows: Integers
+    gas: Floats
 
 
 class LoadTables(NamedTuple):
@@ -49,13 +51,13 @@ class LoadTables(NamedTuple):
         value: Forces [N] and moments [N m], (loads, 3).
     """
 
-    kind: Any
-    at: Any
-    value: Any
+    kind: Integers
+    at: Integers
+    value: Floats
 
 
 @inlined
-def add_stress(laws: Laws, e: Any, rate: Any, sigma: Any) -> None:
+def add_stress(laws: Laws, e: Floats, rate: Floats, sigma: Floats) -> None:
     """Add the stress of all laws at deformations e with rates de/dt."""
     for i in range(len(e)):
         sigma[i] += laws.preload[i]
@@ -69,7 +71,7 @@ def add_stress(laws: Laws, e: Any, rate: Any, sigma: Any) -> None:
 
 
 @inlined
-def add_load(kind: int, T: Vector, at: int, x: Any, g: Any) -> None:
+def add_load(kind: int, T: Vector, at: int, x: Floats, g: Floats) -> None:
     """Add a load on the node that starts at a place of x."""
     if kind == FORCE:
         add_three(g, at, T)
@@ -82,7 +84,7 @@ def add_load(kind: int, T: Vector, at: int, x: Any, g: Any) -> None:
 
 @inlined
 def add_forces(
-    masses: Masses, loads: LoadTables, share: float, x: Any, vx: Any, ax: Any, g: Any
+    masses: Masses, loads: LoadTables, share: float, x: Floats, vx: Floats, ax: Floats, g: Floats
 ) -> None:
     """Add M ax + h(x, vx) of all masses, less a share of their weight and of all loads."""
     gravity = (share * masses.gravity[0], share * masses.gravity[1], share * masses.gravity[2])

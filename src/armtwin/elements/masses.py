@@ -18,10 +18,12 @@ Ref: [Waiboer 2007, 4.15-4.17], [Jonker-Meijaard 2013]
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armtwin.elements.beam import Ends
+from armtwin.elements.blocks import Integers
 from armtwin.elements.rotations import (
+    Four,
     add_four,
     add_three,
     body_rate,
@@ -33,6 +35,7 @@ from armtwin.elements.rotations import (
     three,
     turn_slope,
 )
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, cross, dot, inertia_times, scale_vector
 
@@ -50,16 +53,16 @@ class Masses(NamedTuple):
         gravity: Gravity vector, (3,) [m/s²].
     """
 
-    bodies: Any
-    inertia: Any
-    beams: Any
-    axis: Any
-    bulk: Any
-    gravity: Any
+    bodies: Integers
+    inertia: Floats
+    beams: Integers
+    axis: Floats
+    bulk: Floats
+    gravity: Floats
 
 
 @inlined
-def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
+def _wrench(ten: Floats, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
     """Force and torque about the point that a body needs, in its own axes."""
     h = (ten[i, 1], ten[i, 2], ten[i, 3])
     J = (ten[i, 4], ten[i, 5], ten[i, 6], ten[i, 7], ten[i, 8], ten[i, 9])
@@ -74,7 +77,14 @@ def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vecto
 
 @inlined
 def add_body(
-    masses: Masses, i: int, at: tuple[int, int], x: Any, vx: Any, ax: Any, gravity: Vector, g: Any
+    masses: Masses,
+    i: int,
+    at: tuple[int, int],
+    x: Floats,
+    vx: Floats,
+    ax: Floats,
+    gravity: Vector,
+    g: Floats,
 ) -> None:
     """Add the force of body i, its point and triad at places of x."""
     point, triad = at
@@ -88,7 +98,7 @@ def add_body(
 
 
 @inlined
-def _combine_rows(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vector:
+def _combine_rows(y: tuple[Vector, Vector, Vector, Vector], weights: Four) -> Vector:
     """Weighted sum of the four rows of a cubic."""
     a, b, c, d = weights
     at_p = add(scale_vector(a, y[0]), scale_vector(b, y[1]))
@@ -97,7 +107,7 @@ def _combine_rows(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vec
 
 
 @inlined
-def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
+def _tangent_gain(x: Floats, vx: Floats, ax: Floats, triad: int, n: Vector) -> Vector:
     """Second rate of R n."""
     turn = four(x, triad)
     rate = four(vx, triad)
@@ -108,7 +118,7 @@ def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
 
 @inlined
 def add_beam(
-    masses: Masses, i: int, at: Ends, x: Any, vx: Any, ax: Any, gravity: Vector, g: Any
+    masses: Masses, i: int, at: Ends, x: Floats, vx: Floats, ax: Floats, gravity: Vector, g: Floats
 ) -> None:
     """Add the force of beam i, its nodes at places of x."""
     n = (masses.axis[i, 0], masses.axis[i, 1], masses.axis[i, 2])
@@ -136,7 +146,9 @@ def add_beam(
 
 
 @inlined
-def _add_spin(share: float, n: Vector, at: Ends, x: Any, vx: Any, ax: Any, g: Any) -> None:
+def _add_spin(
+    share: float, n: Vector, at: Ends, x: Floats, vx: Floats, ax: Floats, g: Floats
+) -> None:
     """Add what turning of a beam about its own axis needs."""
     p = four(x, at[1])
     q = four(x, at[3])

@@ -10,7 +10,18 @@ from armtwin.elements.blocks import Blocks, Integers
 from armtwin.elements.deformation import BETTER_BEAM, HINGE, LAMBDA, PRINTED_BEAM, TRUSS, Elements
 from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, LoadTables
 from armtwin.elements.masses import Masses
-from armtwin.elements.parts import Beam, ElementSpring, Gas, PointForce, Triple, stiffness
+from armtwin.elements.parts import (
+    Beam,
+    Element,
+    ElementSpring,
+    Gas,
+    Hinge,
+    PointForce,
+    Triad,
+    Triple,
+    Truss,
+    stiffness,
+)
 from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Flags, Floats, Indices
 
@@ -39,10 +50,10 @@ class Freedom(NamedTuple):
         stride: Largest change of each of q that Newton's method takes in one go, (n,).
     """
 
-    columns: Any
-    rows: Any
-    twists: Any
-    stride: Any
+    columns: Integers
+    rows: Integers
+    twists: Integers
+    stride: Floats
 
 
 class Geometry(NamedTuple):
@@ -74,57 +85,100 @@ class Tables(NamedTuple):
     masses: Masses
     laws: Laws
     loads: LoadTables
-    rotors: Any
+    rotors: Floats
 
 
-def columns(structure: Structure) -> tuple[Integers, Integers]:
-    """Coordinate of each local column, (rows, 14), and their number, (rows,)."""
-    places = structure.places
-    groups: list[tuple[int, list[int]]] = []
-    for triad in structure.parts.triads:
-        if not triad.held:
-            groups.append((1, _run(places[triad.name], 4)))
-    for truss in structure.trusses:
-        groups.append((1, _run(places[truss.p], 3) + _run(places[truss.q], 3)))
-    for hinge in structure.hinges:
-        groups.append((3, _run(places[hinge.p], 4) + _run(places[hinge.q], 4)))
-    for beam in structure.beams:
-        p = _run(places[beam.points[0]], 3) + _run(places[beam.triads[0]], 4)
-        q = _run(places[beam.points[1]], 3) + _run(places[beam.triads[1]], 4)
-        groups.append((6, p + q))
-    found, width = [], []
-    for rows, local in groups:
-        found += [local + [-1] * (WIDTH - len(local))] * rows
-        width += [len(local)] * rows
-    return np.array(found, dtype=np.int64).reshape(-1, WIDTH), np.array(width, dtype=np.int64)
+class _Member(NamedTuple):
+    """An element among the others.
+
+    Attributes:
+        part: What it is; a triad for a lambda element.
+        kind: As in Elements.
+        row: Its first row.
+        rows: Their number.
+        nodes: Where the coordinates of its nodes start.
+        length: Length at which it is not elongated; 0 for those without [m].
+        axes: n_x', n_y', n_z', (3, 3).
+    """
+
+    part: Element | Triad
+    kind: int
+    row: int
+    rows: int
+    nodes: Indices
+    length: float
+    axes: Floats
 
 
-def _run(start: int, count: int) -> list[int]:
-    return list(range(start, start + count))
-
-
-def pattern(structure: Structure, columns: Integers, width: Integers) -> Flags:
-    """Which slopes (rows, 14) can differ from zero."""
-    found = np.arange(WIDTH)[None, :] < width[:, None]
-    row = len(width) - 6 * len(structure.beams)
-    for beam in structure.beams:
-        if beam.form == "printed":
-            found[row : row + 6] = False
-            for i, local in enumerate(_BEAM_COLUMNS):
-                found[row + i, list(local)] = True
-        row += 6
+def _members(structure: Structure) -> list[_Member]:
+    """All elements in the order of their rows."""
+    places, found, row = structure.places, [], 0
+    parts: tuple[Element | Triad, ...] = structure.parts.triads
+    for part in (*parts, *structure.trusses, *structure.hinges, *structure.beams):
+        length, axes = 0.0, np.zeros((3, 3))
+        names: tuple[str, ...]
+        if isinstance(part, Triad):
+            if part.held:
+                continue
+            kind, rows, names = LAMBDA, 1, (part.name,)
+        elif isinstance(part, Truss):
+            kind, rows, names = TRUSS, 1, (part.p, part.q)
+            length = distance(structure, *names) if part.length is None else part.length
+        elif isinstance(part, Hinge):
+            kind, rows, names = HINGE, 3, (part.p, part.q)
+            axes = axes_about(np.array(part.axis), part.side)
+        else:
+            kind, rows = (BETTER_BEAM if part.form == "better" else PRINTED_BEAM), 6
+            (p, q), (lp, lq) = part.points, part.triads
+            names = p, lp, q, lq
+            length = distance(structure, p, q)
+            axes = axes_about(chord(structure, p, q), part.side)
+        nodes = tuple(places[name] for name in names)
+        found.append(_Member(part, kind, row, rows, nodes, length, axes))
+        row += rows
     return found
 
 
-def pack(structure: Structure, columns: Integers, width: Integers, blocks: Blocks) -> Tables:
+def pack_elements(structure: Structure) -> Elements:
+    """Tables of the elements alone."""
+    members = _members(structure)
+    triads = 3 * len(structure.parts.points)  # where the coordinates of triads start
+    columns, width = [], []
+    for member in members:
+        local: list[int] = []
+        for node in member.nodes:
+            local += range(node, node + (4 if node >= triads else 3))
+        columns += [local + [-1] * (WIDTH - len(local))] * member.rows
+        width += [len(local)] * member.rows
+    return Elements(
+        kind=np.array([member.kind for member in members], dtype=np.int64),
+        row=np.array([member.row for member in members], dtype=np.int64),
+        nodes=_integers([(*member.nodes, 0, 0, 0)[:4] for member in members], 4),
+        axes=np.array([member.axes for member in members], dtype=np.float64).reshape(-1, 3, 3),
+        length=np.array([member.length for member in members], dtype=np.float64),
+        columns=_integers(columns, WIDTH),
+        width=np.array(width, dtype=np.int64),
+    )
+
+
+def pattern(elements: Elements) -> Flags:
+    """Which slopes (rows, 14) can differ from zero."""
+    found = np.arange(WIDTH)[None, :] < elements.width[:, None]
+    for first in elements.row[elements.kind == PRINTED_BEAM]:
+        for i, local in enumerate(_BEAM_COLUMNS):
+            found[first + i] = np.isin(np.arange(WIDTH), local)
+    return found
+
+
+def pack(structure: Structure, elements: Elements, blocks: Blocks) -> Tables:
     """All tables of a structure."""
-    elements = pack_elements(structure, columns, width)
+    members = _members(structure)
     n = structure.n
     rotors = structure.parts.coordinate_inertia
     return Tables(
-        geometry=Geometry(elements, blocks, _freedom(structure)),
-        masses=_masses(structure),
-        laws=_laws(structure),
+        geometry=Geometry(elements, blocks, _freedom(structure, members)),
+        masses=_masses(structure, members),
+        laws=_laws(structure, members),
         loads=_loads(structure),
         rotors=np.zeros((n, n)) if rotors is None else np.array(rotors, dtype=np.float64),
     )
@@ -154,82 +208,20 @@ def axes_about(x: Floats, side: Triple | None) -> Floats:
     return np.array([nx, ny, np.cross(nx, ny)])
 
 
-def pack_elements(structure: Structure, columns: Integers, width: Integers) -> Elements:
-    """Tables of the elements alone."""
-    table = _ElementTable()
-    places = structure.places
-    for triad in structure.parts.triads:
-        if not triad.held:
-            table.add(LAMBDA, 1, (places[triad.name],))
-    for truss in structure.trusses:
-        own = distance(structure, truss.p, truss.q)
-        length = own if truss.length is None else truss.length
-        table.add(TRUSS, 1, (places[truss.p], places[truss.q]), length)
-    for hinge in structure.hinges:
-        axes = axes_about(np.array(hinge.axis), hinge.side)
-        table.add(HINGE, 3, (places[hinge.p], places[hinge.q]), axes=axes)
-    for beam in structure.beams:
-        kind = BETTER_BEAM if beam.form == "better" else PRINTED_BEAM
-        axes = axes_about(chord(structure, *beam.points), beam.side)
-        length = distance(structure, *beam.points)
-        table.add(kind, 6, _beam_places(structure, beam), length, axes)
-    return Elements(
-        kind=np.array(table.kind, dtype=np.int64),
-        row=np.array(table.row, dtype=np.int64),
-        nodes=_integers(table.nodes, 4),
-        axes=np.array(table.axes, dtype=np.float64).reshape(-1, 3, 3),
-        length=np.array(table.length, dtype=np.float64),
-        columns=columns,
-        width=width,
-    )
-
-
-class _ElementTable:
-    """Collects the elements one by one."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.kind: list[int] = []
-        self.row: list[int] = []
-        self.nodes: list[Indices] = []
-        self.axes: list[Floats] = []
-        self.length: list[float] = []
-
-    def add(
-        self, kind: int, rows: int, nodes: Indices, length: float = 0.0, axes: Floats | None = None
-    ) -> None:
-        """One element with its rows."""
-        self.kind.append(kind)
-        self.row.append(self.rows)
-        self.nodes.append(nodes + (0,) * (4 - len(nodes)))
-        self.length.append(length)
-        self.axes.append(np.zeros((3, 3)) if axes is None else axes)
-        self.rows += rows
-
-
-def _beam_places(structure: Structure, beam: Beam) -> tuple[int, int, int, int]:
-    places = structure.places
-    p, q = beam.points
-    lp, lq = beam.triads
-    return places[p], places[lp], places[q], places[lq]
-
-
 STRIDE = 0.5  # rad, or of an element's length
 
 
-def _freedom(structure: Structure) -> Freedom:
+def _freedom(structure: Structure, members: list[_Member]) -> Freedom:
     twists = []
     scale = np.ones(len(structure.row_names))
-    row = len(structure.row_names) - 6 * len(structure.beams) - 3 * len(structure.hinges)
-    first = row - len(structure.trusses)
-    for i, truss in enumerate(structure.trusses):
-        scale[first + i] = distance(structure, truss.p, truss.q)
-    for _ in structure.hinges:
-        twists.append(row)
-        row += 3
-    for beam in structure.beams:
-        scale[row : row + 6] = distance(structure, *beam.points)
-        row += 6
+    for member in members:
+        rows = slice(member.row, member.row + member.rows)
+        if isinstance(member.part, Truss):
+            scale[rows] = distance(structure, member.part.p, member.part.q)
+        elif isinstance(member.part, Beam):
+            scale[rows] = member.length
+        elif isinstance(member.part, Hinge):
+            twists.append(member.row)
     corners = np.array([point.at for point in structure.parts.points]).reshape(-1, 3)
     size = np.ptp(corners) if len(corners) > 1 else 1.0
     lengths = np.full(len(structure.free_columns), size)
@@ -241,18 +233,17 @@ def _freedom(structure: Structure) -> Freedom:
     )
 
 
-def _masses(structure: Structure) -> Masses:
+def _masses(structure: Structure, members: list[_Member]) -> Masses:
     places = structure.places
     bodies = [(places[body.point], places[body.triad]) for body in structure.parts.bodies]
     ten = [body.ten for body in structure.parts.bodies]
     beams, axes, bulk = [], [], []
-    for beam in structure.beams:
-        if beam.section is not None and (beam.section.mass or beam.section.polar):
-            d = chord(structure, *beam.points)
-            length = float(np.linalg.norm(d))
-            beams.append(_beam_places(structure, beam))
-            axes.append(d / length)
-            bulk.append((length, beam.section.mass, beam.section.polar))
+    for member in members:
+        section = member.part.section if isinstance(member.part, Beam) else None
+        if section is not None and (section.mass or section.polar):
+            beams.append(member.nodes)
+            axes.append(member.axes[0])
+            bulk.append((member.length, section.mass, section.polar))
     return Masses(
         bodies=_integers(bodies, 2),
         inertia=np.array(ten, dtype=np.float64).reshape(-1, 10),
@@ -289,24 +280,20 @@ class _Law:
                 self.dampers.append((row + i, row + j, relaxation * S[i, j]))
 
 
-def _laws(structure: Structure) -> Laws:
+def _laws(structure: Structure, members: list[_Member]) -> Laws:
     """Stress laws; those of held rows are left out, for nothing deforms there."""
     law = _Law(len(structure.row_names))
-    row = len(structure.row_names)
-    row -= len(structure.trusses) + 3 * len(structure.hinges) + 6 * len(structure.beams)
-    for truss in structure.trusses:
-        law.add(row, truss.law)
-        row += 1
-    for hinge in structure.hinges:
-        for i in range(3):
-            law.add(row + i, hinge.laws[i])
-        row += 3
-    for beam in structure.beams:
-        if beam.section is not None:
-            S = stiffness(beam.section, distance(structure, *beam.points))
-            moves = np.array(beam.modes) != "held"
-            law.add_beam(row, S * np.outer(moves, moves), beam.section.relaxation)
-        row += 6
+    for member in members:
+        part, row = member.part, member.row
+        if isinstance(part, Truss):
+            law.add(row, part.law)
+        elif isinstance(part, Hinge):
+            for i in range(3):
+                law.add(row + i, part.laws[i])
+        elif isinstance(part, Beam) and part.section is not None:
+            S = stiffness(part.section, member.length)
+            moves = np.array(part.modes) != "held"
+            law.add_beam(row, S * np.outer(moves, moves), part.section.relaxation)
     return Laws(
         preload=law.preload,
         spring_rows=_integers([pair[:2] for pair in law.springs], 2),

@@ -38,7 +38,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Triad:
-    """A node with an orientation; one that is not held gets a lambda element."""
+    """A node with an orientation; one that is not held gets a lambda element.
+
+    Attributes:
+        name: Its name.
+        held: Whether it stays parallel to the base.
+    """
 
     name: str
     held: bool = False
@@ -46,7 +51,13 @@ class Triad:
 
 @dataclass(frozen=True)
 class ElementSpring:
-    """Stress along a deformation, σ = preload + stiffness e + damping de/dt."""
+    """Stress along a deformation, σ = preload + stiffness e + damping de/dt.
+
+    Attributes:
+        preload: Stress of no deformation [N, N m].
+        stiffness: Its slope with the deformation.
+        damping: Its slope with the rate of it.
+    """
 
     preload: float = 0.0
     stiffness: float = 0.0
@@ -162,7 +173,13 @@ class Beam:
 
 @dataclass(frozen=True)
 class RigidBody:
-    """A rigid body on a point and a triad; ten parameters about the point in reference axes."""
+    """A rigid body on a point and a triad.
+
+    Attributes:
+        point: Name of the point.
+        triad: Name of the triad.
+        ten: Mass, first moments and inertia xx yy zz xy xz yz about the point in reference axes.
+    """
 
     point: str
     triad: str
@@ -171,7 +188,12 @@ class RigidBody:
 
 @dataclass(frozen=True)
 class PointForce:
-    """A dead force on a point, in base axes [N]."""
+    """A dead force on a point.
+
+    Attributes:
+        point: Name of the point.
+        value: The force, base axes [N].
+    """
 
     point: str
     value: Triple
@@ -179,7 +201,13 @@ class PointForce:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment on a triad [N m], about the triad's own axes or those of the base."""
+    """A moment on a triad.
+
+    Attributes:
+        triad: Name of the triad.
+        value: The moment [N m].
+        axes: Whether it is about the triad's own axes or those of the base.
+    """
 
     triad: str
     value: Triple

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.elements import together
-from armtwin.elements.blocks import Integers
+from armtwin.elements.deformation import Elements
 from armtwin.elements.masses import Masses
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
@@ -26,25 +26,24 @@ STEP = 1e-100
 
 @dataclass(frozen=True)
 class Placed:
-    """A structure at coordinates x, (nx,)."""
+    """A structure at one place.
+
+    Attributes:
+        structure: The structure.
+        x: Its coordinates, (nx,).
+    """
 
     structure: Structure
     x: Floats
 
-    @cached_property
-    def _measured(self) -> TwoArrays:
-        elements = tables_of(self.structure).geometry.elements
-        e, local = together.slopes(elements, self.x[:, None])
-        D = np.zeros((len(e), len(self.x) + 1))
-        np.put_along_axis(D, self._columns, local[:, :, 0], axis=1)
-        return e[:, 0], D[:, :-1]
+    @property
+    def _elements(self) -> Elements:
+        return tables_of(self.structure).geometry.elements
 
     @cached_property
-    def _columns(self) -> Integers:
-        """Coordinate of each local column; nx beyond the last, (rows, 14)."""
-        elements = tables_of(self.structure).geometry.elements
-        used = np.arange(14) < elements.width[:, None]
-        return np.where(used, elements.columns, len(self.x))
+    def _measured(self) -> TwoArrays:
+        e, local = together.slopes(self._elements, self.x[:, None])
+        return e[:, 0], together.dense(self._elements, local[:, :, 0], len(self.x))
 
     @property
     def e(self) -> Floats:
@@ -100,32 +99,29 @@ class Placed:
 
     def slope_change(self, w: Floats) -> Floats:
         """Changes of the slopes along k directions w (nx, k), by local columns, (rows, 14, k)."""
-        elements = tables_of(self.structure).geometry.elements
-        _, local = together.slopes(elements, self._add_complex_step(w))
+        _, local = together.slopes(self._elements, self._add_complex_step(w))
         return np.asarray(local.imag / STEP)
 
     def along(self, slopes: Floats, u: Floats) -> Floats:
         """Changes of slopes (rows, 14, k) times a change of the coordinates, (rows, k)."""
         padded = np.append(u, 0.0)
-        return np.einsum("rjk,rj->rk", slopes, padded[self._columns])
+        return np.einsum("rjk,rj->rk", slopes, padded[self._elements.columns])
 
     def onto(self, slopes: Floats, sigma: Floats) -> Floats:
         """Nodal forces of a stress, from changes of slopes (rows, 14, k), (nx, k)."""
         forces = np.zeros((len(self.x) + 1, slopes.shape[2]))
-        np.add.at(forces, self._columns, slopes * sigma[:, None, None])
+        np.add.at(forces, self._elements.columns, slopes * sigma[:, None, None])
         return forces[:-1]
 
     def curvature(self, u: Floats) -> Floats:
         """D_xx[u, u], (rows,)."""
-        elements = tables_of(self.structure).geometry.elements
         twice = u[:, None]
-        return np.asarray(together.curvatures(elements, self.x[:, None], twice, twice)[:, 0])
+        return np.asarray(together.curvatures(self._elements, self.x[:, None], twice, twice)[:, 0])
 
     def curvature_change(self, u: Floats, w: Floats) -> Floats:
         """Changes of D_xx[u, u] along k directions w (nx, k), (rows, k)."""
-        elements = tables_of(self.structure).geometry.elements
         twice = np.repeat(u[:, None], w.shape[1], axis=1)
-        c = together.curvatures(elements, self._add_complex_step(w), twice, twice)
+        c = together.curvatures(self._elements, self._add_complex_step(w), twice, twice)
         return np.asarray(c.imag / STEP)
 
     def forces(self, vx: Floats, ax: Floats, masses: Masses | None = None) -> Floats:

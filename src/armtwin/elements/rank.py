@@ -8,11 +8,13 @@ nothing prevents.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from armtwin.elements import packing, together
+from armtwin.elements import together
 from armtwin.elements.blocks import Integers
+from armtwin.elements.packing import pack_elements
 from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
 from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats, Names, TwoArrays
@@ -23,13 +25,9 @@ NEARLY_NONE = 1e-5  # the same where a pivot of the solution vanished
 
 def constraint_jacobian(structure: Structure, x: Floats) -> Floats:
     """J at coordinates x, dense, (prescribed rows, calculated coordinates)."""
-    columns, width = packing.columns(structure)
-    elements = packing.pack_elements(structure, columns, width)
+    elements = pack_elements(structure)
     _, D = together.slopes(elements, x[:, None])
-    whole = np.zeros((len(width), len(x)))
-    for row in range(len(width)):
-        local = columns[row, : width[row]]
-        whole[row, local] = D[row, : width[row], 0]
+    whole = together.dense(elements, D[:, :, 0], len(x))
     return whole[np.ix_(structure.prescribed_rows, structure.calculated_columns)]
 
 
@@ -110,6 +108,9 @@ def release_redundant(structure: Structure) -> Structure:
 
     A plane four-bar of spatial hinges and beams is held three times too often; the released modes
     stay at zero all the same, and the stresses in them are not determined.
+
+    Args:
+        structure: The structure.
     """
     left, _ = _null_spaces(constraint_jacobian(structure, structure.reference))
     if not len(left):
@@ -125,16 +126,9 @@ def _with_released(element: Element, names: Names) -> Element:
     if isinstance(element, Truss):
         loose = f"{element.name}.elongation" in names
         return replace(element, mode="calculated") if loose else element
-    if isinstance(element, Hinge):
-        twist, y, z = _release_modes(element.name, HINGE_MODES, element.modes, names)
-        return replace(element, modes=(twist, y, z))
-    a, b, c, d, e, f = _release_modes(element.name, BEAM_MODES, element.modes, names)
-    return replace(element, modes=(a, b, c, d, e, f))
-
-
-def _release_modes(owner: str, kinds: Names, modes: tuple[Mode, ...], names: Names) -> list[Mode]:
-    """Modes of an element, those that are named calculated."""
-    found: list[Mode] = []
-    for kind, mode in zip(kinds, modes, strict=True):
-        found.append("calculated" if f"{owner}.{kind}" in names else mode)
-    return found
+    kinds = HINGE_MODES if isinstance(element, Hinge) else BEAM_MODES
+    modes: list[Mode] = []
+    for kind, mode in zip(kinds, element.modes, strict=True):
+        modes.append("calculated" if f"{element.name}.{kind}" in names else mode)
+    changes: dict[str, Any] = {"modes": tuple(modes)}
+    return replace(element, **changes)

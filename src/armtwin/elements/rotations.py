@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, cross, dot, scale_vector
 
@@ -20,13 +21,13 @@ Four = tuple[Any, Any, Any, Any]
 
 
 @inlined
-def four(x: Any, at: int) -> Four:
+def four(x: Floats, at: int) -> Four:
     """Four numbers of x from a place on: a triad, or its rates."""
     return x[at], x[at + 1], x[at + 2], x[at + 3]
 
 
 @inlined
-def three(x: Any, at: int) -> Vector:
+def three(x: Floats, at: int) -> Vector:
     """Three numbers of x from a place on: a point, or its rates."""
     return x[at], x[at + 1], x[at + 2]
 
@@ -96,7 +97,7 @@ def moment_force(turn: Four, T: Vector) -> Four:
 
 
 @inlined
-def put_four(table: Any, row: int, at: int, sign: float, turn: Four) -> None:
+def put_four(table: Floats, row: int, at: int, sign: float, turn: Four) -> None:
     """Store four numbers, times a sign, in a row of a table from a column on."""
     table[row, at] = sign * turn[0]
     table[row, at + 1] = sign * turn[1]
@@ -105,7 +106,7 @@ def put_four(table: Any, row: int, at: int, sign: float, turn: Four) -> None:
 
 
 @inlined
-def put_three(table: Any, row: int, at: int, sign: float, x: Vector) -> None:
+def put_three(table: Floats, row: int, at: int, sign: float, x: Vector) -> None:
     """Store three numbers, times a sign, in a row of a table from a column on."""
     table[row, at] = sign * x[0]
     table[row, at + 1] = sign * x[1]
@@ -113,14 +114,14 @@ def put_three(table: Any, row: int, at: int, sign: float, x: Vector) -> None:
 
 
 @inlined
-def add_four(g: Any, at: int, turn: Four) -> None:
+def add_four(g: Floats, at: int, turn: Four) -> None:
     """Add four numbers to g from a place on."""
     for i in range(4):
         g[at + i] += turn[i]
 
 
 @inlined
-def add_three(g: Any, at: int, x: Vector) -> None:
+def add_three(g: Floats, at: int, x: Vector) -> None:
     """Add three numbers to g from a place on."""
     for i in range(3):
         g[at + i] += x[i]

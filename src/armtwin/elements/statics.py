@@ -20,11 +20,12 @@ from armtwin.elements.placed import Placed
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.batch import Floats, Names, TwoArrays
 
 MOST_ITERATIONS = 60
 MOST_HALVINGS = 12
 MASSLESS = 1e-13  # of the largest mass: a motion with less has none
+ROUNDING = 1e-12  # of a stiffness of unit diagonal: an eigenvalue above minus this is not negative
 SMALL = 1e-10  # of a step against the structure's size: what is left is its square
 
 
@@ -36,13 +37,36 @@ class Equilibrium:
         q: Degrees of freedom, (n,).
         placed: The structure there.
         linear: Linear equations about it.
-        iterations: Newton's steps it took.
+        moves: Degrees of freedom that were let go, as indices into q.
     """
 
     q: Floats
     placed: Placed
     linear: Linear
-    iterations: int
+    moves: Integers
+
+    @property
+    def stiffness(self) -> Floats:
+        """Stiffness of what moves, (moves, moves)."""
+        return self.linear.stiffness[np.ix_(self.moves, self.moves)]
+
+    @property
+    def cautions(self) -> Names:
+        """A sentence where it is unstable, gyroscopic forces not counted."""
+        K = (self.stiffness + self.stiffness.T) / 2
+        size = np.sqrt(np.abs(np.diag(K)))
+        scale = np.outer(size, size)
+        values, shapes = np.linalg.eigh(K / np.where(scale > 0, scale, 1.0))
+        falling = int((values < -ROUNDING).sum())
+        if not falling:
+            return ()
+        most = self.moves[int(np.abs(shapes[:, 0]).argmax())]
+        name = self.placed.structure.coordinate_names[most]
+        count = "eigenvalue" if falling == 1 else "eigenvalues"
+        return (
+            f"The equilibrium is unstable: its stiffness has {falling} negative {count}, most of "
+            f"it along {name}. The structure does not come back to it.",
+        )
 
     def position(self, point: str) -> Floats:
         """Position of a point, (3,) [m]."""
@@ -85,33 +109,28 @@ def equilibrium(
 
     Args:
         structure: The structure.
-        q: Where to start, (n,); zeros where nothing is given.
+        q: Where to start, (n,); the reference state where nothing is given.
         still: Degrees of freedom that do not move, as locked joints.
         v: Velocities of a steady spin, (n,); those of what moves are zero.
         steps: Pieces in which the load is put on.
     """
-    n = structure.n
-    now = np.zeros(n) if q is None else np.array(q, dtype=np.float64)
-    rate = np.zeros(n) if v is None else np.array(v, dtype=np.float64)
+    now = structure.reference_q if q is None else np.array(q, dtype=np.float64)
+    rate = np.zeros(structure.n) if v is None else np.array(v, dtype=np.float64)
     moves = movable(structure, still)
-    place_now = place(structure, now)
-    taken = 0
+    here = place(structure, now)
     for step in range(1, steps + 1):
         share = step / steps
         loaded = structure if share == 1 else with_load(structure, share)
-        here = Placed(loaded, place_now.x)
-        now, place_now, linear, count = _solve_equilibrium(here, now, share * rate, moves)
-        taken += count
-    return Equilibrium(now, place_now, linear, taken)
+        found = _solve_equilibrium(Placed(loaded, here.x), now, share * rate, moves)
+        now, here = found.q, found.placed
+    return found
 
 
-def _solve_equilibrium(
-    here: Placed, q: Floats, v: Floats, moves: Integers
-) -> tuple[Floats, Placed, Linear, int]:
+def _solve_equilibrium(here: Placed, q: Floats, v: Floats, moves: Integers) -> Equilibrium:
     """Newton's method on the forces of what moves."""
     structure, none = here.structure, np.zeros(here.structure.n)
     scale = tables_of(structure).geometry.freedom.stride
-    for iteration in range(1, MOST_ITERATIONS + 1):
+    for _ in range(MOST_ITERATIONS):
         linear = linearise_motion(here, v, none)
         step = np.zeros(structure.n)
         stiffness = linear.stiffness[np.ix_(moves, moves)]
@@ -125,7 +144,7 @@ def _solve_equilibrium(
         step /= max(1.0, length)  # an element must not turn over in one go
         q, here = _take_step(here, q, step)
         if length < SMALL:
-            return q, here, linearise_motion(here, v, none), iteration
+            return Equilibrium(q, here, linearise_motion(here, v, none), moves)
     raise ArmtwinError(
         f"no equilibrium was found in {MOST_ITERATIONS} steps; the last one was {length:.2g} of "
         "the largest allowed. Put the load on in more steps"
@@ -145,10 +164,16 @@ def _take_step(here: Placed, q: Floats, step: Floats) -> tuple[Floats, Placed]:
 def buckling_load(
     structure: Structure, q: ArrayLike | None = None, *, still: Sequence[str] = ()
 ) -> float:
-    """Smallest factor on the loads at which the structure buckles; inf where none does."""
+    """Smallest factor on the loads at which the structure buckles; inf where none does.
+
+    Args:
+        structure: The structure.
+        q: Where it is, (n,); the reference state where nothing is given.
+        still: Degrees of freedom that do not move.
+    """
     from scipy.linalg import eig
 
-    now = np.zeros(structure.n) if q is None else np.array(q, dtype=np.float64)
+    now = structure.reference_q if q is None else np.array(q, dtype=np.float64)
     linear = linearise_motion(place(structure, now), np.zeros(structure.n), np.zeros(structure.n))
     moves = movable(structure, still)
     cut = np.ix_(moves, moves)
@@ -173,16 +198,18 @@ class StructureModes:
     coordinates: Floats
 
 
-def modes(linear: Linear, placed: Placed, *, still: Sequence[str] = ()) -> StructureModes:
-    """Frequencies and shapes of small vibrations about a state of rest or steady spin."""
-    moves = movable(placed.structure, still)
-    cut = np.ix_(moves, moves)
-    K = linear.stiffness[cut]
-    squares, found = _vibrations((K + K.T) / 2, linear.M[cut])
+def modes(rest: Equilibrium) -> StructureModes:
+    """Frequencies and shapes of small vibrations about a state of rest or steady spin.
+
+    Args:
+        rest: That state; what was still in it stays so.
+    """
+    K = rest.stiffness
+    squares, found = _vibrations((K + K.T) / 2, rest.linear.M[np.ix_(rest.moves, rest.moves)])
     frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
-    shapes = np.zeros((placed.structure.n, found.shape[1]))
-    shapes[moves] = found
-    return StructureModes(frequencies, shapes, placed.DF @ shapes)
+    shapes = np.zeros((len(rest.q), found.shape[1]))
+    shapes[rest.moves] = found
+    return StructureModes(frequencies, shapes, rest.placed.DF @ shapes)
 
 
 def _vibrations(K: Floats, M: Floats) -> TwoArrays:
@@ -199,9 +226,13 @@ def _vibrations(K: Floats, M: Floats) -> TwoArrays:
     return squares, basis @ found
 
 
-def compliance(linear: Linear, placed: Placed, point: str, *, still: Sequence[str] = ()) -> Floats:
-    """Displacement of a point per force on it, (3, 3) [m/N]."""
-    at = placed.structure.places[point]
-    moves = movable(placed.structure, still)
-    lever = placed.DF[at : at + 3][:, moves]
-    return np.asarray(lever @ np.linalg.solve(linear.stiffness[np.ix_(moves, moves)], lever.T))
+def compliance(rest: Equilibrium, point: str) -> Floats:
+    """Displacement of a point per force on it, (3, 3) [m/N].
+
+    Args:
+        rest: The state of rest; what was still in it stays so.
+        point: Name of the point.
+    """
+    at = rest.placed.structure.places[point]
+    lever = rest.placed.DF[at : at + 3][:, rest.moves]
+    return np.asarray(lever @ np.linalg.solve(rest.stiffness, lever.T))

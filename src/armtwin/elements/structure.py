@@ -162,7 +162,7 @@ class Structure:
     @cached_property
     def reference(self) -> Floats:
         """Coordinates of the reference state, (nx,)."""
-        x = [np.array(point.at) for point in self.parts.points]
+        x = [np.array(point.at, dtype=np.float64) for point in self.parts.points]
         x += [np.array([1.0, 0.0, 0.0, 0.0])] * len(self.parts.triads)
         return np.concatenate(x)
 
@@ -204,41 +204,36 @@ class Structure:
         return tuple(part for part in self.parts.elements if isinstance(part, Beam))
 
     @cached_property
+    def _rows(self) -> list[tuple[str, Mode]]:
+        """Name of each deformation, and what is known of it."""
+        rows: list[tuple[str, Mode]] = []
+        for triad in self.parts.triads:
+            if not triad.held:
+                rows.append((f"{triad.name}.length", "held"))
+        for truss in self.trusses:
+            rows.append((f"{truss.name}.{TRUSS_MODES[0]}", truss.mode))
+        for kinds, parts in ((HINGE_MODES, self.hinges), (BEAM_MODES, self.beams)):
+            for part in parts:
+                for kind, mode in zip(kinds, part.modes, strict=True):
+                    rows.append((f"{part.name}.{kind}", mode))
+        return rows
+
+    @cached_property
     def row_names(self) -> Names:
         """Names of the deformations."""
-        names = [f"{triad.name}.length" for triad in self.parts.triads if not triad.held]
-        for element, modes in self._families:
-            names += [f"{element.name}.{mode}" for mode in modes]
-        return tuple(names)
+        return tuple(name for name, _ in self._rows)
 
     @cached_property
     def row_modes(self) -> tuple[Mode, ...]:
         """What is known of each deformation."""
-        modes: list[Mode] = ["held" for triad in self.parts.triads if not triad.held]
-        for truss in self.trusses:
-            modes.append(truss.mode)
-        for hinge in self.hinges:
-            modes += hinge.modes
-        for beam in self.beams:
-            modes += beam.modes
-        return tuple(modes)
-
-    @property
-    def _families(self) -> list[tuple[Element, Names]]:
-        families: list[tuple[Element, Names]] = []
-        families += [(truss, TRUSS_MODES) for truss in self.trusses]
-        families += [(hinge, HINGE_MODES) for hinge in self.hinges]
-        families += [(beam, BEAM_MODES) for beam in self.beams]
-        return families
+        return tuple(mode for _, mode in self._rows)
 
     def row(self, name: str) -> int:
         """Row of a deformation by its name; an unknown one is an error that suggests one."""
         if name not in self.row_names:
-            raise ArmtwinError(f"deformation '{name}' is not known. {self._near(name)}")
+            known = did_you_mean(name, self.row_names)
+            raise ArmtwinError(f"deformation '{name}' is not known. {known}")
         return self.row_names.index(name)
-
-    def _near(self, name: str) -> str:
-        return did_you_mean(name, self.row_names)
 
     # freedom
 
@@ -272,6 +267,12 @@ class Structure:
         """Names of the degrees of freedom q."""
         names = [self.column_names[i] for i in self.free_columns]
         return tuple(names + [self.row_names[i] for i in self.free_rows])
+
+    @property
+    def reference_q(self) -> Floats:
+        """Degrees of freedom of the reference state, (n,): where points are, and no deformation."""
+        free = self.free_columns
+        return np.append(self.reference[free], np.zeros(self.n - len(free)))
 
     @cached_property
     def kept(self) -> dict[str, Any]:

@@ -71,6 +71,13 @@ def slopes(elements: Elements, x: Numbers) -> tuple[Numbers, Numbers]:
     return e, D
 
 
+def dense(elements: Elements, local: Numbers, nx: int) -> Numbers:
+    """Rows by local columns (rows, 14) as rows of all coordinates, (rows, nx)."""
+    whole = np.zeros((len(local), nx + 1), local.dtype)
+    np.put_along_axis(whole, elements.columns, local, axis=1)  # -1, beyond the last, is the added
+    return whole[:, :-1]
+
+
 def curvatures(elements: Elements, x: Numbers, u: Numbers, w: Numbers) -> Numbers:
     """Second derivatives along u and w at k states, each (nx, k); (rows, k)."""
     curve = python_of(curve_element)

@@ -12,13 +12,15 @@ Ref: [Jonker 1988], [Waiboer 2007, 4.2]
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.elements.blocks import factor, solve
+from armtwin.elements.blocks import Integers, factor, solve
 from armtwin.elements.deformation import curve, measure
 from armtwin.elements.hinge import TURNS_ALIKE
+from armtwin.elements.packing import Freedom, Geometry, Tables
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 
 MOST_ITERATIONS = 20
@@ -42,17 +44,17 @@ class TransferState(NamedTuple):
         goal: Buffer for an intermediate q, (n,).
     """
 
-    e: Any
-    D: Any
-    c: Any
-    LU: Any
-    pivot: Any
-    rhs: Any
-    step: Any
-    goal: Any
+    e: Floats
+    D: Floats
+    c: Floats
+    LU: Floats
+    pivot: Integers
+    rhs: Floats
+    step: Floats
+    goal: Floats
 
 
-def empty_state(tables: Any, nx: int) -> TransferState:
+def empty_state(tables: Tables, nx: int) -> TransferState:
     """Room for a state of nx coordinates."""
     elements, blocks, freedom = tables.geometry
     rows = len(elements.width)
@@ -69,7 +71,7 @@ def empty_state(tables: Any, nx: int) -> TransferState:
 
 
 @inlined
-def put_free(freedom: Any, value: Any, rhs: Any, x: Any) -> None:
+def put_free(freedom: Freedom, value: Floats, rhs: Floats, x: Floats) -> None:
     """Put one value for each degree of freedom on rows and columns; other rows become 0."""
     for r in range(len(rhs)):
         rhs[r] = 0.0
@@ -81,14 +83,16 @@ def put_free(freedom: Any, value: Any, rhs: Any, x: Any) -> None:
 
 
 @inlined
-def rates(geometry: Any, v: Any, state: TransferState, vx: Any) -> None:
+def rates(geometry: Geometry, v: Floats, state: TransferState, vx: Floats) -> None:
     """Velocities vx of the coordinates; held ones are left as they are."""
     put_free(geometry.freedom, v, state.rhs, vx)
     solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, vx)
 
 
 @inlined
-def second_rates(geometry: Any, x: Any, vx: Any, a: Any, state: TransferState, ax: Any) -> None:
+def second_rates(
+    geometry: Geometry, x: Floats, vx: Floats, a: Floats, state: TransferState, ax: Floats
+) -> None:
     """Accelerations ax of the coordinates."""
     curve(geometry.elements, x, vx, vx, state.c)
     put_free(geometry.freedom, a, state.rhs, ax)
@@ -98,7 +102,7 @@ def second_rates(geometry: Any, x: Any, vx: Any, a: Any, state: TransferState, a
 
 
 @inlined
-def _gap(freedom: Any, q: Any, x: Any, state: TransferState) -> None:
+def _gap(freedom: Freedom, q: Floats, x: Floats, state: TransferState) -> None:
     """Put what the measured deformations lack of q, and the free coordinates' step, into state.
 
     Twists are known up to two turns: the nearest is taken.
@@ -117,7 +121,7 @@ def _gap(freedom: Any, q: Any, x: Any, state: TransferState) -> None:
 
 
 @inlined
-def _advance(geometry: Any, q: Any, x: Any, state: TransferState) -> float:
+def _advance(geometry: Geometry, q: Floats, x: Floats, state: TransferState) -> float:
     """One step of Newton's method with the factors of J; its largest change."""
     _gap(geometry.freedom, q, x, state)
     solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, state.step)
@@ -129,7 +133,7 @@ def _advance(geometry: Any, q: Any, x: Any, state: TransferState) -> float:
 
 
 @inlined
-def _newton(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
+def _newton(geometry: Geometry, q: Floats, x: Floats, state: TransferState) -> int:
     """Iterations that Newton's method took from x; negative where it failed.
 
     `state` comes measured at x.
@@ -151,7 +155,7 @@ def _newton(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
 
 
 @inlined
-def _pieces(freedom: Any, state: TransferState) -> int:
+def _pieces(freedom: Freedom, state: TransferState) -> int:
     """Pieces into which the change of q is cut."""
     k = len(freedom.columns)
     longest = 0.0
@@ -162,7 +166,7 @@ def _pieces(freedom: Any, state: TransferState) -> int:
 
 
 @compiled
-def find(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
+def find(geometry: Geometry, q: Floats, x: Floats, state: TransferState) -> int:
     """Coordinates x at q, from those of another q; a large change is cut in pieces.
 
     Args:

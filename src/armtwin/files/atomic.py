@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content, fill, naming_file, real, sync
+from armtwin.files.disk import Content, Contents, fill, naming_file, real, sync
 from armtwin.files.journal import move_in
 from armtwin.files.locks import lock_folder
 from armtwin.files.staging import parents_of, place_for, recover, stage_folder
@@ -66,20 +66,20 @@ def check_file(path: Path) -> None:
         raise ArmtwinError(f"{path}: cannot be written (it is {kind})")
 
 
-def write_files(folder: Path, contents: dict[str, Content]) -> None:
+def write_files(folder: Path, contents: Contents) -> None:
     """Write several files into a folder that is there, all or none; others in it stay."""
     with naming_file(folder):
         _write_beside(real(folder), contents)
 
 
-def _write_beside(folder: Path, contents: dict[str, Content]) -> None:
+def _write_beside(folder: Path, contents: Contents) -> None:
     with stage_folder(folder) as stage:
         fill(stage / "new", contents)
         with lock_folder(folder):
             move_in(stage, folder, contents, ())
 
 
-def write_folder(folder: Path, contents: dict[str, Content], claim: Claim) -> None:
+def write_folder(folder: Path, contents: Contents, claim: Claim) -> None:
     """Write a folder of files, all or none; it is made with its parents if it is not there.
 
     Args:

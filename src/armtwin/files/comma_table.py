@@ -15,14 +15,14 @@ def comma_table(text: str, each: str, origin: str) -> list[dict[str, float | str
     """
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
-        raise FileError(origin, [f"must have a header and {each}"])
+        raise FileError(origin, f"must have a header and {each}")
     keys = [word.strip() for word in lines[0].split(",")]
     rows = []
     for number, line in enumerate(lines[1:], 2):
         words = [word.strip() for word in line.split(",")]
         if len(words) != len(keys):
             raise FileError(
-                origin, [f"line {number}: must have {len(keys)} values, got {len(words)}"]
+                origin, f"line {number}: must have {len(keys)} values, got {len(words)}"
             )
         given = zip(keys, words, strict=True)
         rows.append({key: _value(word) for key, word in given if word})

@@ -21,7 +21,7 @@ from armtwin.files.opening import COVARIANCE, TOML, read_bytes
 from armtwin.maths.batch import Floats, Names, read_only
 
 ENDING = ".covariance.npz"
-FORMAT = 1
+FORMAT = 1  # of the file
 SYMMETRIC = 1e-9  # of the deviations by which two halves may differ
 DAMAGED = (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error)
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from armtwin.errors import ArmtwinError
 
 Content = str | Callable[[BinaryIO], object]
+Contents = dict[str, Content]  # of files, by name
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def plain_name(name: str) -> str:
     return name
 
 
-def fill(folder: Path, contents: dict[str, Content]) -> None:
+def fill(folder: Path, contents: Contents) -> None:
     """Write files and bring them to the disk."""
     for name, content in contents.items():
         with (folder / name).open("xb") as file:

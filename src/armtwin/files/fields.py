@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
-from armtwin.files.shape import NAME_KEYS
-from armtwin.maths.batch import NamedNumbers, Names
+from armtwin.files.shape import NAME_KEYS, Group
+from armtwin.maths.batch import NamedNumbers, NamedTexts, Names, Sentences
 from armtwin.maths.units import Unit, schema_of_reader
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Read:
 
     read: Callable[[Any], Any]
 
-    def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
+    def schema(self, kind: object, schema_of: object) -> CoreSchema:
         """Tell pydantic's core to use the function."""
         return schema_of_reader(self.read)
 
@@ -46,7 +46,7 @@ class OneOf:
 
     key: str
 
-    def schema(self, kind: Any, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: object, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
         """Tell pydantic's core to choose the dataclass by the key."""
         from pydantic_core import core_schema
 
@@ -66,13 +66,13 @@ class NameOr:
     names: Names
     otherwise: str
 
-    def schema(self, kind: Any, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
+    def schema(self, kind: object, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
         """Tell pydantic's core to take a text for a name, and all else as the type says."""
         from pydantic_core import PydanticCustomError, core_schema
 
         (other,) = [choice for choice in get_args(kind) if choice is not str]
 
-        def read(value: Any, read_other: Callable[[Any], Any]) -> Any:
+        def read(value: object, read_other: Callable[[Any], Any]) -> Any:
             if not isinstance(value, str):
                 return read_other(value)
             if value in self.names:
@@ -84,7 +84,7 @@ class NameOr:
         return core_schema.no_info_wrap_validator_function(read, schema_of(other))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str) or value.partition(":")[0] not in SOURCE_KINDS:
         kinds = ", ".join(SOURCE_KINDS)
         contract = f"must be a text that starts with one of {kinds} and a colon"
@@ -92,23 +92,23 @@ def _text(value: Any) -> str:
     return value
 
 
-def _source(value: Any) -> str | dict[str, str]:
+def _source(value: object) -> str | NamedTexts:
     if isinstance(value, dict):
         return {str(key): _text(text) for key, text in value.items()}
     return _text(value)
 
 
-def _in_no_file(value: Any) -> Any:
+def _in_no_file(value: object) -> Any:
     raise ArmtwinError("is written by armtwin beside the file and must not be in it")
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ArmtwinError(f"must be true or false, got {value!r:.60}")
     return value
 
 
-def read_width(value: Any) -> float:
+def read_width(value: object) -> float:
     """How far a number may be off, as a share of it."""
     try:
         width = Unit("1").read(value)
@@ -119,7 +119,7 @@ def read_width(value: Any) -> float:
     return width
 
 
-def _uncertainty(value: Any) -> float | NamedNumbers:
+def _uncertainty(value: object) -> float | NamedNumbers:
     if isinstance(value, dict):
         return {str(key): read_width(width) for key, width in value.items()}
     return read_width(value)
@@ -144,7 +144,7 @@ def unknown_widths(uncertainty: float | NamedNumbers | None, keys: Names) -> str
     return ""
 
 
-def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
+def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every group below a description with its path, as friction.5 or by name friction.wrist."""
     if isinstance(value, dict):
         for key, item in value.items():
@@ -160,7 +160,7 @@ def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, 
                 yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")
 
 
-def _name(item: Any, otherwise: int) -> Any:
+def _name(item: object, otherwise: int) -> Any:
     """What an item of a list goes by."""
     for key in NAME_KEYS:
         if hasattr(item, key):
@@ -168,7 +168,22 @@ def _name(item: Any, otherwise: int) -> Any:
     return otherwise
 
 
-def bad_texts(group: Any) -> str:
+def own_problems(description: object) -> Sentences:
+    """What the groups of a description find wrong with themselves, and bad texts, by key path."""
+    for path, group in groups_of(description, by_name=False):
+        own = group.problem() if hasattr(group, "problem") else ""
+        for problem in (own, bad_texts(group)):
+            if problem:
+                yield f"{path} {problem}".strip()
+
+
+def ask_for_one(ways: Iterable[str], given: Sequence[str]) -> str:
+    """What is wrong where not exactly one of several keys is given, as a phrase."""
+    got = " and ".join(given) or "none"
+    return f"must have exactly one of {', '.join(ways)}, got {got}"
+
+
+def bad_texts(group: Group) -> str:
     """What is wrong with the texts of a group, as a phrase; empty if nothing is."""
     for f in fields(group):
         may_be_long = f.name in PROSE_KEYS or f.metadata.get("prose")
@@ -181,7 +196,7 @@ def bad_texts(group: Any) -> str:
     return ""
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     """The texts of a field: itself, those of a list, keys and texts of a table."""
     if isinstance(value, dict):
         entries = [*value.keys(), *value.values()]

@@ -53,7 +53,7 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
     path = Path(name_or_path)
     if path.suffix == ".toml" and wanted == "log":
         sentence = f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"
-        raise FileError(str(path), [sentence])
+        raise FileError(path, sentence)
     other = SUFFIXES.get(path.suffix) or _kind_of_shipped(str(name_or_path))
     if other is not None and other != wanted:
         raise _refusal(str(name_or_path), other, wanted)
@@ -61,7 +61,7 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
 
 def _refusal(origin: str, other: Kind, wanted: Kind) -> FileError:
     article = "an" if other == "experiment" else "a"
-    return FileError(origin, [f"is {article} {other}, where {WANTED[wanted]} is wanted"])
+    return FileError(origin, f"is {article} {other}, where {WANTED[wanted]} is wanted")
 
 
 def _kind_of_shipped(name: str) -> Kind | None:

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.files.kinds import Kind, check_name, check_tables
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
@@ -49,12 +49,8 @@ def load_description(
 def read_description(tables: Tables, schema: Schema, origin: str) -> Any:
     """Description of the tables of a file."""
     tables = check_format(tables, origin, schema.kind.format_number)
-    try:
+    with blame(origin):  # for what a group refuses when it is made
         return schema.read(tables, origin)
-    except FileError:
-        raise
-    except ArmtwinError as error:  # what a group refuses when it is made
-        raise FileError(origin, [str(error)]) from None
 
 
 def check_description(noun: str, given: object, wanted: type) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from armtwin.errors import ArmtwinError
 
 PATIENCE = 60.0  # seconds: a lock is held while files are moved, not while they are written
-PAUSE = 0.005
+PAUSE = 0.005  # [s] between two tries
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 LONGEST = 100  # bytes, so that suffixes fit into what file systems allow
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # by Windows
+
+
+def folder_of(origin: str) -> Path:
+    """The folder of a file, in which files that it names lie; where one stands, without a file."""
+    return Path(origin).parent if origin else Path()
 
 
 def safe_name(text: str, otherwise: str) -> str:

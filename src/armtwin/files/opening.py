@@ -10,14 +10,16 @@ import gzip
 import os
 import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from armtwin.errors import ArmtwinError, FileError
 
-MB = 1024 * 1024
-CHUNK = MB
+MB = 1024 * 1024  # bytes
+CHUNK = MB  # bytes that are read at once
 # a file that unpacks to more than this multiple of its size is a trap, where that is not small
 PACKED_SHARE, SMALL = 200, 64 * MB
 # bits of st_mode and what they mean
@@ -44,7 +46,7 @@ class Kind:
 
     def too_long(self, path: Path) -> FileError:
         """The error for a file that holds more."""
-        return FileError(str(path), [f"{self.what} must be at most {self.most / MB:g} MB"])
+        return FileError(path, f"{self.what} must be at most {self.most / MB:g} MB")
 
 
 TOML = Kind("a TOML file", 4 * MB)
@@ -64,19 +66,26 @@ BAG_METADATA = Kind("metadata of a bag", MB // 8)
 
 def open_plain_file(path: Path, kind: Kind) -> BinaryIO:
     """A plain file opened for reading; what is none, or holds too much, is refused."""
-    try:
+    with _naming(path):
         _check(path, os.stat(path), kind)
         file: BinaryIO = open(path, "rb", opener=_open)  # noqa: SIM115
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except ValueError as error:  # a name with a null character
-        raise ArmtwinError(f"{path}: cannot be read ({error})") from None
     try:
         _check(path, os.fstat(file.fileno()), kind)  # it may be another file by now
     except ArmtwinError:
         file.close()
         raise
     return file
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:  # a name with a null character
+        raise ArmtwinError(f"{path}: cannot be read ({error})") from None
 
 
 def _open(name: str, flags: int) -> int:
@@ -87,21 +96,18 @@ def _open(name: str, flags: int) -> int:
 def _check(path: Path, found: os.stat_result, kind: Kind) -> None:
     if not stat.S_ISREG(found.st_mode):
         other = KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-        raise FileError(str(path), [f"must be a plain file, but is {other}"])
+        raise FileError(path, f"must be a plain file, but is {other}")
     if found.st_size > kind.most:
         raise kind.too_long(path)
 
 
 def read_bytes(path: Path, kind: Kind) -> bytes:
     """All that a file holds."""
-    with open_plain_file(path, kind) as file:
-        try:
-            # a file that grows is read as it was when it was opened; one of the system's says that
-            # it has no size
-            size = max(os.fstat(file.fileno()).st_size, CHUNK)
-            data = file.read(min(size, kind.most) + 1)
-        except OSError as error:
-            raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    with open_plain_file(path, kind) as file, _naming(path):
+        # a file that grows is read as it was when it was opened; one of the system's says that it
+        # has no size
+        size = max(os.fstat(file.fileno()).st_size, CHUNK)
+        data = file.read(min(size, kind.most) + 1)
     if len(data) > kind.most:
         raise kind.too_long(path)
     return data
@@ -112,13 +118,13 @@ def read_text(path: Path, kind: Kind) -> str:
     try:
         return read_bytes(path, kind).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileError(str(path), ["is not a text file in UTF-8"]) from None
+        raise FileError(path, "is not a text file in UTF-8") from None
 
 
 def unpack_gzip(path: Path, kind: Kind) -> bytearray:
     """All that a gzip file holds, unpacked piece by piece up to what its kind may hold."""
     data = bytearray()
-    with open_plain_file(path, kind) as file:
+    with open_plain_file(path, kind) as file, _naming(path):
         honest = max(PACKED_SHARE * os.fstat(file.fileno()).st_size, SMALL)
         try:
             with gzip.GzipFile(fileobj=file) as packed:
@@ -128,9 +134,7 @@ def unpack_gzip(path: Path, kind: Kind) -> bytearray:
                         raise kind.too_long(path)
                     if len(data) > honest:
                         trap = f"unpacks to more than {PACKED_SHARE} times its size"
-                        raise FileError(str(path), [f"{trap}, which no table of numbers does"])
+                        raise FileError(path, f"{trap}, which no table of numbers does")
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
-        except OSError as error:
-            raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+            raise FileError(path, "the gzip file is cut off or damaged") from None
     return data

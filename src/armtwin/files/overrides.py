@@ -7,12 +7,12 @@ from copy import deepcopy
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.shape import NAME_KEYS, Step, Tables, keys_at
+from armtwin.files.shape import Step, Tables, keys_at, name_of
 from armtwin.maths.units import whole_number
 
 
 def with_values(
-    tables: Tables, values: Mapping[str, Any], kind: Any, source: str, origin: str
+    tables: Tables, values: Mapping[str, Any], kind: object, source: str, origin: str
 ) -> Tables:
     """The tables with other values at key paths; lists count from 1 or go by name.
 
@@ -53,7 +53,7 @@ def _steps(tables: Tables, words: Sequence[str]) -> list[Step]:
     return steps
 
 
-def _step(here: Any, word: str) -> Step | None:
+def _step(here: object, word: str) -> Step | None:
     """The key, or the place in a list, that a word means; None if there is none such."""
     if isinstance(here, dict):
         return word if word in here else None
@@ -66,22 +66,14 @@ def _step(here: Any, word: str) -> Step | None:
     return names.index(word) if word and word in names else None
 
 
-def _names(here: Any) -> list[str]:
+def _names(here: object) -> list[str]:
     """Keys of a table, or names of the items of a list, empty for those without one."""
     if isinstance(here, dict):
         return list(here)
-    return [_name(item) for item in here] if isinstance(here, list) else []
+    return [name_of(item) for item in here] if isinstance(here, list) else []
 
 
-def _name(item: Any) -> str:
-    if isinstance(item, dict):
-        for key in NAME_KEYS:
-            if key in item:
-                return str(item[key])
-    return ""
-
-
-def _replace(tables: Tables, steps: list[Step], last: str, value: Any, kind: Any) -> None:
+def _replace(tables: Tables, steps: list[Step], last: str, value: object, kind: object) -> None:
     """Set the value that a word means in the table or list at the end of the steps."""
     here = _way(tables, steps)[-1]
     if isinstance(here, list):

@@ -21,7 +21,7 @@ _DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:{_PART}){{{DEEPEST}}}""")
 def read_tables(path: Path, kind: Kind = TOML) -> Tables:
     """Tables of a TOML file as they are."""
     text = read_text(path, kind)
-    too_deep = FileError(str(path), [f"must not nest tables and lists deeper than {DEEPEST}"])
+    too_deep = FileError(path, f"must not nest tables and lists deeper than {DEEPEST}")
     if _DEEP_KEY.search(text):
         raise too_deep
     try:
@@ -29,12 +29,12 @@ def read_tables(path: Path, kind: Kind = TOML) -> Tables:
     except RecursionError:
         raise too_deep from None
     except ValueError as error:  # not TOML, or a number of thousands of digits
-        raise FileError(str(path), [f"is not valid TOML: {error!s:.200}"]) from None
+        raise FileError(path, f"is not valid TOML: {error!s:.200}") from None
     if _depth(tables) > DEEPEST:
         raise too_deep
     place = _endless_integer(tables)
     if place is not None:
-        raise FileError(str(path), [f"{place} must be a whole number of at most 64 bits"])
+        raise FileError(path, f"{place} must be a whole number of at most 64 bits")
     return tables
 
 
@@ -53,7 +53,7 @@ def _depth(tables: Tables) -> int:
     return depth
 
 
-def _endless_integer(value: Any, path: str = "") -> str | None:
+def _endless_integer(value: object, path: str = "") -> str | None:
     """Key path of the first integer that no machine number holds."""
     for key, item in items_of(value):
         place = f"{path}.{shorten(key, 60)}".lstrip(".")
@@ -71,8 +71,8 @@ def check_format(tables: Tables, origin: str, wanted: int) -> Tables:
     found = rest.pop("format", None)
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         got = "is missing" if found is None else f"must be {wanted}, got {found!r:.60}"
-        raise FileError(origin, [f"format {got}; write format = {wanted} on its first line"])
+        raise FileError(origin, f"format {got}; write format = {wanted} on its first line")
     if found > wanted:
         newer = f"format {found} is newer than this armtwin reads ({wanted})"
-        raise FileError(origin, [f"{newer}; update armtwin"])
+        raise FileError(origin, f"{newer}; update armtwin")
     return rest

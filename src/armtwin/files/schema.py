@@ -11,7 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic_core import CoreSchema, SchemaValidator, core_schema
+from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, core_schema
 
 from armtwin.errors import MOST_PROBLEMS, FileError, did_you_mean
 from armtwin.files.shape import (
@@ -37,13 +37,13 @@ NO_OTHER_KEYS = core_schema.CoreConfig(extra_fields_behavior="forbid")
 
 
 @cache
-def validator(kind: Any) -> SchemaValidator:
+def validator(kind: object) -> SchemaValidator:
     """Reads tables into a dataclass."""
     return SchemaValidator(schema_of(kind))
 
 
 @cache
-def schema_of(kind: Any) -> CoreSchema:
+def schema_of(kind: object) -> CoreSchema:
     """Schema of a type for pydantic's core; an annotation with a `schema` gives its own."""
     of = get_args(kind)
     origin = get_origin(kind)
@@ -99,7 +99,7 @@ def _with_default(schema: CoreSchema, f: Field[Any]) -> CoreSchema:
     return schema
 
 
-def nest_groups(value: Any, kind: Any) -> Any:
+def nest_groups(value: object, kind: object) -> Any:
     """A value of a file of a type, with every group below it in a table of its own."""
     if isinstance(value, list):
         item = item_type(kind, tuple)
@@ -113,7 +113,7 @@ def nest_groups(value: Any, kind: Any) -> Any:
     return {key: nest_groups(entry, item) for key, entry in value.items()}
 
 
-def _nest_group(table: Tables, group: Any) -> Tables:
+def _nest_group(table: Tables, group: type) -> Tables:
     result = dict(table)
     for f in fields(group):
         if f.metadata.get("flat"):
@@ -128,7 +128,7 @@ def _nest_group(table: Tables, group: Any) -> Tables:
     return result
 
 
-def _move_flat_keys(table: Tables, group: Any, name: str) -> None:
+def _move_flat_keys(table: Tables, group: type, name: str) -> None:
     """Move the keys that are not the group's own into the table of its flat field."""
     own = {f.name for f in fields(group)} - {name}
     inner = {}
@@ -150,7 +150,7 @@ def _complete(table: Tables, f: Field[Any]) -> None:
     table[f.name] = {**other, **differing}
 
 
-def _put_kind(table: Tables, group: Any, f: Field[Any]) -> None:
+def _put_kind(table: Tables, group: object, f: Field[Any]) -> None:
     """Write into the table of a field of several kinds which one it is, as a key beside it says."""
     value = table.get(f.name)
     if not isinstance(value, dict):
@@ -248,14 +248,14 @@ def _place(loc: tuple[Step, ...], tables: Tables) -> _Place:
     return _Place(tuple(steps), here, key, str(here["name"]) if named else "")
 
 
-def _leads_on(here: Any, step: Step) -> bool:
+def _leads_on(here: object, step: Step) -> bool:
     """Whether a step leads to a table, a list or an item of a list."""
     if isinstance(here, dict):
         return isinstance(here.get(step), dict | list)
     return isinstance(here, list) and isinstance(step, int) and step < len(here)
 
 
-def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
+def _sentence(error: ErrorDetails, tables: Tables, schema: Schema) -> str:
     """One sentence for one error of pydantic."""
     place = _place(error["loc"], tables)
     kind, given, message = error["type"], error["input"], error["msg"]
@@ -289,13 +289,13 @@ def _of_several_kinds(place: _Place, key: str) -> str:
     return place.path if own else place.group
 
 
-def _no_kind(error: Any, place: _Place) -> str:
+def _no_kind(error: ErrorDetails, place: _Place) -> str:
     key = error["ctx"]["discriminator"].strip("'")
     group = _of_several_kinds(place, key)
     return f"{group}: key '{key}' is missing, which says what kind it is"
 
 
-def _unknown_kind(error: Any, place: _Place) -> str:
+def _unknown_kind(error: ErrorDetails, place: _Place) -> str:
     context = error["ctx"]
     kind = context["tag"]
     key = context["discriminator"].strip("'")
@@ -304,6 +304,6 @@ def _unknown_kind(error: Any, place: _Place) -> str:
     return f"{group}.{key}: '{kind}' is not known. {did_you_mean(kind, known)}"
 
 
-def _holds_groups(kind: Any, key: str) -> bool:
+def _holds_groups(kind: object, key: str) -> bool:
     """Whether a key of a file is a list of groups."""
     return is_dataclass(item_type(types_of(kind).get(key), tuple))

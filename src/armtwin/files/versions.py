@@ -6,10 +6,12 @@ import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from armtwin.maths.batch import NamedTexts
+
 PACKAGES = ("armtwin", "numpy", "scipy", "numba")
 
 
-def versions() -> dict[str, str]:
+def versions() -> NamedTexts:
     """Versions of Python and the packages a result depends on."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:

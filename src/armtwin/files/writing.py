@@ -8,29 +8,30 @@ import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.shape import KIND_KEYS, Tables, items_of
+from armtwin.files.shape import KIND_KEYS, Group, Tables, WithFields, items_of
 from armtwin.maths.units import units_of
 
-WIDTH = 100
+WIDTH = 100  # characters of a line of TOML
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # that TOML takes without quotes
 
 
-def group_table(group: Any) -> Tables:
-    """The table of one group: the inverse of reading it."""
-    return _table(group)
+class WholeFile(WithFields, Protocol):
+    """What a whole file holds."""
+
+    format_number: ClassVar[int]
 
 
-def to_tables(description: Any) -> Tables:
+def to_tables(description: WholeFile) -> Tables:
     """Tables of a robot or job file: the inverse of reading it."""
-    return {"format": description.format_number, **_table(description)}
+    return {"format": description.format_number, **group_table(description)}
 
 
-def _table(group: Any) -> Tables:
+def group_table(group: Group) -> Tables:
     """Keys of one group that differ from their defaults, after the key of its kind."""
     kind: Tables = {}
     table: Tables = {}
@@ -53,10 +54,10 @@ def _table(group: Any) -> Tables:
     return {**kind, **table}
 
 
-def _table_of_differences(group: Any, other: Any) -> Tables:
+def _table_of_differences(group: Group, other: Group) -> Tables:
     """Keys of one group that differ from those of another; all that it has, if of another kind."""
     if type(group) is not type(other):
-        return _table(group)
+        return group_table(group)
     table = {}
     for f in fields(group):
         if getattr(group, f.name) != getattr(other, f.name):
@@ -64,12 +65,12 @@ def _table_of_differences(group: Any, other: Any) -> Tables:
     return table
 
 
-def _entry(group: Any, name: str) -> Any:
+def _entry(group: object, name: str) -> Any:
     """The value of one key of a group as TOML has it."""
     return _with_unit(type(group), name, _plain(getattr(group, name)))
 
 
-def _with_unit(kind: Any, name: str, value: Any) -> Any:
+def _with_unit(kind: object, name: str, value: object) -> Any:
     """A number that would be refused as a bare one, written with its unit."""
     unit = dict(units_of(kind)).get(name)
     if unit is None:
@@ -81,7 +82,7 @@ def _with_unit(kind: Any, name: str, value: Any) -> Any:
     return value
 
 
-def _is_default(f: Field[Any], value: Any) -> bool:
+def _is_default(f: Field[Any], value: object) -> bool:
     if f.metadata.get("always"):
         return False
     default = f.default if f.default_factory is MISSING else f.default_factory()
@@ -90,10 +91,10 @@ def _is_default(f: Field[Any], value: Any) -> bool:
     return bool(value == default)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as TOML has it."""
     if is_dataclass(value):
-        return _table(value)
+        return group_table(value)
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -166,7 +167,7 @@ def _lines(table: Tables, path: str) -> list[str]:
     return lines
 
 
-def _with_header(value: Any, name: str, at_top: bool) -> list[str]:
+def _with_header(value: Tables | list[Tables], name: str, at_top: bool) -> list[str]:
     """Lines of a table or of a list of tables below a header of its own."""
     if isinstance(value, list):
         lines = []
@@ -183,7 +184,7 @@ def _holds_only_tables(table: Tables, name: str) -> bool:
     return all(isinstance(item, dict) and _needs_header(item, name) for item in table.values())
 
 
-def _needs_header(value: Any, path: str) -> bool:
+def _needs_header(value: object, path: str) -> bool:
     """Whether a value is written as a table or list of tables of its own, not on one line."""
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict)
@@ -192,7 +193,7 @@ def _needs_header(value: Any, path: str) -> bool:
     return path == "" or "source" in value or len(_inline(value)) > WIDTH
 
 
-def _inline(value: Any) -> str:
+def _inline(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -8,6 +8,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
+from armtwin.identification.fitting.estimate import student
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_RANGE
 from armtwin.maths.batch import Record
@@ -23,7 +24,6 @@ from armtwin.report.result import Result
 KNOWN = 0.6  # coherence from which a frequency counts
 HALF_POWER = np.sqrt(0.5)
 HERTZ = Number(1.0, "Hz", digits=4)
-DEVIATIONS = 1.645  # of a normal distribution: 90 % lie within
 TURN = 180 / np.pi
 
 
@@ -148,7 +148,7 @@ def _joints(result: LogResponse) -> Blocks:
             "curves": [_curve(joint) for joint in result.joints],
         }
     )
-    yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 90 %.", "soft")
+    yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 95 %.", "soft")
 
 
 def _curve(joint: JointResponse) -> dict[str, object]:
@@ -168,7 +168,7 @@ def _charts(joint: JointResponse) -> Blocks:
     hertz = Axis("frequency", "Hz", logarithmic=True)
     highest = joint.record["known_to_hz"]
     known = r if highest is None else r.where(r.frequency <= highest)
-    width = DEVIATIONS * known.std
+    width = student(np.inf) * known.std
     low = np.maximum(known.magnitude - width, 1e-3 * known.magnitude)
     high = known.magnitude + width
     size = Curve("", known.frequency, known.magnitude, colour=0, low=low, high=high)

@@ -23,7 +23,7 @@ ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given 
 LAWS = {"ramp": "s", "acceleration": "m/s²", "jerk": "m/s³"}
 SHAPES = ("lin", "circ", "spline", "points")
 COORDINATE = Number(1e3, digits=6)
-MM = 1e3
+MM = 1e3  # a metre in mm
 POINTS = 400  # of a stretch that are drawn
 
 

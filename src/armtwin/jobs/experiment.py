@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.loading import check_description, list_shipped_files, load_description
+from armtwin.files.names import folder_of
 from armtwin.files.overrides import with_values
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
@@ -23,6 +23,7 @@ from armtwin.jobs.experiment_description import (
     HydraulicSetup,
     Setup,
 )
+from armtwin.jobs.job import load_robot, override_robot
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats, Sentences, TwoArrays
 from armtwin.notebook import cards
@@ -30,7 +31,6 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.simulation.bench import Bench, bench_of, check_bench
 
 SCHEMA = Schema(ExperimentDescription, "experiment file")
@@ -84,7 +84,7 @@ class Experiment(Result):
     @property
     def folder(self) -> Path:
         """Folder in which files that it names lie."""
-        return Path(self.origin).parent if self.origin else Path()
+        return folder_of(self.origin)
 
     @property
     def files(self) -> list[Path]:
@@ -103,15 +103,11 @@ class Experiment(Result):
         setup = self.description.setup
         if not setup.robot:
             return None
-        beside = self.folder / setup.robot
-        robot = Robot.load(beside if beside.suffix and os.path.exists(beside) else setup.robot)
+        robot = load_robot(setup.robot, self.folder)
         if isinstance(setup, BenchSetup):
             return robot
         if setup.override:
-            changed = apply_overrides(robot.description, setup.override, self.place)
-            # refuses what cannot exist by a name that says where it comes from
-            made = Robot(changed, f"{self.place}: robot '{robot.name}' with its overrides")
-            robot = made.with_origin(robot.origin)
+            robot = override_robot(robot, setup.override, self.place)
         if setup.tool:
             robot = robot.with_tool(setup.tool)
         return robot.with_payload(setup.payload) if setup.payload else robot
@@ -123,7 +119,7 @@ class Experiment(Result):
 
     def refused(self, sentence: str) -> FileError:
         """An error that names the experiment's file."""
-        return FileError(self.place, [sentence])
+        return FileError(self.place, sentence)
 
     def times(self, rate: float) -> Floats:
         """Even times of the run, (m,) [s].

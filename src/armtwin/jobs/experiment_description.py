@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from armtwin.files.fields import OneOf
 from armtwin.jobs.setpoints import Duration, Level, Setpoint
-from armtwin.maths.batch import Record
+from armtwin.maths.batch import NamedTexts, Record
 from armtwin.maths.quantities import Frequency, Number
 from armtwin.robot.schema.groups import TurnCoordinate
 from armtwin.simulation.clamped_tool import ToolClamp
@@ -32,8 +32,8 @@ class ForeignLoad:
     """
 
     unit: str
-    outputs: dict[str, str]
-    inputs: dict[str, str] = field(default_factory=dict)
+    outputs: NamedTexts
+    inputs: NamedTexts = field(default_factory=dict)
     start: dict[str, Number] = field(default_factory=dict)
     timeout: Duration = 10.0
 

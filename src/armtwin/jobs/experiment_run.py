@@ -15,6 +15,7 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_description import BenchSetup
 from armtwin.jobs.features import OF_RESPONSES, Feature, SetpointResponse
 from armtwin.logs.log import Log
+from armtwin.logs.recording import find_stop
 from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart
@@ -30,7 +31,6 @@ from armtwin.simulation.response import Response as Answer, valve_words, what_se
 if TYPE_CHECKING:
     from armtwin.identification.clamping.result import Clamping
 
-EARLY = ("following_error", "unstable")  # events that end a run
 GRID, BUCKETS = 1500, 200
 
 
@@ -63,7 +63,7 @@ class ExperimentRun(Result):
     @property
     def ended_early(self) -> bool:
         """Whether something stopped it."""
-        return any(event.kind in EARLY for event in self.log.events)
+        return find_stop(self.log.events) is not None
 
     @cached_property
     def table(self) -> tuple[Feature, ...]:
@@ -78,9 +78,9 @@ class ExperimentRun(Result):
 
     def measured(self) -> dict[str, float | None]:
         """Features by name, of a run that nothing stopped."""
-        stops = [event.text for event in self.log.events if event.kind in EARLY]
-        if stops:
-            raise ArmtwinError(stops[0])
+        stop = find_stop(self.log.events)
+        if stop is not None:
+            raise ArmtwinError(stop.text)
         found: dict[str, float | None] = {}
         several = len(self.responses) > 1
         for feature in self.table:

@@ -12,14 +12,14 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.loading import list_shipped_files, read_description
 from armtwin.files.reading import read_tables
 from armtwin.files.schema import Schema
-from armtwin.files.shape import NAME_KEYS, Tables
+from armtwin.files.shape import Tables, name_of
 from armtwin.files.writing import read_back, to_tables, to_toml
 from armtwin.jobs.description import JobDescription
-from armtwin.maths.batch import Pair
+from armtwin.maths.batch import NamedTexts, Pair
 from armtwin.maths.units import split_quantity
 
 SAME = 1e-12  # relative difference within which a number is the same
-MOST_DIGITS = 17
+MOST_DIGITS = 17  # with which every double reads back as it was
 
 
 def as_written(tables: Tables, like: Tables) -> Tables:
@@ -33,17 +33,24 @@ def as_written(tables: Tables, like: Tables) -> Tables:
     return found
 
 
+def list_named(description: JobDescription) -> list[str]:
+    """Files that a job names: its robot's first, then those of its segments and forces."""
+    points = [segment.points for segment in description.segment]
+    forces = [force.file for force in description.force]
+    return [description.robot, *(name for name in (*points, *forces) if name)]
+
+
 class _Writer:
     """Knows the units that a file uses, by the last word of the keys."""
 
     def __init__(self, like: Tables) -> None:
-        self.units: dict[str, str] = {}
+        self.units: NamedTexts = {}
         for key, text in _texts(like, ""):
             quantity = _read(text)
             if quantity is not None:
                 self.units.setdefault(_last_word(key), quantity[1])
 
-    def written(self, new: Any, old: Sequence[Any], key: str) -> Any:
+    def written(self, new: object, old: Sequence[Any], key: str) -> Any:
         """A value as the file would have it; `old` is what it has there, the nearest first."""
         if isinstance(new, dict):
             table = {}
@@ -58,7 +65,7 @@ class _Writer:
             return new
         return self._number(new, value, old, key)
 
-    def _number(self, new: Any, value: float, old: Sequence[Any], key: str) -> Any:
+    def _number(self, new: object, value: float, old: Sequence[Any], key: str) -> Any:
         """A number: as the file has it where it is the same, else in the file's unit."""
         for text in old:
             known = _number(text)
@@ -105,7 +112,7 @@ def _scale(unit: str) -> Pair:
     return zero[0], one[0] - zero[0]
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """The SI number of a value of a file; None for a word."""
     if isinstance(value, bool):
         return None
@@ -115,7 +122,7 @@ def _number(value: Any) -> float | None:
     return None if quantity is None else quantity[0]
 
 
-def _read(text: Any) -> tuple[float, str] | None:
+def _read(text: object) -> tuple[float, str] | None:
     """SI number and unit of a text; None where it is no quantity."""
     if not isinstance(text, str):
         return None
@@ -125,27 +132,20 @@ def _read(text: Any) -> tuple[float, str] | None:
         return None
 
 
-def _beside(new: Any, place: int, old: Sequence[Any]) -> list[Any]:
+def _beside(new: object, place: int, old: Sequence[Any]) -> list[Any]:
     """Items of the file's lists beside an item: of its name, in its place, then the others."""
-    name = _name(new)
+    name = name_of(new)
     found = []
     for items in old:
         if not isinstance(items, list):
             continue
-        same = [x for x in items if name is not None and _name(x) == name]
+        same = [x for x in items if name and name_of(x) == name]
         there = items[place : place + 1]
         found += [*same, *there, *items]
     return found
 
 
-def _name(item: Any) -> Any:
-    """The name of an item of a list."""
-    if not isinstance(item, dict):
-        return None
-    return next((item[key] for key in NAME_KEYS if key in item), None)
-
-
-def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+def _texts(value: object, key: str) -> Iterator[tuple[str, str]]:
     """All texts of tables with their keys."""
     if isinstance(value, dict):
         for name, item in value.items():

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import FileError, blame, did_you_mean
 from armtwin.jobs.groups import Force
 from armtwin.jobs.job import Job
 from armtwin.jobs.sheets import Sheet, read_sheet, table_of
 from armtwin.maths.batch import Floats
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.units import Unit
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
@@ -87,7 +88,7 @@ def _joint(job: Job, robot: Robot, place: str, force: Force) -> int:
     if force.at in robot.joint_names:
         return robot.joint_names.index(force.at)
     hint = did_you_mean(force.at, ("tool", *robot.joint_names))
-    raise FileError(job.where, [f"{place}.at: '{force.at}' is no joint of the robot. {hint}"])
+    raise FileError(job.where, f"{place}.at: '{force.at}' is no joint of the robot. {hint}")
 
 
 def _on(job: Job, time: Floats, ramp: float) -> Floats:
@@ -111,7 +112,7 @@ def _values(job: Job, place: str, force: Force, time: Floats) -> Floats:
         table = np.array(force.along)
         nodes, forces = table[:, 0], table[:, 1:]
         _check_reach(job.where, f"{place}.along", nodes, job.seam)
-        return _interpolate(job.seam.command(time).s, nodes, _six(forces))
+        return interpolate_columns(job.seam.command(time).s, nodes, _six(forces))
     constant = np.zeros(6)
     if force.value is not None:
         constant[:3] = force.value
@@ -122,10 +123,6 @@ def _values(job: Job, place: str, force: Force, time: Floats) -> Floats:
 
 def _six(forces: Floats) -> Floats:
     return np.concatenate([forces, np.zeros((len(forces), 6 - forces.shape[1]))], axis=1)
-
-
-def _interpolate(x: Floats, nodes: Floats, values: Floats) -> Floats:
-    return np.stack([np.interp(x, nodes, column) for column in values.T], axis=1)
 
 
 def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
@@ -147,10 +144,10 @@ def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
     if over_time:
         _check_rising(sheet, given, "time")
         _check_duration(path, place, given, job.seam)
-        return _interpolate(time, given, values)
+        return interpolate_columns(time, given, values)
     _check_rising(sheet, given, "place")
     _check_reach(str(path), place, given, job.seam)
-    return _interpolate(job.seam.command(time).s, given, values)
+    return interpolate_columns(job.seam.command(time).s, given, values)
 
 
 def _check_rising(sheet: Sheet, nodes: Floats, name: str) -> None:
@@ -163,25 +160,21 @@ def _check_duration(path: Path, place: str, nodes: Floats, seam: Seam) -> None:
     last = float(nodes[-1])
     if abs(last - seam.duration) > SLACK_TIME or nodes[0] > SLACK_TIME:
         raise FileError(
-            str(path),
-            [
-                f"{place}: forces must reach from 0 s to the end of the motion at "
-                f"{seam.duration:.4g} s, got {nodes[0]:.4g} to {last:.4g} s"
-            ],
+            path,
+            f"{place}: forces must reach from 0 s to the end of the motion at "
+            f"{seam.duration:.4g} s, got {nodes[0]:.4g} to {last:.4g} s",
         )
 
 
 def _check_reach(where: str, place: str, nodes: Floats, seam: Seam) -> None:
     first, last = 1e3 * float(nodes[0]), 1e3 * float(nodes[-1])
     if (np.diff(nodes) <= 0).any():
-        raise FileError(where, [f"{place}: places along the seam must rise"])
+        raise FileError(where, f"{place}: places along the seam must rise")
     if nodes[0] > SLACK_PLACE or abs(nodes[-1] - seam.length) > SLACK_PLACE:
         raise FileError(
             where,
-            [
-                f"{place}: forces must reach from 0 mm to the end of the seam at "
-                f"{1e3 * seam.length:.5g} mm, got {first:.5g} to {last:.5g} mm"
-            ],
+            f"{place}: forces must reach from 0 mm to the end of the seam at "
+            f"{1e3 * seam.length:.5g} mm, got {first:.5g} to {last:.5g} mm",
         )
 
 
@@ -193,10 +186,8 @@ def _in_base(job: Job, force: Force, time: Floats, values: Floats) -> Floats:
         R = job.description.workpiece.matrix()[:3, :3]
         turns = np.broadcast_to(R, (len(time), 3, 3))
     else:
-        try:
+        with blame(job.where):
             _, frames, tools = job.seam.frames(job.seam.command(time).s)
-        except ArmtwinError as error:
-            raise FileError(job.where, [str(error)]) from None
         turns = frames if force.frame == "seam" else tools
     linear = np.einsum("mij,mj->mi", turns, values[:, :3])
     angular = np.einsum("mij,mj->mi", turns, values[:, 3:])

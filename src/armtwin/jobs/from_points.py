@@ -110,7 +110,7 @@ def _check_no_angles(sheet: Sheet) -> None:
     for convention, names in ANGLES.items():
         if not found.keys().isdisjoint(names):
             remedy = f'state their convention, angles = "{convention}"'
-            raise FileError(str(sheet.path), [f"has the angles {', '.join(names)}: {remedy}"])
+            raise FileError(sheet.path, f"has the angles {', '.join(names)}: {remedy}")
 
 
 def _columns(sheet: Sheet, angles: str | None) -> list[SheetColumn]:

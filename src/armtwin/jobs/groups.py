@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 
-from armtwin.files.fields import Flag
+from armtwin.files.fields import Flag, ask_for_one
 from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.groups import Orientation
@@ -176,8 +176,7 @@ class Segment:
         """What is wrong, as a phrase; empty if nothing is."""
         given = [kind for kind in SHAPES if getattr(self, kind) is not None]
         if len(given) != 1:
-            got = " and ".join(given) or "none"
-            return f"must have exactly one of {', '.join(SHAPES)}, got {got}"
+            return ask_for_one(SHAPES, given)
         if self.angles is not None and self.points is None:
             return "angles belong to points, the convention of a file's angles"
         if self.corner is not None and self.points is None:
@@ -228,8 +227,7 @@ class Force:
         ways = self._ways()
         given = [name for name, is_given in ways.items() if is_given]
         if len(given) != 1:
-            got = " and ".join(given) or "none"
-            return f"must have exactly one of {', '.join(ways)}, got {got}"
+            return ask_for_one(ways, given)
         if self.along is not None and len(self.along) < 2:
             return f"along must have at least two points, got {len(self.along)}"
         return ""

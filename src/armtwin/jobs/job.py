@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.atomic import write_file
-from armtwin.files.fields import bad_texts, groups_of
+from armtwin.files.fields import own_problems
 from armtwin.files.loading import check_description, load_description
+from armtwin.files.names import folder_of
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
@@ -36,6 +37,7 @@ from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
+from armtwin.report.folder import seen_from
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides
@@ -199,12 +201,7 @@ class Job(Result):
 
         def path(name: str) -> str:
             file = self._folder / name
-            if not os.path.isfile(file):
-                return name
-            try:
-                return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
-            except ValueError:  # another drive
-                return file.resolve().as_posix()
+            return seen_from(folder, str(file)) if os.path.isfile(file) else name
 
         d = self.description
         segments = tuple(
@@ -219,7 +216,7 @@ class Job(Result):
 
     @property
     def _folder(self) -> Path:
-        return Path(self.origin).parent if self.origin else Path()
+        return folder_of(self.origin)
 
     def robot(self, robot: Robot | None = None) -> Robot:
         """The job's robot, or another one, with the job's tool, payload and overrides."""
@@ -232,10 +229,8 @@ class Job(Result):
 
     def bare_robot(self) -> Robot:
         """The robot that the job names, as its file has it."""
-        name = self.description.robot
-        beside = self._folder / name
         try:
-            return Robot.load(beside if beside.suffix and os.path.exists(beside) else name)
+            return load_robot(self.description.robot, self._folder)
         except FileError:
             raise
         except ArmtwinError as error:
@@ -245,11 +240,11 @@ class Job(Result):
         """A robot with the job's overrides, tool and payload, if the job's posture fits it."""
         d = self.description
         if d.override:
-            robot = _apply_overrides(robot, d.override, self.where)
+            robot = override_robot(robot, d.override, self.where)
         if isinstance(d.posture, tuple) and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
             raise FileError(
-                self.where, [f"posture must be the angles of {joints}, got {len(d.posture)}"]
+                self.where, f"posture must be the angles of {joints}, got {len(d.posture)}"
             )
         return self._mounted(robot)
 
@@ -289,15 +284,11 @@ class Job(Result):
         """The seam in the base frame, with its time law."""
         d = self.description
         X = d.workpiece.matrix()
-        try:
+        with blame(self.where):
             start = X[:3, :3] @ self._start() + X[:3, 3]
             path = build_path(start, list(self._moves(X)))
             profile = self._profile(path)
             rule = self._orientations(path, X[:3, :3])
-        except FileError:
-            raise
-        except ArmtwinError as error:
-            raise FileError(self.where, [str(error)]) from None
         return Seam(path, rule, profile, (d.standstill.before, d.standstill.after))
 
     @cached_property
@@ -416,7 +407,7 @@ class Job(Result):
                 begin, _ = on.pop()
             on.append((begin, end))
         if not on:
-            raise FileError(self.where, [f"process: it is nowhere on, {self._why_never_on()}"])
+            raise FileError(self.where, f"process: it is nowhere on, {self._why_never_on()}")
         return on
 
     def _why_never_on(self) -> str:
@@ -445,7 +436,13 @@ class Job(Result):
 _recent: deque[tuple[Robot, Record, Robot]] = deque(maxlen=RECENT_OVERRIDES)
 
 
-def _apply_overrides(robot: Robot, override: Record, where: str) -> Robot:
+def load_robot(name: str, folder: Path) -> Robot:
+    """A robot by the name that a file gives it: of a file beside that one, or as anywhere."""
+    beside = folder / name
+    return Robot.load(beside if beside.suffix and os.path.exists(beside) else name)
+
+
+def override_robot(robot: Robot, override: Record, where: str) -> Robot:
     """The robot with overrides; variants of a job share it."""
     for of, values, known in tuple(_recent):
         if of is robot and values == override:
@@ -460,11 +457,7 @@ def _apply_overrides(robot: Robot, override: Record, where: str) -> Robot:
 
 def _problems(description: JobDescription) -> Sentences:
     """What the groups find wrong with themselves, and what does not fit together."""
-    for path, group in groups_of(description, by_name=False):
-        own = group.problem() if hasattr(group, "problem") else ""
-        for problem in (own, bad_texts(group)):
-            if problem:
-                yield f"{path} {problem}".strip()
+    yield from own_problems(description)
     yield from _segment_problems(description)
     posture = description.posture
     if isinstance(posture, str) and posture not in ELBOWS:

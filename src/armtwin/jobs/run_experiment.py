@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.exchange.external_fmu import ForeignUnit
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
@@ -38,10 +38,6 @@ from armtwin.simulation.setpoints import (
     hydraulic_model,
 )
 
-if TYPE_CHECKING:
-    from armtwin.jobs.experiment import Experiment
-    from armtwin.jobs.experiment_description import HydraulicSetup
-
 MODEL = Schema(Model, "model")
 
 
@@ -66,7 +62,7 @@ def answer_of(
     """
     robot = experiment.robot()
     assert robot is not None
-    try:
+    with blame(experiment.place):
         model = _model(robot, setup.model, experiment.place)
         time = experiment.times(setpoint_rate(robot, model))
         values = _values(experiment, setup, robot, model, time)
@@ -75,10 +71,6 @@ def answer_of(
         return motion_response(
             robot, model, setup.coordinates, motion, log_rate=rate, progress=progress
         )
-    except FileError:
-        raise
-    except ArmtwinError as error:
-        raise experiment.refused(str(error)) from None
 
 
 def _model(robot: Robot, given: Mapping[str, Any], origin: str) -> Model:

@@ -26,7 +26,7 @@ from armtwin.maths.units import Unit
 Duration = Annotated[float, Unit("s", above=0)]
 
 
-def _level(value: Any) -> float | str:
+def _level(value: object) -> float | str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ArmtwinError(f"must be a number in SI or a quantity as text, got {value!r:.60}")
     return value

@@ -17,7 +17,7 @@ from armtwin.files.opening import POINTS, read_text
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 
-MOST_POINTS = 200_000
+MOST_POINTS = 200_000  # of a points file
 SEMICOLONS = "values must be separated by semicolons where numbers have a decimal comma"
 
 
@@ -44,7 +44,7 @@ class Sheet:
 
     def error(self, line: int, sentence: str) -> FileError:
         """An error at a line; the header is line 0, the first point line 1."""
-        return FileError(str(self.path), [f"line {self.numbers[line]}: {sentence}"])
+        return FileError(self.path, f"line {self.numbers[line]}: {sentence}")
 
     @cached_property
     def named(self) -> dict[str, tuple[int, str]]:
@@ -100,13 +100,13 @@ def read_sheet(path: Path) -> Sheet:
                 numbers.append(number)
                 words.append(line)
     except csv.Error:
-        raise FileError(str(path), ["is not a CSV file in UTF-8"]) from None
+        raise FileError(path, "is not a CSV file in UTF-8") from None
     count = max(len(words) - 1, 0)
     if count < 2:
         got = f"{count} point{'' if count == 1 else 's'}"
-        raise FileError(str(path), [f"needs a header and at least two points, got {got}"])
+        raise FileError(path, f"needs a header and at least two points, got {got}")
     if count > MOST_POINTS:
-        raise FileError(str(path), [f"must have at most {MOST_POINTS} points, got {count}"])
+        raise FileError(path, f"must have at most {MOST_POINTS} points, got {count}")
     return Sheet(path, delimiter, numbers, words)
 
 

@@ -39,7 +39,7 @@ LENGTHS = ("placement", "placement.x", "placement.y", "placement.z")
 ANGLES = ("placement.yaw",)
 NAMES = (*RATIOS, *LENGTHS, *ANGLES)
 BY_NAME = ("servo.bandwidth", "friction")  # before the name of a drive or of a friction element
-LEAST_DRAWS, MOST_DRAWS = 8, 8192
+LEAST_DRAWS, MOST_DRAWS = 8, 8192  # sampled variants, a power of 2 (Sobol)
 
 FURTHEST, MOST_TURNED = 0.5, 0.5  # of a workpiece [m], [rad]: beyond, another place was meant
 MISPLACEMENT = Unit("m", at_least=0, plausible=FURTHEST, hint="mm")
@@ -52,7 +52,7 @@ def _whole(value: object) -> int:
     return value
 
 
-def _widths(value: Any) -> NamedNumbers:
+def _widths(value: Record) -> NamedNumbers:
     """Widths by name: ratios, lengths [m] and angles [rad]; tables within tables are one name."""
     found = {}
     problems = []
@@ -88,14 +88,14 @@ def _reader(name: str) -> Callable[[Any], float]:
     raise ArmtwinError(f"is no quantity that is varied. {did_you_mean(name, NAMES)}")
 
 
-def _misplacement(value: Any) -> float:
+def _misplacement(value: object) -> float:
     found = MISPLACEMENT.read(value)
     if found > FURTHEST:
         raise ArmtwinError(f"must be from 0 to {1e3 * FURTHEST:g} mm, got {1e3 * found:.4g} mm")
     return found
 
 
-def _misturn(value: Any) -> float:
+def _misturn(value: object) -> float:
     found = MISTURN.read(value)
     if found > MOST_TURNED:
         bound, got = math.degrees(MOST_TURNED), math.degrees(found)

@@ -19,10 +19,10 @@ from armtwin.errors import FileError
 from armtwin.files.opening import BAG, BAG_METADATA, CHUNK, MB, open_plain_file, read_text
 
 LARGEST_CHUNK = 256 * MB
-DEEPEST_YAML = 20
+DEEPEST_YAML = 20  # levels of the metadata of a bag
 SUFFIXES = (".bag", ".mcap", ".db3")
 BAG_MAGIC, MCAP_MAGIC = b"#ROSBAG V2.0\n", b"\x89MCAP0\r\n"
-CHUNK_OF_BAG, CHUNK_OF_MCAP, CHANNEL_OF_MCAP = 5, 6, 4
+CHUNK_OF_BAG, CHUNK_OF_MCAP, CHANNEL_OF_MCAP = 5, 6, 4  # kinds of records in their formats
 ENTRIES = "select type, name, substr(sql, 1, 60) from sqlite_master limit 100"
 TABLES = ("schema", "metadata", "topics", "messages", "message_definitions")
 PACKED_MODE = re.compile(r"^\s*compression_mode:\s*[\"']?(file|message)\b", re.I | re.M)
@@ -70,7 +70,7 @@ def _check_file(path: Path) -> None:
 
 def damage_error(path: Path, why: str) -> FileError:
     """The error for a bag that cannot be read."""
-    return FileError(str(path), [f"is no bag that can be read ({why:.120})"])
+    return FileError(path, f"is no bag that can be read ({why:.120})")
 
 
 def _rest(file: BinaryIO) -> int:
@@ -138,7 +138,7 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
     """Unpack a chunk piece by piece; one larger than it says, or than any may be, is refused."""
     if chunk.size > LARGEST_CHUNK:
         contract = f"a chunk must unpack to at most {LARGEST_CHUNK // MB} MB"
-        raise FileError(str(path), [f"{contract}, got {chunk.size // MB}"])
+        raise FileError(path, f"{contract}, got {chunk.size // MB}")
     makers = _unpackers()
     if chunk.how not in makers:
         raise damage_error(path, f"chunks are packed by '{chunk.how}'")
@@ -202,7 +202,7 @@ def _check_topics(path: Path, connection: sqlite3.Connection) -> None:
         check_yaml(path, " ".join(texts))
 
 
-def _is_plain(kind: Any, name: Any, sql: Any) -> bool:
+def _is_plain(kind: object, name: object, sql: object) -> bool:
     """Whether an entry of a database is one of a recording's tables, or an index."""
     if kind == "index":
         return True
@@ -218,7 +218,7 @@ def _check_metadata(path: Path) -> None:
         sentence = (
             f"the recording is packed as a whole (compression_mode {mode[1]}); unpack it first"
         )
-        raise FileError(str(path), [sentence])
+        raise FileError(path, sentence)
 
 
 def check_yaml(path: Path, text: str) -> None:
@@ -230,6 +230,6 @@ def check_yaml(path: Path, text: str) -> None:
         depth = max(depth + (1 if sign in "[{" else -1), 0)
         deepest = max(deepest, depth)
     if deepest > DEEPEST_YAML or DEEP_BLOCK.search(text) is not None:
-        raise FileError(str(path), [f"YAML must not be nested deeper than {DEEPEST_YAML}"])
+        raise FileError(path, f"YAML must not be nested deeper than {DEEPEST_YAML}")
     if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
-        raise FileError(str(path), ["YAML must not refer to itself (& and *)"])
+        raise FileError(path, "YAML must not refer to itself (& and *)")

@@ -23,7 +23,7 @@ from armtwin.logs.columns import Columns
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
-MOST_MESSAGES = 5_000_000
+MOST_MESSAGES = 5_000_000  # joint states of a bag
 # what Python raises in the readers of bags where a file is cut off, overwritten or made up
 DAMAGE = (
     OSError,
@@ -62,14 +62,14 @@ def read_bag(path: Path, columns: Columns) -> Recording:
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
         sentence = f"time must increase, got {time[late[0] + 1]}"
-        raise FileError(str(path), [f"message {late[0] + 2}: {sentence}"])
+        raise FileError(path, f"message {late[0] + 2}: {sentence}")
     channels = {}
     for field, channel in _FIELDS.items():
         table = _table(path, states, field, names)
         if table is not None:
             channels[channel] = table
     if "q" not in channels:
-        raise FileError(str(path), ["its JointState messages hold no positions"])
+        raise FileError(path, "its JointState messages hold no positions")
     return Recording(time - time[0], channels, joint_names=tuple(names) if ordered is None else ())
 
 
@@ -84,10 +84,10 @@ def _check_names(path: Path, names: list[str], held: list[str]) -> None:
     for name in names:
         if name not in held:
             sentence = f"joint '{name}' of the columns file is not in the bag"
-            raise FileError(str(path), [f"{sentence}. {did_you_mean(name, held)}"])
+            raise FileError(path, f"{sentence}. {did_you_mean(name, held)}")
         if names.count(name) > 1:
             sentence = f"joint '{shorten(name, 60)}' must be named once in a message"
-            raise FileError(str(path), [sentence])
+            raise FileError(path, sentence)
 
 
 def _table(path: Path, states: list[Any], field: str, names: list[str]) -> Floats | None:
@@ -104,7 +104,7 @@ def _table(path: Path, states: list[Any], field: str, names: list[str]) -> Float
     if len(bad):
         message, joint = bad[0]
         sentence = f"message {message + 1}: {field} of {names[joint]} must be finite"
-        raise FileError(str(path), [sentence])
+        raise FileError(path, sentence)
     return table
 
 
@@ -114,14 +114,14 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
         import rosbags.highlevel  # noqa: F401
     except ImportError:
         sentence = "bags need the extra 'logs': pip install armtwin[logs]"
-        raise FileError(str(path), [sentence]) from None
+        raise FileError(path, sentence) from None
     check_bag(path)
     try:
         stamps, messages = _unpack_messages(path)
     except _errors_of_readers() as error:
         raise damage_error(path, str(error)) from None
     if len(messages) < 2:
-        raise FileError(str(path), [f"holds {len(messages)} joint states; a log needs two"])
+        raise FileError(path, f"holds {len(messages)} joint states; a log needs two")
     return stamps, messages
 
 
@@ -140,7 +140,7 @@ def _unpack_messages(path: Path) -> tuple[list[float], list[Any]]:
             stamps.append(stamp if stamp > 0 else 1e-9 * received)
             messages.append(message)
             if len(messages) > MOST_MESSAGES:
-                raise FileError(str(path), [f"must hold at most {MOST_MESSAGES} joint states"])
+                raise FileError(path, f"must hold at most {MOST_MESSAGES} joint states")
     return stamps, messages
 
 
@@ -150,7 +150,7 @@ def _joint_states(path: Path, connections: list[Any]) -> list[Any]:
     if not states:
         kinds = sorted({c.msgtype for c in connections})
         held = ", ".join(kinds[:6]) or "nothing"
-        raise FileError(str(path), [f"holds no sensor_msgs/JointState, but {held}"])
+        raise FileError(path, f"holds no sensor_msgs/JointState, but {held}")
     topic = max(states, key=lambda c: c.msgcount).topic
     return [c for c in states if c.topic == topic]
 

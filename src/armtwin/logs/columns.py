@@ -22,9 +22,9 @@ from armtwin.files.opening import COLUMNS
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
-from armtwin.maths.batch import Floats, Names, Values
+from armtwin.maths.batch import Floats, NamedTexts, Names, Values
 from armtwin.maths.quantities import Number
-from armtwin.maths.units import parse_quantity
+from armtwin.maths.units import CELSIUS, parse_quantity
 from armtwin.robot.schema.groups import TurnCoordinate
 
 ANGLES = ("q", "q_ref", "q_link")
@@ -32,7 +32,6 @@ ANGLES = ("q", "q_ref", "q_link")
 TURNED = (*ANGLES, "v", "a", "tau", "tau_ff", "v_ref", "a_ref", "tau_friction")
 COLUMNS_FORMAT = 1
 MOST_JOINTS = 99  # that a text with {} numbers
-CELSIUS = ("degC", "°C")
 ZERO_CELSIUS = 273.15  # [K]
 
 
@@ -71,7 +70,7 @@ class Columns:
     delimiter: Literal[",", ";", "tab", "space"] = ","
     decimal: Literal[".", ","] = "."
     columns: dict[str, Names | str] = field(default_factory=dict)
-    unit: dict[str, str] = field(default_factory=dict)
+    unit: NamedTexts = field(default_factory=dict)
     sign: tuple[Number, ...] | None = None
     torque_sign: tuple[Number, ...] | None = None
     offset: tuple[TurnCoordinate, ...] | None = None
@@ -194,5 +193,5 @@ def columns_for(path: Path, given: Path | None) -> Columns:
     tables = check_format(tables, str(found), COLUMNS_FORMAT)
     columns: Columns = Schema(Columns, "columns file").read(tables, str(found))
     if columns.problem():
-        raise FileError(str(found), [columns.problem()])
+        raise FileError(found, columns.problem())
     return columns

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -58,5 +58,5 @@ def rows_as_text(table: Floats) -> bytes:
     return "".join([row_of % tuple(row) for row in table.tolist()]).encode()
 
 
-def _remark(mark: str, content: Any) -> bytes:
+def _remark(mark: str, content: object) -> bytes:
     return f"{mark}{json.dumps(content)}\n".encode()

@@ -53,19 +53,18 @@ class _Sheet:
         """Number of the line that begins at a place."""
         return self.data.count(b"\n", 0, at) + 1
 
-    def error(self, where: str, sentence: str) -> FileError:
-        """An error at a place of the file."""
-        return FileError(str(self.path), [f"{where}: {sentence}"])
+    def error(self, at: int, sentence: str) -> FileError:
+        """An error in the line that begins at a place."""
+        return FileError(self.path, f"line {self.line(at)}: {sentence}")
 
     def words(self, at: int, end: int) -> list[str]:
         """The values of the line from one place to another."""
         if end - at > LONGEST_LINE:
-            where = f"line {self.line(at)}"
-            raise self.error(where, f"must have at most {LONGEST_LINE} characters")
+            raise self.error(at, f"must have at most {LONGEST_LINE} characters")
         try:
             text = self.data[at:end].decode("utf-8").strip()
         except UnicodeDecodeError:
-            raise FileError(str(self.path), ["is not a text file in UTF-8"]) from None
+            raise FileError(self.path, "is not a text file in UTF-8") from None
         return text.split(self.columns.separator)
 
     def lines(self, at: int) -> Iterator[tuple[int, int]]:
@@ -106,28 +105,26 @@ def _head(sheet: _Sheet) -> tuple[int, int]:
     lines = sheet.lines(0)
     start, after = next(lines, (0, 0))
     if next(lines, None) is None:
-        raise FileError(str(sheet.path), [NOTHING])
+        raise FileError(sheet.path, NOTHING)
     if after - start > LONGEST_HEADER:
-        where = f"line {sheet.line(start)}"
-        raise sheet.error(where, f"a header must have at most {LONGEST_HEADER} characters")
+        raise sheet.error(start, f"a header must have at most {LONGEST_HEADER} characters")
     return start, after
 
 
 def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> list[str]:
     """The header in the names of channels."""
-    where = f"line {sheet.line(start)}"
     columns = sheet.columns
     if not _holds_numbers(sheet, after + 1):
         wanted = f"a column '{columns.time}' and lines of numbers"
-        raise sheet.error(where, f"a log needs {wanted}; the file has no line of numbers there")
+        raise sheet.error(start, f"a log needs {wanted}; the file has no line of numbers there")
     try:
         header = columns.canonical(words)
     except ArmtwinError as error:
-        raise sheet.error(where, str(error)) from None
+        raise sheet.error(start, str(error)) from None
     if "time" not in header:
         hint = _hint(sheet.data[start:after].decode("utf-8"), columns.separator)
         got = shorten(", ".join(words[:8]), 80)
-        raise sheet.error(where, f"a log needs a column '{columns.time}', got {got}{hint}")
+        raise sheet.error(start, f"a log needs a column '{columns.time}', got {got}{hint}")
     return header
 
 
@@ -146,7 +143,7 @@ def _table(sheet: _Sheet, after: int, header: list[str], wanted: list[int]) -> F
     layout = DecimalLayout((columns.separator or "").encode(), columns.decimal.encode(), places)
     table = table_of(sheet.data, layout, _Otherwise(sheet, header, wanted), after)
     if not len(table):
-        raise FileError(str(sheet.path), [NOTHING])
+        raise FileError(sheet.path, NOTHING)
     large = np.argwhere(np.abs(table) > LARGEST)
     if len(large):
         row, k = large[0]
@@ -171,9 +168,8 @@ class _Otherwise:
         words = self.sheet.words(at, end)
         width = len(self.header)
         if len(words) != width:
-            where = f"line {self.sheet.line(at)}"
             sentence = f"must have {width} values as the header, got {len(words)}"
-            raise self.sheet.error(where, sentence)
+            raise self.sheet.error(at, sentence)
         numbers = []
         for column in self.wanted:
             number = self.number(words[column])
@@ -206,13 +202,13 @@ class _Otherwise:
         where = f"line {first}" if last == first else f"lines {first} to {last}"
         value = f"value {column + 1} ({self.header[column]})"
         got = f"'{shorten(plain, 40)}'{hint}"
-        return self.sheet.error(where, f"{value} must be a finite number, got {got}")
+        return FileError(self.sheet.path, f"{where}: {value} must be a finite number, got {got}")
 
 
-def _where(sheet: _Sheet, after: int, row: int) -> str:
-    """The line of a row of the table."""
+def _where(sheet: _Sheet, after: int, row: int) -> int:
+    """Where the line of a row of the table begins."""
     at, _ = next(islice(sheet.lines(after), row, None))
-    return f"line {sheet.line(at)}"
+    return at
 
 
 def _check_time(sheet: _Sheet, after: int, time: Floats) -> None:
@@ -246,7 +242,7 @@ def _events(sheet: _Sheet) -> tuple[Event, ...]:
             found.append(Event.of(json.loads(text)))
         except (ValueError, RecursionError):
             sentence = "an event must be a list of time, kind, joint and text"
-            raise sheet.error(f"line {sheet.line(at)}", sentence) from None
+            raise sheet.error(at, sentence) from None
     return tuple(found)
 
 
@@ -258,7 +254,7 @@ def _joint_names(sheet: _Sheet) -> Names:
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise sheet.error(f"line {sheet.line(at)}", "joints must be a list of their names")
+        raise sheet.error(at, "joints must be a list of their names")
     return tuple(names)
 
 
@@ -275,14 +271,14 @@ def _places(path: Path, header: list[str]) -> dict[str, list[int]]:
     found = _number_columns(path, header)
     if not found:
         known = f"{', '.join(CHANNELS)}, numbered from 1"
-        raise FileError(str(path), [f"no column is a known channel; known: {known}"])
+        raise FileError(path, f"no column is a known channel; known: {known}")
     places = {}
     for name, columns in found.items():
         joints = sorted(columns)
         if joints != list(range(1, len(joints) + 1)):
             contract = "must be numbered 1, 2, .. without a gap"
             sentence = f"columns of '{name}' {contract}, got {shorten(str(joints), 80)}"
-            raise FileError(str(path), [sentence])
+            raise FileError(path, sentence)
         places[name] = [columns[joint] for joint in joints]
     return places
 
@@ -301,6 +297,6 @@ def _number_columns(path: Path, header: list[str]) -> dict[str, dict[int, int]]:
         joint = int(match[2])
         if joint in columns:
             sentence = f"columns '{header[columns[joint]]}' and '{word}' mean the same"
-            raise FileError(str(path), [sentence])
+            raise FileError(path, sentence)
         columns[joint] = column
     return found

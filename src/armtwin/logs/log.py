@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
 from armtwin.logs import display
@@ -130,11 +130,9 @@ class Log(Result):
         check_name(path, "log")
         how = columns_for(file, None if columns is None else Path(columns))
         found = _reader(file)(file, how)
-        try:
+        with blame(file):
             channels = {name: how.to_si(name, values) for name, values in found.channels.items()}
             log = Log.of(found.time, found.events, found.joint_names, **channels)
-        except ArmtwinError as error:
-            raise FileError(str(file), [str(error)]) from None
         return replace(log, origin=str(path))
 
     def write(self, path: str | Path) -> None:

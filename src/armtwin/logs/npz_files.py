@@ -64,7 +64,7 @@ def read_npz(path: Path, columns: Columns) -> Recording:
                 return _recording(_Archive(path, archive), columns)
         except DAMAGE:
             sentence = "is no NPZ file of plain arrays, or a damaged one"
-            raise FileError(str(path), [sentence]) from None
+            raise FileError(path, sentence) from None
 
 
 def _recording(archive: _Archive, columns: Columns) -> Recording:
@@ -72,7 +72,7 @@ def _recording(archive: _Archive, columns: Columns) -> Recording:
     channels = _channels(archive, columns)
     if not channels:
         known = ", ".join(CHANNELS)
-        raise FileError(str(archive.path), [f"no array is a known channel; known: {known}"])
+        raise FileError(archive.path, f"no array is a known channel; known: {known}")
     return Recording(time, channels, _events(archive), _joint_names(archive))
 
 
@@ -81,14 +81,14 @@ def _time(archive: _Archive, columns: Columns) -> Floats:
     names, path = archive.names, archive.path
     if columns.time not in names:
         got = shorten(", ".join(names), 80) or "none"
-        raise FileError(str(path), [f"needs an array '{columns.time}', got {got}"])
+        raise FileError(path, f"needs an array '{columns.time}', got {got}")
     time = _seconds(path, columns, archive.array(columns.time))
     if not len(time):
         raise archive.error(columns.time, "must have at least one sample")
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
         k = int(late[0]) + 1
-        raise FileError(str(path), [f"sample {k + 1}: time must increase, got {time[k]}"])
+        raise FileError(path, f"sample {k + 1}: time must increase, got {time[k]}")
     return time
 
 
@@ -142,7 +142,7 @@ class _Archive:
 
     def error(self, name: str, sentence: str) -> FileError:
         """An error in an array."""
-        return FileError(str(self.path), [f"array '{shorten(name, 60)}' {sentence}"])
+        return FileError(self.path, f"array '{shorten(name, 60)}' {sentence}")
 
 
 def _head(file: IO[bytes]) -> tuple[Indices, bool, np.dtype[Any]]:
@@ -163,7 +163,7 @@ def _seconds(path: Path, columns: Columns, given: NDArray[Any]) -> Floats:
         return _check_array(path, columns.time, given, 1) * columns.factor("time")
     if np.datetime_data(given.dtype)[0] == "generic":
         sentence = f"array '{columns.time}' must say its unit, as timedelta64[ms]"
-        raise FileError(str(path), [sentence])
+        raise FileError(path, sentence)
     return _check_array(path, columns.time, given / np.timedelta64(1, "s"), 1)
 
 
@@ -172,14 +172,14 @@ def _check_array(path: Path, name: str, values: NDArray[Any], dimensions: int) -
     is_real = np.issubdtype(values.dtype, np.number) and not np.iscomplexobj(values)
     if values.ndim != dimensions or not is_real:
         contract = f"must have {dimensions} dimensions of numbers"
-        raise FileError(str(path), [f"array '{name}' {contract}, got {values.shape}"])
+        raise FileError(path, f"array '{name}' {contract}, got {values.shape}")
     with np.errstate(over="ignore"):
         array = values.astype(np.float64)
     bad = np.argwhere(~(np.abs(array) <= LARGEST))
     if len(bad):
         place = tuple(bad[0])
         contract = f"must be finite and at most {LARGEST:g}, got {array[place]:g}"
-        raise FileError(str(path), [f"sample {place[0] + 1} of array '{name}' {contract}"])
+        raise FileError(path, f"sample {place[0] + 1} of array '{name}' {contract}")
     return array
 
 

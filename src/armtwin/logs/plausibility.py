@@ -21,7 +21,7 @@ from armtwin.maths.narrow import largest, ranges
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
-TURN = 2 * np.pi
+TURN = 2 * np.pi  # [rad]
 UNITS = {"ms": ("milliseconds", 1e3), "us": ("microseconds", 1e6), "ns": ("nanoseconds", 1e9)}
 TURNS = (5.0, 25.0)  # speeds of a turning joint that are usual, and beyond those of any arm [rad/s]
 SLIDES = (1.0, 10.0)  # speed as above of a prismatic joint [m/s]
@@ -62,8 +62,7 @@ class Pace:
     @staticmethod
     def of_robot(robot: Robot) -> Pace:
         """By the speed limits of a robot, where its file has them."""
-        joints = [robot.assembly.tree.joints[k] for k in robot.assembly.free]
-        turns = np.array([joint.type == "revolute" for joint in joints])
+        turns = np.array([joint.type == "revolute" for joint in robot.assembly.free_joints])
         usual, most = np.where(turns[:, None], TURNS, SLIDES).T
         limit = robot.limits.velocity
         known = np.isfinite(limit) & (limit > 0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from armtwin.logs.channels import LARGEST
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, Record
+
+STOPS = ("following_error", "unstable")  # kinds of events that end a run
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,12 @@ class Event:
     text: str
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """It as plain values."""
         return {"time_s": self.time, "kind": self.kind, "joint": self.joint, "text": self.text}
 
     @staticmethod
-    def of(given: Any) -> Event:
+    def of(given: object) -> Event:
         """The event of a list of time, kind, joint and text; else a ValueError."""
         if not isinstance(given, list) or len(given) != 4:
             raise ValueError("no list of four")
@@ -46,6 +48,11 @@ class Event:
     def to_list(self) -> list[float | str]:
         """The list that `of` reads."""
         return [float(self.time), self.kind, self.joint, self.text]
+
+
+def find_stop(events: Iterable[Event]) -> Event | None:
+    """The first event that ended a run early."""
+    return next((event for event in events if event.kind in STOPS), None)
 
 
 class Sampled(Protocol):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.tape import Symbol, Tape
+from armtwin.maths.tape import Scalar, Symbol, Tape, sign_of
 from armtwin.maths.traced_rows import Arrays, Formula
 
 WEIGHTS = "weights"
@@ -81,18 +81,14 @@ def pull_back(formula: Formula, output: str) -> Formula:
     return replace(formula, kind=kind, inputs=inputs, outputs=outputs, trace=trace)
 
 
-def _add(gains: dict[int, Any], number: int, share: Any) -> None:
+def _add(gains: dict[int, Any], number: int, share: Scalar) -> None:
     if isinstance(share, float) and share == 0.0:
         return
     before = gains.get(number)
     gains[number] = share if before is None else before + share
 
 
-def _sign(x: Any) -> Any:
-    return x.sign() if isinstance(x, Symbol) else float(np.sign(x))
-
-
-def _power(tape: Tape, gain: Any, y: Any, of: Sequence[Any]) -> Sequence[Any]:
+def _power(tape: Tape, gain: Scalar, y: Scalar, of: Sequence[Any]) -> Sequence[Any]:
     """d x^c = c x^(c-1) dx; taken as 0 at x = 0, where a root has no derivative."""
     x, exponent = of
     is_zero = tape.do("equal", x, 0.0)
@@ -100,7 +96,7 @@ def _power(tape: Tape, gain: Any, y: Any, of: Sequence[Any]) -> Sequence[Any]:
     return gain * tape.choose(is_zero, 0.0, slope), 0.0
 
 
-def _extreme(tape: Tape, gain: Any, y: Any, of: Sequence[Any]) -> Sequence[Any]:
+def _extreme(tape: Tape, gain: Scalar, y: Scalar, of: Sequence[Any]) -> Sequence[Any]:
     """All to the one that was taken."""
     first = tape.do("equal", y, of[0])
     return tape.choose(first, gain, 0.0), tape.choose(first, 0.0, gain)
@@ -112,7 +108,7 @@ _RULES: dict[str, Rule] = {
     "multiply": lambda tape, gain, y, of: (gain * of[1], gain * of[0]),
     "divide": lambda tape, gain, y, of: (gain / of[1], -(gain * y / of[1])),
     "negative": lambda tape, gain, y, of: (-gain,),
-    "absolute": lambda tape, gain, y, of: (gain * _sign(of[0]),),
+    "absolute": lambda tape, gain, y, of: (gain * sign_of(of[0]),),
     "root": lambda tape, gain, y, of: (0.5 * gain / y,),
     "cosine": lambda tape, gain, y, of: (-(gain * tape.do("sine", of[0])),),
     "sine": lambda tape, gain, y, of: (gain * tape.do("cosine", of[0]),),

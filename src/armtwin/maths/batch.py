@@ -14,14 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.compiled import Function
 from armtwin.maths.units import whole_number
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.integer]
+Numbers = NDArray[np.inexact]  # real or complex
 Flags = NDArray[np.bool_]
 NamedArrays = dict[str, Floats]
 NamedNumbers = dict[str, float]
+NamedTexts = dict[str, str]
 Record = dict[str, Any]  # plain values by their keys, as files and pages write them
 TwoArrays = tuple[Floats, Floats]
+ThreeArrays = tuple[Floats, Floats, Floats]
 Values = tuple[float, ...]
 Indices = tuple[int, ...]
 Sentences = Iterator[str]
@@ -34,8 +39,13 @@ OnProgress = Callable[[float], None]  # called with the share of the work that i
 LEAST_PER_THREAD = 3000
 
 
-def check_array(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
-    """A finite float64 array whose last dimensions are `shape`, or an error with what was given."""
+def check_array(
+    name: str, value: ArrayLike, shape: tuple[int, ...], what: str, *, single: bool = False
+) -> Floats:
+    """A finite float64 array whose last dimensions are `shape`, or an error with what was given.
+
+    A single one has no others.
+    """
     try:
         if np.iscomplexobj(value):
             raise TypeError
@@ -44,13 +54,20 @@ def check_array(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) 
         raise ArmtwinError(
             f"{name} must be an array of numbers ({what}), got {value!r:.80}"
         ) from None
-    if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        wanted = ", ".join(map(str, shape))
-        raise ArmtwinError(f"{name} must have shape (..., {wanted}) ({what}), got {array.shape}")
+    leading = array.ndim - len(shape)
+    if leading < 0 or array.shape[leading:] != shape or (single and leading):
+        wanted = shape if single else f"(..., {', '.join(map(str, shape))})"
+        raise ArmtwinError(f"{name} must have shape {wanted} ({what}), got {array.shape}")
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ArmtwinError(f"{name} must be finite ({what}), got {array[place]} at index {place}")
     return array
+
+
+def runs_of(flags: Flags) -> Integers:
+    """First place of each run of flags that are set, and the one after its last, (k, 2)."""
+    framed = np.concatenate([[False], flags, [False]])
+    return np.flatnonzero(np.diff(framed.astype(np.int8))).reshape(-1, 2)
 
 
 def read_only(array: Floats) -> Floats:
@@ -144,7 +161,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -> None:
+def spread(kernel: Function, rows: int, width: int, *arguments: Any) -> None:
     """Run kernel(*arguments, start, stop) over all rows, on several threads where that pays.
 
     Args:

@@ -6,8 +6,6 @@ nodes over many orders of magnitude, found without a logarithm or a root.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from armtwin.maths.batch import Floats
@@ -19,13 +17,13 @@ MASK = -(1 << DROPPED)
 
 
 @inlined
-def coarse(x: Any) -> Any:
+def coarse(x: float) -> float:
     """The largest number with LEADING bits that is not above x, for x > 0."""
     return np.int64(np.float64(x).view(np.int64) & MASK).view(np.float64)
 
 
 @inlined
-def rank(x: Any) -> Any:
+def rank(x: float) -> np.int64:
     """Count of the coarse numbers up to x, for x > 0."""
     return np.float64(x).view(np.int64) >> DROPPED
 

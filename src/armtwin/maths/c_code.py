@@ -46,7 +46,7 @@ INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
 EXTREMES = {"smaller": "<", "larger": ">"}
 JOINED = {"both": "&&", "either": "||"}
-NUMBERS_IN_A_LINE = 6
+NUMBERS_IN_A_LINE = 6  # of a table in C
 
 
 def c_number(value: Any) -> str:

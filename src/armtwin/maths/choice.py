@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 from armtwin.maths.compiled import inlined
 
+T = TypeVar("T")
+N = TypeVar("N", bound=float)
+
 
 @inlined
-def choose(condition: Any, yes: Any, no: Any) -> Any:
+def choose(condition: bool, yes: T, no: T) -> T:
     """One of two values."""
     return yes if condition else no
 
 
 @inlined
-def smaller(a: Any, b: Any) -> Any:
+def smaller(a: N, b: N) -> N:
     """The smaller of two values."""
     return min(a, b)
 
 
 @inlined
-def larger(a: Any, b: Any) -> Any:
+def larger(a: N, b: N) -> N:
     """The larger of two values."""
     return max(a, b)
 
 
 @inlined
-def whole(x: Any) -> Any:
+def whole(x: float) -> int:
     """The whole part of a number that is not negative, as an integer."""
     return int(x)
 
 
 @inlined
-def either(a: Any, b: Any) -> Any:
+def either(a: bool, b: bool) -> bool:
     """Whether one of two conditions holds."""
     return a or b
 
 
 @inlined
-def both(a: Any, b: Any) -> Any:
+def both(a: bool, b: bool) -> bool:
     """Whether two conditions hold."""
     return a and b

@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -40,9 +40,10 @@ from numba.core.runtime.nrt import rtsys
 
 from armtwin.maths.sources import source_stamp
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
-KEPT_STAMPS = 6
+KEPT_STAMPS = 6  # states of the sources whose kernels stay on the disk
 HALF_WRITTEN = 600.0  # seconds after which nobody is still writing a file
 
 
@@ -107,14 +108,14 @@ class _SealedFile(IndexDataCacheFile):
     What is damaged counts as not there.
     """
 
-    def load(self, key: Any) -> Any:
+    def load(self, key: Hashable) -> Any:
         """The machine code kept under a key, or None."""
         found = super().load(key)
         if found is None or found[0] != key:  # two processes may have given one file two meanings
             return None
         return found[1]
 
-    def save(self, key: Any, data: Any) -> None:
+    def save(self, key: Hashable, data: object) -> None:
         """Keep machine code under a key."""
         super().save(key, (key, data))
 
@@ -124,16 +125,16 @@ class _SealedFile(IndexDataCacheFile):
             return {}
         return stamp_and_names[1]
 
-    def _save_index(self, overloads: Any) -> None:
+    def _save_index(self, overloads: object) -> None:
         self._write_sealed(self._index_path, (self._source_stamp, overloads))
 
     def _load_data(self, name: str) -> Any:
         return self._open_sealed(self._data_path(name))
 
-    def _save_data(self, name: str, data: Any) -> None:
+    def _save_data(self, name: str, data: object) -> None:
         self._write_sealed(self._data_path(name), data)
 
-    def _write_sealed(self, path: str, value: Any) -> None:
+    def _write_sealed(self, path: str, value: object) -> None:
         data = self._dump(value)
         with self._open_for_write(path) as file:
             file.write(_seal(data) + data)
@@ -164,7 +165,7 @@ class _MachineCode(CompileResultCacheImpl):
 
     _locator_classes: list[Any] = [UserProvidedCacheLocator]  # our folder or none
 
-    def reduce(self, kernel: Any) -> Any:
+    def reduce(self, kernel: object) -> Any:
         """A compiled kernel in parts that can be written."""
         *parts, environments = super().reduce(kernel)
         kept = []
@@ -172,7 +173,7 @@ class _MachineCode(CompileResultCacheImpl):
             kept.append((x.env_name, x.globals["__name__"], list(x.consts)))
         return *parts, kept
 
-    def rebuild(self, context: Any, parts: Any) -> Any:
+    def rebuild(self, context: object, parts: Sequence[Any]) -> Any:
         """The kernel of such parts, ready to run."""
         *others, kept = parts
         environments = tuple(_environment(*x) for x in kept)
@@ -196,12 +197,12 @@ class _KernelFiles(FunctionCache):
 
     _impl_class = _MachineCode
 
-    def __init__(self, kernel: Callable[..., Any], name: str) -> None:
+    def __init__(self, kernel: Function, name: str) -> None:
         super().__init__(kernel)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base + name, stamp)
 
-    def load_overload(self, signature: Any, context: Any) -> Any:
+    def load_overload(self, signature: object, context: object) -> Any:
         """A kernel of the disk, ready to run, or None.
 
         numba's own first imports all that it needs to compile, half a second of it. Machine code
@@ -211,7 +212,7 @@ class _KernelFiles(FunctionCache):
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
 
-    def save_overload(self, signature: Any, data: Any) -> None:
+    def save_overload(self, signature: object, data: object) -> None:
         """Keep a compiled kernel; a full or read-only disk is no reason to stop."""
         with suppress(OSError):
             super().save_overload(signature, data)
@@ -223,7 +224,7 @@ class _KernelCache:
     numba asks it with its lock on all compiling held.
     """
 
-    def __init__(self, kernel: Callable[..., Any], name: str, folder: Path) -> None:
+    def __init__(self, kernel: Function, name: str, folder: Path) -> None:
         self._kernel, self._name, self._folder = kernel, name, folder
 
     @cached_property
@@ -243,11 +244,11 @@ class _KernelCache:
         """Folder of its files, or None."""
         return None if self._files is None else self._files.cache_path
 
-    def load_overload(self, signature: Any, context: Any) -> Any:
+    def load_overload(self, signature: object, context: object) -> Any:
         """A kernel of the disk, ready to run, or None."""
         return None if self._files is None else self._files.load_overload(signature, context)
 
-    def save_overload(self, signature: Any, data: Any) -> None:
+    def save_overload(self, signature: object, data: object) -> None:
         """Keep a compiled kernel."""
         if self._files is not None:
             self._files.save_overload(signature, data)
@@ -310,11 +311,11 @@ def compiles() -> bool:
     return not settings.DISABLE_JIT
 
 
-def _joining(compile: Callable[..., Any]) -> Callable[..., Any]:
+def _joining(compile: Function) -> Function:
     """Compile with equal operations side by side (superword-level parallelism)."""
     settings: Any = config
 
-    def compile_joined(signature: Any) -> Any:
+    def compile_joined(signature: object) -> Any:
         with global_compiler_lock:
             before = settings.SLP_VECTORIZE
             settings.SLP_VECTORIZE = 1
@@ -347,6 +348,11 @@ def exactly(f: F) -> F:
     return _part(f, EXACT)
 
 
+def unfused(part: F) -> F:
+    """A part of kernels as it is, but with its multiply-adds left as they stand."""
+    return exactly(getattr(part, "py_func", part))
+
+
 def _part(f: F, options: dict[str, Any]) -> F:
     """A part of kernels, without a door from Python: called there, it runs as it stands."""
     part: Any = numba.njit(**INLINED, **options)(f)
@@ -368,13 +374,13 @@ class _Once(event.Listener):
     def __init__(self, say: Callable[[], None]) -> None:
         self._waiting = [say]
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: object) -> None:
         """A compilation begins."""
         if self._waiting:
             say = self._waiting.pop()
             say()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         """It ended."""
 
 

@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled, inlined
+
+Bits = np.uint64
+Bytes = NDArray[np.uint8]
 
 # Powers of ten that are in the table.
 LOWEST, HIGHEST = -60, 60
@@ -103,7 +106,7 @@ def table_of(data: Text, layout: DecimalLayout, otherwise: Otherwise, start: int
 
 
 @compiled
-def wide_product(a: Any, b: Any) -> Any:
+def wide_product(a: Bits, b: Bits) -> Any:
     """The 128 bits of a product of two 64-bit numbers, upper and lower half."""
     half = np.uint64(32)
     a1, a0 = a >> half, a & _LOW32
@@ -117,7 +120,7 @@ def wide_product(a: Any, b: Any) -> Any:
 
 
 @inlined
-def _times_power(w: Any, q: int) -> Any:
+def _times_power(w: Bits, q: int) -> Any:
     """The first 128 bits of w 5^q, upper and lower half; all of 5^q only where it counts."""
     upper, lower = wide_product(w, _FIVES[q - LOWEST, 0])
     if upper & np.uint64(0x1FF) == np.uint64(0x1FF):
@@ -129,7 +132,7 @@ def _times_power(w: Any, q: int) -> Any:
 
 
 @inlined
-def _leading_zeros(w: Any) -> int:
+def _leading_zeros(w: Bits) -> int:
     """Zeros before the first bit of a 64-bit number above 0."""
     zeros = 0
     while w >> np.uint64(63) == _ZERO:
@@ -139,7 +142,7 @@ def _leading_zeros(w: Any) -> int:
 
 
 @compiled
-def _round_to_double(w: Any, q: int) -> float:
+def _round_to_double(w: Bits, q: int) -> float:
     """The double nearest to w 10^q, w above 0; NaN where 128 bits do not determine it."""
     zeros = _leading_zeros(w)
     upper, lower = _times_power(w << np.uint64(zeros), q)
@@ -160,7 +163,7 @@ def _round_to_double(w: Any, q: int) -> float:
 
 
 @inlined
-def _value(w: Any, power: int) -> float:
+def _value(w: Bits, power: int) -> float:
     """The double nearest to w 10^power, or NaN."""
     if w == _ZERO:
         return 0.0
@@ -173,7 +176,7 @@ def _value(w: Any, power: int) -> float:
 
 
 @inlined
-def _past(text: Any, at: int, letter: int) -> int:
+def _past(text: Bytes, at: int, letter: int) -> int:
     """The place after a run of one letter."""
     while text[at] == letter:
         at += 1
@@ -181,7 +184,7 @@ def _past(text: Any, at: int, letter: int) -> int:
 
 
 @inlined
-def _past_value(text: Any, at: int, separator: int) -> int:
+def _past_value(text: Bytes, at: int, separator: int) -> int:
     """The place after whatever stands before the next separator or the end of the line."""
     while text[at] != separator and text[at] != NEWLINE:
         at += 1
@@ -189,7 +192,7 @@ def _past_value(text: Any, at: int, separator: int) -> int:
 
 
 @inlined
-def _past_sign(text: Any, at: int) -> int:
+def _past_sign(text: Bytes, at: int) -> int:
     """The place after a sign, if there is one."""
     c = text[at]
     if c == PLUS:
@@ -198,7 +201,7 @@ def _past_sign(text: Any, at: int) -> int:
 
 
 @inlined
-def _digits(text: Any, at: int, decimal: int) -> tuple[int, Any, int, int]:
+def _digits(text: Bytes, at: int, decimal: int) -> tuple[int, Any, int, int]:
     """Digits with at most one decimal point, w 10^power: the place after them, w, power, count.
 
     The count begins with the first digit that is not 0; it is -1 where there is no digit at all.
@@ -222,7 +225,7 @@ def _digits(text: Any, at: int, decimal: int) -> tuple[int, Any, int, int]:
 
 
 @inlined
-def _exponent(text: Any, at: int) -> tuple[int, int]:
+def _exponent(text: Bytes, at: int) -> tuple[int, int]:
     """The place after an exponent, -1 where its digits lack, and its value, 0 without one."""
     given = text[at] == LOWER_E or text[at] == UPPER_E
     begin, most = at, 0
@@ -239,7 +242,7 @@ def _exponent(text: Any, at: int) -> tuple[int, int]:
 
 
 @inlined
-def _number(text: Any, at: int, decimal: int) -> tuple[int, float]:
+def _number(text: Bytes, at: int, decimal: int) -> tuple[int, float]:
     """The place after the number that begins at a place, and its value; NaN where it is none."""
     negative = text[at] == MINUS
     at, w, power, count = _digits(text, _past_sign(text, at), decimal)
@@ -251,7 +254,9 @@ def _number(text: Any, at: int, decimal: int) -> tuple[int, float]:
 
 
 @inlined
-def _line(text: Any, at: int, row: int, separator: int, decimal: int, places: Any, out: Any) -> int:
+def _line(
+    text: Bytes, at: int, row: int, separator: int, decimal: int, places: Integers, out: Floats
+) -> int:
     """Fill a row of `out` from the line at a place; returns where the next begins, or -1."""
     width = places.shape[0]
     for column in range(width):
@@ -275,7 +280,7 @@ def _line(text: Any, at: int, row: int, separator: int, decimal: int, places: An
 
 @compiled
 def _parse(
-    text: Any, at: int, row: int, separator: int, decimal: int, places: Any, out: Any
+    text: Bytes, at: int, row: int, separator: int, decimal: int, places: Integers, out: Floats
 ) -> tuple[int, int]:
     """Fill rows of `out` from a place on; returns where a line is no row, and the rows so far.
 

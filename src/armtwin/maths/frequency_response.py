@@ -18,7 +18,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Flags, Floats
 
 SHARED = 2 / 36
-LEAST_WINDOWS = 4
+LEAST_WINDOWS = 4  # of which a coherence says anything
 UNEVEN = 1e-3  # of the step of time that a record may be uneven by
 LEAST_COHERENCE = 0.5  # from which a frequency is fitted
 ALIKE = 1.5  # neighbouring frequencies of a Hann window that count as one in a fit

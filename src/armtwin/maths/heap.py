@@ -6,7 +6,7 @@ import ctypes
 import sys
 from functools import cache
 
-MB = 1 << 20
+MB = 1 << 20  # bytes
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # numbers of the options in malloc.h
 KEPT = 64 * MB  # free memory at the end of a heap that stays there
 LARGEST = 32 * MB  # arrays that come from a heap; glibc takes no larger number

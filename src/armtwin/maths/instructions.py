@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.ir import IRBuilder, Value
 
 from armtwin.maths.batch import Indices
 from armtwin.maths.bits import DROPPED, MASK
@@ -52,7 +54,12 @@ class Emitter:
     """
 
     def __init__(
-        self, builder: Any, stretch: TapeStretch, memory: Memory, pointers: list[Any], lanes: int
+        self,
+        builder: IRBuilder,
+        stretch: TapeStretch,
+        memory: Memory,
+        pointers: list[Any],
+        lanes: int,
     ) -> None:
         self.builder, self.stretch, self.memory, self.pointers = builder, stretch, memory, pointers
         self.tape, self.lanes = stretch.tape, lanes
@@ -122,7 +129,7 @@ class Emitter:
             pointer = self.builder.bitcast(pointer, self.double.as_pointer())
             self.builder.store(row, pointer, align=8)
 
-    def _store_column(self, memory: int, element: int, column: Any) -> None:
+    def _store_column(self, memory: int, element: int, column: Value) -> None:
         """Store one element of all rows."""
         for lane in range(self.lanes):
             value = self.builder.extract_element(column, INTEGER(lane))
@@ -225,7 +232,9 @@ class Emitter:
         self._do(side)
         return self._double(self._value(number))
 
-    def _write_branches(self, condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+    def _write_branches(
+        self, condition: Value, yes: Callable[[], Any], no: Callable[[], Any]
+    ) -> Any:
         """The value that one of two branches writes."""
         ends = []
         with self.builder.if_else(condition) as branches:
@@ -297,15 +306,17 @@ class Emitter:
     def _computed(self, table: str, indices: list[Any], lane: int = 0) -> Any:
         """Pointer to an element of an array at computed indices."""
         memory, first, shape = self.memory.arrays[table]
+        known, stride = first, math.prod(shape)
         flat: Any = INTEGER(0)
         for index, length in zip(indices, shape, strict=True):
-            flat = self.builder.mul(flat, INTEGER(length))
-            flat = self.builder.add(flat, index)
-        flat = self.builder.add(flat, INTEGER(first))
-        if self.lanes > 1:
-            flat = self.builder.mul(flat, INTEGER(self.lanes))
-            flat = self.builder.add(flat, INTEGER(lane))
-        return self.builder.gep(self.pointers[memory], [flat])
+            stride //= length
+            if isinstance(index, ir.Constant):
+                known += stride * index.constant
+            else:
+                flat = self.builder.add(flat, self.builder.mul(index, INTEGER(stride)))
+        flat = self.builder.mul(flat, INTEGER(self.lanes))
+        pointer = self.builder.gep(self.pointers[memory], [flat])
+        return self.builder.gep(pointer, [INTEGER(self.lanes * known + lane)])
 
     def _arithmetic(self, name: str, values: list[Any]) -> Any:
         b = self.builder
@@ -327,13 +338,13 @@ class Emitter:
             return self._of_integers(name, values)
         return self._of_doubles(name, [self._double(x) for x in values])
 
-    def _of_bits(self, name: str, bits: Any) -> Any:
+    def _of_bits(self, name: str, bits: Value) -> Any:
         """A number without its last bits, or its place among such numbers."""
         if name == "rank":
             return self.builder.lshr(bits, self._constant(DROPPED))
         return self.builder.bitcast(self.builder.and_(bits, self._constant(MASK)), self.double)
 
-    def _extreme(self, name: str, left: Any, right: Any) -> Any:
+    def _extreme(self, name: str, left: Value, right: Value) -> Any:
         """min or max as Python has it: the first of two that compare equal or not at all."""
         sign = "<" if name == "smaller" else ">"
         if left.type == self.integer:
@@ -421,7 +432,7 @@ class Emitter:
 
     # kinds of values
 
-    def _constant(self, value: Any) -> Any:
+    def _constant(self, value: float) -> Any:
         kind = DOUBLE
         if isinstance(value, bool):
             kind = TRUTH
@@ -432,17 +443,17 @@ class Emitter:
             return kind(value)
         return ir.Constant(ir.VectorType(kind, self.lanes), [value] * self.lanes)
 
-    def _double(self, value: Any) -> Any:
+    def _double(self, value: Value) -> Any:
         if value.type == self.integer:
             return self.builder.sitofp(value, self.double)
         if value.type == self.truth:
             return self.builder.uitofp(value, self.double)
         return value
 
-    def _integer(self, value: Any) -> Any:
+    def _integer(self, value: Value) -> Any:
         return self.builder.fptosi(value, self.integer) if value.type == self.double else value
 
-    def _truth(self, value: Any) -> Any:
+    def _truth(self, value: Value) -> Any:
         if value.type == self.truth:
             return value
         return self.builder.fcmp_unordered("!=", self._double(value), self._constant(0.0))

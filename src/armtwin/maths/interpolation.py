@@ -1,4 +1,4 @@
-"""Piecewise polynomials through values with their derivatives: cubics and quintics."""
+"""Piecewise polynomials through values, with their derivatives: lines, cubics and quintics."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from math import comb
 import numpy as np
 
 from armtwin.maths.batch import Floats
+
+
+def interpolate_columns(at: Floats, x: Floats, values: Floats) -> Floats:
+    """Columns of values (m, n), known at increasing x (m,), straight between these, (k, n)."""
+    return np.stack([np.interp(at, x, column) for column in values.T], axis=1)
 
 
 def hermite_cubics(y: Floats, d: Floats, step: Floats | float = 1.0) -> Floats:

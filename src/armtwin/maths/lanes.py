@@ -9,16 +9,21 @@ Ref: [Cody-Waite 1980], [Sun 1993]
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from llvmlite import ir
+from llvmlite.ir import IRBuilder, Type, Value
+
+from armtwin.maths.compiled import Function
+
+Term: TypeAlias = "Wide | float"  # of a sum or product in lanes
 
 LIBRARY = {"sine": "llvm.sin.f64", "cosine": "llvm.cos.f64"}
 QUARTERS = {"sine": 0, "cosine": 1}
 
 
-def of_angles(name: str, angles: Wide, call: Callable[..., Any]) -> Any:
+def of_angles(name: str, angles: Wide, call: Function) -> Any:
     """A vector of the sines or cosines of angles, the library's of those that are large.
 
     Each depends on its own angle alone.
@@ -45,13 +50,13 @@ def of_angles(name: str, angles: Wide, call: Callable[..., Any]) -> Any:
     return found
 
 
-def any_lane(builder: Any, conditions: Any) -> Any:
+def any_lane(builder: IRBuilder, conditions: Value) -> Any:
     """Whether a condition holds in some lane."""
     lanes = ir.IntType(LANES)
     return builder.icmp_signed("!=", builder.bitcast(conditions, lanes), lanes(0))
 
 
-LANES = 4
+LANES = 4  # doubles in a vector register of 256 bits
 DOUBLE, INTEGER = ir.DoubleType(), ir.IntType(64)
 
 # x + ROUNDER has the nearest whole number to x in its last bits
@@ -93,10 +98,10 @@ LOGARITHM = (
 )
 
 
-def transpose(builder: Any, rows: Sequence[Any]) -> list[Any]:
+def transpose(builder: IRBuilder, rows: Sequence[Any]) -> list[Any]:
     """Columns of four by four values in lanes."""
 
-    def pick(a: Any, b: Any, *places: int) -> Any:
+    def pick(a: Value, b: Value, *places: int) -> Any:
         mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), list(places))
         return builder.shuffle_vector(a, b, mask)
 
@@ -110,7 +115,7 @@ def transpose(builder: Any, rows: Sequence[Any]) -> list[Any]:
     ]
 
 
-def vector(builder: Any, values: Sequence[Any]) -> Any:
+def vector(builder: IRBuilder, values: Sequence[Any]) -> Any:
     """Up to LANES doubles in lanes; the last one fills the rest."""
     found = ir.Constant(ir.VectorType(DOUBLE, LANES), ir.Undefined)
     for lane in range(LANES):
@@ -119,7 +124,7 @@ def vector(builder: Any, values: Sequence[Any]) -> Any:
     return found
 
 
-def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
+def multiply_add(builder: IRBuilder, a: Value, b: Value, c: Value) -> Any:
     """a b + c of doubles or of lanes, rounded once where the processor can.
 
     Where it cannot, product and sum are rounded: in one lane as in several.
@@ -133,7 +138,7 @@ def multiply_add(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return builder.call(function, [a, b, c])
 
 
-def splat(kind: Any, value: Any) -> Any:
+def splat(kind: Type, value: float) -> Any:
     """A constant in all lanes."""
     return ir.Constant(ir.VectorType(kind, LANES), [value] * LANES)
 
@@ -143,30 +148,30 @@ class Wide:
 
     __slots__ = ("builder", "value")
 
-    def __init__(self, builder: Any, value: Any) -> None:
+    def __init__(self, builder: IRBuilder, value: Value) -> None:
         self.builder = builder
         self.value = value
 
-    def __add__(self, other: Any) -> Wide:
+    def __add__(self, other: Term) -> Wide:
         return self._new(self.builder.fadd(self.value, self._of(other)))
 
-    def __sub__(self, other: Any) -> Wide:
+    def __sub__(self, other: Term) -> Wide:
         return self._new(self.builder.fsub(self.value, self._of(other)))
 
-    def __mul__(self, other: Any) -> Wide:
+    def __mul__(self, other: Term) -> Wide:
         return self._new(self.builder.fmul(self.value, self._of(other)))
 
-    def __truediv__(self, other: Any) -> Wide:
+    def __truediv__(self, other: Term) -> Wide:
         return self._new(self.builder.fdiv(self.value, self._of(other)))
 
-    def times_plus(self, factor: Any, term: Any) -> Wide:
+    def times_plus(self, factor: Term, term: Term) -> Wide:
         """These times a factor plus a term, in one operation."""
         return self._new(multiply_add(self.builder, self.value, self._of(factor), self._of(term)))
 
     def __neg__(self) -> Wide:
         return self._new(self.builder.fneg(self.value))
 
-    def compare(self, sign: str, other: Any) -> Any:
+    def compare(self, sign: str, other: Term) -> Any:
         """Where a comparison holds."""
         return self.builder.fcmp_ordered(sign, self.value, self._of(other))
 
@@ -174,7 +179,7 @@ class Wide:
         """Where they are larger than a size, of either sign."""
         return self.builder.or_(self.compare(">", size), self.compare("<", -size))
 
-    def replaced(self, condition: Any, other: Any) -> Wide:
+    def replaced(self, condition: Value, other: Term) -> Wide:
         """Others where a condition holds, else these."""
         return self._new(self.builder.select(condition, self._of(other), self.value))
 
@@ -183,14 +188,14 @@ class Wide:
         """The bits of each double."""
         return self.builder.bitcast(self.value, ir.VectorType(INTEGER, LANES))
 
-    def from_bits(self, bits: Any) -> Wide:
+    def from_bits(self, bits: Value) -> Wide:
         """Doubles of these bits."""
         return self._new(self.builder.bitcast(bits, ir.VectorType(DOUBLE, LANES)))
 
-    def _new(self, value: Any) -> Wide:
+    def _new(self, value: Value) -> Wide:
         return Wide(self.builder, value)
 
-    def _of(self, other: Any) -> Any:
+    def _of(self, other: Term) -> Any:
         return other.value if isinstance(other, Wide) else splat(DOUBLE, other)
 
 

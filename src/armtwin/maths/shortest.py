@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.decimals import wide_product
+from armtwin.maths.decimals import Bits, Bytes, wide_product
+
+Words = NDArray[Bits]
 
 LOWEST, HIGHEST = -60, 80  # powers of ten that are in the table
 SMALLEST, LARGEST = 1e-60, 1e60  # absolute values that it serves, and 0
@@ -59,7 +61,7 @@ def lines_of(table: Floats) -> bytes | None:
 
 
 @inlined
-def _scale_bits(row: Any, c: Any) -> Any:
+def _scale_bits(row: np.int64, c: Bits) -> Any:
     """The first 64 bits of c 10^p; the last of them is 1 if anything was cut off."""
     carry, _ = wide_product(_TENS[row, 1], c)
     upper, lower = wide_product(_TENS[row, 0], c)
@@ -70,7 +72,7 @@ def _scale_bits(row: Any, c: Any) -> Any:
 
 
 @compiled
-def _shortest(fraction: Any, biased: Any) -> Any:
+def _shortest(fraction: Bits, biased: np.int64) -> Any:
     """The fewest digits w and their power, w 10^power, of a number by its bits; w may end in 0."""
     c, q = fraction | _HIDDEN, biased - 1075
     if -52 <= q <= 0 and (c & ((_ONE << np.uint64(-q)) - _ONE)) == 0:
@@ -98,7 +100,7 @@ def _shortest(fraction: Any, biased: Any) -> Any:
 
 
 @inlined
-def _put_digits(out: Any, at: int, w: Any, count: int) -> None:
+def _put_digits(out: Bytes, at: int, w: Bits, count: int) -> None:
     """The last digits of w, before a place."""
     for i in range(count):
         rest = w // _TEN
@@ -107,14 +109,14 @@ def _put_digits(out: Any, at: int, w: Any, count: int) -> None:
 
 
 @inlined
-def _put_zeros(out: Any, at: int, count: int) -> int:
+def _put_zeros(out: Bytes, at: int, count: int) -> int:
     for i in range(count):
         out[at + i] = ZERO
     return at + max(count, 0)
 
 
 @inlined
-def _put_exponent(out: Any, at: int, power: int) -> int:
+def _put_exponent(out: Bytes, at: int, power: int) -> int:
     """An exponent of at least two digits; returns the place after it."""
     out[at] = LOWER_E
     out[at + 1] = MINUS if power < 0 else PLUS
@@ -124,7 +126,7 @@ def _put_exponent(out: Any, at: int, power: int) -> int:
 
 
 @inlined
-def _put(out: Any, at: int, w: Any, power: int) -> int:
+def _put(out: Bytes, at: int, w: Bits, power: int) -> int:
     """Write w 10^power, w above 0 and not ending in 0; returns the place after it."""
     count, ten = 1, _TEN
     while count < 17 and w >= ten:
@@ -154,7 +156,7 @@ def _put(out: Any, at: int, w: Any, power: int) -> int:
 
 
 @compiled
-def _write(table: Any, out: Any) -> int:
+def _write(table: Words, out: Bytes) -> int:
     """Write the lines of a table of bits; returns how many characters there are."""
     at = 0
     for r in range(table.shape[0]):

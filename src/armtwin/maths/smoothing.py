@@ -11,14 +11,12 @@ Ref: [Whittaker 1923], [Eilers 2003]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, spread
 from armtwin.maths.compiled import compiled, inlined
 
-ORDER = 3
+ORDER = 3  # of the derivative that is kept small
 # Samples in a period of the cut-off frequency beyond which means of neighbours are filtered.
 MOST_RATE = 50.0
 _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
@@ -72,7 +70,7 @@ def _bands(m: int, rate: float, cutoff: float) -> Floats:
 
 
 @compiled
-def _factor(bands: Any) -> None:
+def _factor(bands: Floats) -> None:
     """L D Lᵀ of the banded matrix, written over its bands: D in the first column."""
     for k in range(bands.shape[0]):
         furthest = min(3, k)
@@ -86,14 +84,14 @@ def _factor(bands: Any) -> None:
 
 
 @compiled
-def _solve(bands: Any, x: Any, start: int, stop: int) -> None:
+def _solve(bands: Floats, x: Floats, start: int, stop: int) -> None:
     """Solve for columns start..stop of x in place, row by row."""
     _solve_lower(bands, x, start, stop)
     _solve_upper(bands, x, start, stop)
 
 
 @inlined
-def _solve_lower(bands: Any, x: Any, start: int, stop: int) -> None:
+def _solve_lower(bands: Floats, x: Floats, start: int, stop: int) -> None:
     """L y = x, from the first row on; y takes the place of x."""
     for k in range(x.shape[0]):
         if k >= 3:
@@ -107,7 +105,7 @@ def _solve_lower(bands: Any, x: Any, start: int, stop: int) -> None:
 
 
 @inlined
-def _solve_upper(bands: Any, x: Any, start: int, stop: int) -> None:
+def _solve_upper(bands: Floats, x: Floats, start: int, stop: int) -> None:
     """D Lᵀ z = y, from the last row on; z takes the place of y."""
     m = x.shape[0]
     for k in range(m - 1, -1, -1):

@@ -15,21 +15,24 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from armtwin.maths import bits
 from armtwin.maths.batch import Floats, Indices
+from armtwin.maths.compiled import Function
+
+Scalar: TypeAlias = "Symbol | float"  # a number, known or not
 
 ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be off
 
 
-def _python(kernel: Any) -> Callable[..., Any]:
+def _python(kernel: Function) -> Function:
     return getattr(kernel, "py_func", kernel)
 
 
-COMPUTED: dict[str, Callable[..., Any]] = {
+COMPUTED: dict[str, Function] = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -74,6 +77,27 @@ class Operation(NamedTuple):
     detail: Any = None
 
 
+def _combine(name: str, reverse: bool = False) -> Callable[[Symbol, Scalar], Any]:
+    """A method of symbols that writes down an operation of them and another number."""
+
+    def combine(self: Symbol, other: Scalar) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
+        of = (other, self) if reverse else (self, other)
+        return self.tape.do(name, *of)
+
+    return combine
+
+
+def _apply(name: str) -> Callable[[Symbol], Any]:
+    """A method of symbols that writes down a function of them."""
+
+    def apply(self: Symbol) -> Any:
+        return self.tape.do(name, self)
+
+    return apply
+
+
 class Symbol:
     """A number that is not known yet: an operation of a tape.
 
@@ -90,68 +114,17 @@ class Symbol:
     def __bool__(self) -> bool:
         raise TypeError("a kernel branches on a number that is not known: use maths.choice")
 
-    def __add__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("add", self, other)
+    __add__, __radd__ = _combine("add"), _combine("add", reverse=True)
+    __sub__, __rsub__ = _combine("subtract"), _combine("subtract", reverse=True)
+    __mul__, __rmul__ = _combine("multiply"), _combine("multiply", reverse=True)
+    __truediv__, __rtruediv__ = _combine("divide"), _combine("divide", reverse=True)
+    __lt__, __gt__ = _combine("less"), _combine("less", reverse=True)
+    __le__, __ge__ = _combine("less_equal"), _combine("less_equal", reverse=True)
 
-    def __radd__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        if not isinstance(other, NUMBERS):
-            return NotImplemented
-        return self.tape.do("divide", other, self)
-
-    def __pow__(self, exponent: Any) -> Any:
+    def __pow__(self, exponent: Scalar) -> Any:
         if not isinstance(exponent, Symbol) and exponent == 2:
             return self.tape.do("multiply", self, self)
         return self.tape.do("power", self, exponent)
-
-    def __neg__(self) -> Any:
-        return self.tape.do("negative", self)
-
-    def __abs__(self) -> Any:
-        return self.tape.do("absolute", self)
-
-    def __lt__(self, other: Any) -> Any:
-        return self.tape.do("less", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self.tape.do("less_equal", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self.tape.do("less", other, self)
-
-    def __ge__(self, other: Any) -> Any:
-        return self.tape.do("less_equal", other, self)
 
     def __eq__(self, other: object) -> Any:
         return self.tape.do("equal", self, other)
@@ -159,37 +132,11 @@ class Symbol:
     def __ne__(self, other: object) -> Any:
         return self.tape.do("unequal", self, other)
 
-    def __floor__(self) -> Any:
-        return self.tape.do("floor", self)
-
+    __neg__, __abs__, __floor__ = _apply("negative"), _apply("absolute"), _apply("floor")
     # numpy's functions of an object call its methods of the same names
-    def sqrt(self) -> Any:
-        """Square root."""
-        return self.tape.do("root", self)
-
-    def cos(self) -> Any:
-        """Cosine."""
-        return self.tape.do("cosine", self)
-
-    def sin(self) -> Any:
-        """Sine."""
-        return self.tape.do("sine", self)
-
-    def arctan(self) -> Any:
-        """Arctangent."""
-        return self.tape.do("arctangent", self)
-
-    def exp(self) -> Any:
-        """Exponential."""
-        return self.tape.do("exponential", self)
-
-    def expm1(self) -> Any:
-        """Exponential less one."""
-        return self.tape.do("growth", self)
-
-    def tanh(self) -> Any:
-        """Hyperbolic tangent."""
-        return self.tape.do("hyperbolic_tangent", self)
+    sqrt, exp, expm1 = _apply("root"), _apply("exponential"), _apply("growth")
+    cos, sin, arctan = _apply("cosine"), _apply("sine"), _apply("arctangent")
+    tanh = _apply("hyperbolic_tangent")
 
     def sign(self) -> Any:
         """1, -1, or 0 for 0."""
@@ -206,10 +153,10 @@ class Symbols(np.ndarray):
     numpy asks objects for most functions by name; signs and comparisons it would decide itself.
     """
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         plain = [x.view(np.ndarray) if isinstance(x, Symbols) else x for x in inputs]
         if ufunc is np.sign:
-            ufunc = np.frompyfunc(_sign, 1, 1)
+            ufunc = np.frompyfunc(sign_of, 1, 1)
         elif ufunc is np.minimum:
             ufunc = np.frompyfunc(_smaller, 2, 1)
         elif ufunc in (np.less, np.less_equal, np.greater, np.greater_equal):
@@ -217,16 +164,17 @@ class Symbols(np.ndarray):
         return as_symbols(getattr(ufunc, method)(*plain, **options))
 
 
-def as_symbols(values: Any) -> Symbols:
+def as_symbols(values: object) -> Symbols:
     """Symbols and numbers as an array that numpy's functions understand."""
     return np.asarray(values, dtype=object).view(Symbols)
 
 
-def _sign(x: Any) -> Any:
+def sign_of(x: Scalar) -> Any:
+    """1, -1, or 0 for 0."""
     return x.sign() if isinstance(x, Symbol) else float(np.sign(x))
 
 
-def _smaller(a: Any, b: Any) -> Any:
+def _smaller(a: Scalar, b: Scalar) -> Any:
     for x in (a, b):
         if isinstance(x, Symbol):
             return x.tape.do("smaller", a, b)
@@ -288,7 +236,7 @@ class Tape:
         """Write down an operation, or give its result where that is known."""
         return self.value(self._simplest(name, [self.number_of(x) for x in of]))
 
-    def choose(self, condition: Any, yes: Any, no: Any) -> Any:
+    def choose(self, condition: Scalar, yes: Scalar, no: Scalar) -> Any:
         """One of two values."""
         decided = self.constant(self.number_of(condition))
         if decided is not None:
@@ -298,7 +246,7 @@ class Tape:
             return yes
         return Symbol(self, self._keep(Operation("choose", of)))
 
-    def number_of(self, x: Any) -> int:
+    def number_of(self, x: Scalar) -> int:
         """Number of a symbol's operation, or of a constant."""
         if isinstance(x, Symbol):
             if x.tape is not self:
@@ -366,9 +314,8 @@ class Tape:
 def pattern_of(values: Floats) -> bytes:
     """Shape, zeros, ones and what is neither: the pattern of an array."""
     given = np.asarray(values, dtype=np.float64)
-    nearest = np.round(given)
-    known = (np.abs(nearest) <= 1) & (np.abs(given - nearest) < ROUNDING)
-    words = np.where(known, nearest, 2.0).astype(np.int8)
+    nearest = np.clip(np.rint(given), -1.0, 1.0)
+    words = np.where(np.abs(given - nearest) < ROUNDING, nearest, 2.0).astype(np.int8)
     return repr(words.shape).encode() + words.tobytes()
 
 

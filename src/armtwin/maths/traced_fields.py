@@ -144,12 +144,10 @@ class TracedFields:
     def structure(self) -> Iterator[bytes]:
         """What shapes a kernel of it."""
         for leaf in self.leaves.values():
-            yield leaf.path.encode()
             if leaf.kind == INDEX:
-                yield repr(np.asarray(leaf.value).tolist()).encode()
+                yield f"{leaf.path} {np.asarray(leaf.value).tolist()}".encode()
             elif leaf.in_memory:
-                yield repr(leaf.shape).encode()
-                yield self._pattern(leaf)
+                yield f"{leaf.path} {leaf.shape}".encode() + self._pattern(leaf)
 
     def _pattern(self, leaf: Leaf) -> bytes:
         """Zeros and ones of an array that are constants."""

@@ -103,7 +103,7 @@ class Formula:
         return before, row
 
 
-def over_rows(numbers: Any, tables: Any, start: int, stop: int) -> None:
+def over_rows(numbers: Floats, tables: Sequence[Floats], start: int, stop: int) -> None:
     """Rows start..stop of a formula whose stages are put in by name."""
     memories = (numbers, np.empty(MOST_KEPT), *tables)
     do_before(memories, 0)
@@ -113,7 +113,7 @@ def over_rows(numbers: Any, tables: Any, start: int, stop: int) -> None:
 
 
 @inlined
-def _nothing(memories: Any, row: int) -> None:
+def _nothing(memories: Sequence[Floats], row: int) -> None:
     """A stage that is put in for each formula."""
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from armtwin.maths import bits, choice
+from armtwin.maths.compiled import Function
 from armtwin.maths.tape import Symbol
 
 PACKAGE = __name__.partition(".")[0] + "."
 
 
-def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+def _symbolic(name: str, plain: Function) -> Function:
     """A function of `choice` or `bits` for numbers, for arrays and for symbols."""
 
     def call(*of: Any) -> Any:
@@ -28,17 +29,17 @@ def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-_known: dict[Any, Callable[..., Any]] = {}
+_known: dict[Any, Function] = {}
 
 
-def python_of(kernel: Any) -> Callable[..., Any]:
+def python_of(kernel: Function) -> Function:
     """The Python function of a kernel or of a function; all that it calls are Python too."""
     found = _known.get(kernel)
     return _plain(kernel) if found is None else found
 
 
-def _plain(kernel: Any) -> Callable[..., Any]:
-    function = getattr(kernel, "py_func", kernel)
+def _plain(kernel: Function) -> Function:
+    function: Any = getattr(kernel, "py_func", kernel)
     if function.__module__ in (choice.__name__, bits.__name__):
         _known[kernel] = _symbolic(function.__name__, function)
         return _known[kernel]
@@ -46,7 +47,7 @@ def _plain(kernel: Any) -> Callable[..., Any]:
     made = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     _known[kernel] = made
     for name in _names_in(function.__code__):
-        value = names.get(name)
+        value: Any = names.get(name)
         if hasattr(value, "py_func") or _is_own(value):
             names[name] = python_of(value)
     return made

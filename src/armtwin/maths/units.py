@@ -27,57 +27,46 @@ def _dimension(**powers: int) -> Dimension:
     return tuple(powers.get(base, 0) for base in BASE)
 
 
-_LENGTH, _MASS, _TIME = _dimension(m=1), _dimension(kg=1), _dimension(s=1)
-_CURRENT, _HEAT, _ANGLE = _dimension(A=1), _dimension(K=1), _dimension(rad=1)
-_FORCE = _dimension(m=1, kg=1, s=-2)
-_ENERGY = _dimension(m=2, kg=1, s=-2)
-
-UNITS: dict[str, tuple[float, Dimension]] = {
-    "1": (1.0, _dimension()),
-    "m": (1.0, _LENGTH),
-    "cm": (1e-2, _LENGTH),
-    "mm": (1e-3, _LENGTH),
-    "um": (1e-6, _LENGTH),
-    "in": (0.0254, _LENGTH),
-    "inch": (0.0254, _LENGTH),
-    "inches": (0.0254, _LENGTH),
-    "micron": (1e-6, _LENGTH),
-    "microns": (1e-6, _LENGTH),
-    "kg": (1.0, _MASS),
-    "g": (1e-3, _MASS),
-    "t": (1e3, _MASS),
-    "s": (1.0, _TIME),
-    "sec": (1.0, _TIME),
-    "ms": (1e-3, _TIME),
-    "us": (1e-6, _TIME),
-    "ns": (1e-9, _TIME),
-    "min": (60.0, _TIME),
-    "h": (3600.0, _TIME),
-    "A": (1.0, _CURRENT),
-    "mA": (1e-3, _CURRENT),
-    "K": (1.0, _HEAT),
-    "rad": (1.0, _ANGLE),
-    "mrad": (1e-3, _ANGLE),
-    "deg": (math.pi / 180, _ANGLE),
-    "rev": (2 * math.pi, _ANGLE),
-    "rpm": (2 * math.pi / 60, _dimension(rad=1, s=-1)),
-    "Hz": (1.0, _dimension(cycle=1, s=-1)),
-    "kHz": (1e3, _dimension(cycle=1, s=-1)),
-    "N": (1.0, _FORCE),
-    "kN": (1e3, _FORCE),
-    "mN": (1e-3, _FORCE),
-    "Nm": (1.0, _ENERGY),
-    "mNm": (1e-3, _ENERGY),
-    "kNm": (1e3, _ENERGY),
-    "J": (1.0, _ENERGY),
-    "W": (1.0, _dimension(m=2, kg=1, s=-3)),
-    "Pa": (1.0, _dimension(m=-1, kg=1, s=-2)),
-    "MPa": (1e6, _dimension(m=-1, kg=1, s=-2)),
-    "bar": (1e5, _dimension(m=-1, kg=1, s=-2)),
-    "V": (1.0, _dimension(m=2, kg=1, s=-3, A=-1)),
-    "mV": (1e-3, _dimension(m=2, kg=1, s=-3, A=-1)),
-    "%": (1e-2, _dimension()),
-}
+# factors to SI of the units of each kind
+_OF_KIND: tuple[tuple[Dimension, dict[str, float]], ...] = (
+    (_dimension(), {"1": 1.0, "%": 1e-2}),
+    (
+        _dimension(m=1),
+        {
+            "m": 1.0,
+            "cm": 1e-2,
+            "mm": 1e-3,
+            "um": 1e-6,
+            "in": 0.0254,
+            "inch": 0.0254,
+            "inches": 0.0254,
+            "micron": 1e-6,
+            "microns": 1e-6,
+        },
+    ),
+    (_dimension(kg=1), {"kg": 1.0, "g": 1e-3, "t": 1e3}),
+    (
+        _dimension(s=1),
+        {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0},
+    ),
+    (_dimension(A=1), {"A": 1.0, "mA": 1e-3}),
+    (_dimension(K=1), {"K": 1.0}),
+    (
+        _dimension(rad=1),
+        {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180, "rev": 2 * math.pi},
+    ),
+    (_dimension(rad=1, s=-1), {"rpm": 2 * math.pi / 60}),
+    (_dimension(cycle=1, s=-1), {"Hz": 1.0, "kHz": 1e3}),
+    (_dimension(m=1, kg=1, s=-2), {"N": 1.0, "kN": 1e3, "mN": 1e-3}),
+    (_dimension(m=2, kg=1, s=-2), {"Nm": 1.0, "mNm": 1e-3, "kNm": 1e3, "J": 1.0}),
+    (_dimension(m=2, kg=1, s=-3), {"W": 1.0}),
+    (_dimension(m=-1, kg=1, s=-2), {"Pa": 1.0, "MPa": 1e6, "bar": 1e5}),
+    (_dimension(m=2, kg=1, s=-3, A=-1), {"V": 1.0, "mV": 1e-3}),
+)
+UNITS: dict[str, tuple[float, Dimension]] = {}
+for _kind, _factors in _OF_KIND:
+    for _name, _factor in _factors.items():
+        UNITS[_name] = _factor, _kind
 
 CELSIUS = ("degC", "°C")
 LONGEST_QUANTITY = 100  # characters
@@ -291,7 +280,7 @@ class Unit:
                 pass
         return parse_quantity(text, self.symbol)
 
-    def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
+    def schema(self, kind: object, schema_of: object) -> CoreSchema:
         """Tell pydantic's core to read with `read`, so that files and calls share one contract."""
         return schema_of_reader(self.read)
 
@@ -300,7 +289,7 @@ def schema_of_reader(read: Callable[[Any], Any]) -> CoreSchema:
     """What tells pydantic's core to use a function; its ArmtwinError becomes the sentence."""
     from pydantic_core import PydanticCustomError, core_schema
 
-    def read_or_refuse(value: Any) -> Any:
+    def read_or_refuse(value: object) -> Any:
         try:
             return read(value)
         except ArmtwinError as error:
@@ -310,13 +299,13 @@ def schema_of_reader(read: Callable[[Any], Any]) -> CoreSchema:
 
 
 @cache
-def annotations_of(kind: Any) -> dict[str, Any]:
+def annotations_of(kind: object) -> dict[str, Any]:
     """Types of the fields of a dataclass with what is noted on them."""
     return get_type_hints(kind, include_extras=True)
 
 
 @cache
-def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
+def units_of(kind: object) -> tuple[tuple[str, Unit], ...]:
     """Fields of a dataclass that are numbers or tuples of numbers, with their units."""
     found = []
     for name, hint in annotations_of(kind).items():

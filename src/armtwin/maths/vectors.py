@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from armtwin.maths.batch import Numbers
 from armtwin.maths.compiled import inlined
 
 Vector = tuple[Any, Any, Any]
 
 
 @inlined
-def vector(table: Any, i: int) -> Vector:
+def vector(table: Numbers, i: int) -> Vector:
     """Row i of an (n, 3) table."""
     return table[i, 0], table[i, 1], table[i, 2]
 
 
 @inlined
-def put(table: Any, i: int, x: Vector) -> None:
+def put(table: Numbers, i: int, x: Vector) -> None:
     """Store a vector in row i of an (n, 3) table."""
     table[i, 0] = x[0]
     table[i, 1] = x[1]
@@ -30,7 +31,7 @@ def add(x: Vector, y: Vector) -> Vector:
 
 
 @inlined
-def scale_vector(s: Any, x: Vector) -> Vector:
+def scale_vector(s: complex, x: Vector) -> Vector:
     """s x."""
     return s * x[0], s * x[1], s * x[2]
 
@@ -48,7 +49,7 @@ def cross(x: Vector, y: Vector) -> Vector:
 
 
 @inlined
-def rotate(R: Any, i: int, x: Vector) -> Vector:
+def rotate(R: Numbers, i: int, x: Vector) -> Vector:
     """R_i x for a stack of matrices (n, 3, 3): from frame i to its parent."""
     return (
         dot((R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]), x),
@@ -58,7 +59,7 @@ def rotate(R: Any, i: int, x: Vector) -> Vector:
 
 
 @inlined
-def rotate_back(R: Any, i: int, x: Vector) -> Vector:
+def rotate_back(R: Numbers, i: int, x: Vector) -> Vector:
     """R_iᵀ x for a stack of matrices (n, 3, 3): from the parent to frame i."""
     return (
         dot((R[i, 0, 0], R[i, 1, 0], R[i, 2, 0]), x),

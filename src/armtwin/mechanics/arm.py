@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sized
+from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.batch import Floats, Integers, Numbers, TwoArrays
 from armtwin.maths.compiled import inlined
 from armtwin.maths.rotations import skew
 from armtwin.maths.traced_fields import Index, Pattern
@@ -57,7 +58,9 @@ def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> TwoArrays:
 
 
 @inlined
-def place(size: Any, slides: Any, turn: Any, offset: Any, q: Any, R: Any, P: Any) -> None:
+def place(
+    size: Sized, slides: Integers, turn: Floats, offset: Floats, q: Numbers, R: Numbers, P: Numbers
+) -> None:
     """Rotation R_i and position P_i of each body in its parent's frame.
 
     Here and in the other kernels len(size) is the number of bodies: a tuple makes it known to the

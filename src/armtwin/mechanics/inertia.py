@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Numbers
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import dot, rotate, vector
 
@@ -24,7 +24,7 @@ _SIX = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
 
 
 @inlined
-def ten(table: Any, i: int) -> Ten:
+def ten(table: Numbers, i: int) -> Ten:
     """Row i of an (n, 10) table as a tuple."""
     return (
         table[i, 0],
@@ -41,7 +41,7 @@ def ten(table: Any, i: int) -> Ten:
 
 
 @inlined
-def transform_body(R: Any, P: Any, i: int, b: Ten) -> Ten:
+def transform_body(R: Numbers, P: Numbers, i: int, b: Ten) -> Ten:
     """The body b of frame i, seen in the parent frame at x' = R_i x + P_i.
 
     h' = R h + m p,   J' = R J Rᵀ + (2 p·Rh + m p·p) 1 - p (Rh)ᵀ - (Rh) pᵀ - m p pᵀ
@@ -81,7 +81,7 @@ def transform_body(R: Any, P: Any, i: int, b: Ten) -> Ten:
 
 
 @compiled
-def _move(R: Any, P: Any, body: Any, found: Any) -> None:
+def _move(R: Floats, P: Floats, body: Floats, found: Floats) -> None:
     """Write ten parameters of a body, (1, 10), seen from its parent."""
     up = transform_body(R, P, 0, ten(body, 0))
     for k in range(10):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled
-from armtwin.maths.vectors import add, cross, dot, rotate, vector
-from armtwin.mechanics.arm import place
+from armtwin.maths.vectors import Vector, add, cross, dot, rotate, vector
+from armtwin.mechanics.arm import Arm, place
 
 
 @compiled
-def to_base(parent: Any, R: Any, P: Any, body: int, x: Any) -> Any:
+def to_base(parent: Integers, R: Floats, P: Floats, body: int, x: Vector) -> Vector:
     """Point x of a body's frame, in the base frame."""
     while body >= 0:
         x = add(rotate(R, body, x), vector(P, body))
@@ -21,7 +20,7 @@ def to_base(parent: Any, R: Any, P: Any, body: int, x: Any) -> Any:
 
 
 @compiled
-def axis_to_base(parent: Any, R: Any, body: int, x: Any) -> Any:
+def axis_to_base(parent: Integers, R: Floats, body: int, x: Vector) -> Vector:
     """Direction x of a body's frame, in the base frame."""
     while body >= 0:
         x = rotate(R, body, x)
@@ -30,7 +29,7 @@ def axis_to_base(parent: Any, R: Any, body: int, x: Any) -> Any:
 
 
 @compiled
-def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int) -> None:
+def poses(arm: Arm, body: int, X_BF: Floats, q: Floats, X: Floats, start: int, stop: int) -> None:
     """Poses X_WF (m, 4, 4) of the frame F that sits at X_BF (4, 4) on a body (-1: the base)."""
     n = arm.parent.shape[0]
     R = np.empty((n, 3, 3))
@@ -48,7 +47,9 @@ def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int)
 
 
 @compiled
-def places(arm: Any, bodies: Any, points: Any, q: Any, P_W: Any, start: int, stop: int) -> None:
+def places(
+    arm: Arm, bodies: Integers, points: Floats, q: Floats, P_W: Floats, start: int, stop: int
+) -> None:
     """Places P_W (m, k, 3) of points (k, 3) that are fixed to bodies (k,) (-1: the base)."""
     n = arm.parent.shape[0]
     R = np.empty((n, 3, 3))
@@ -63,16 +64,16 @@ def places(arm: Any, bodies: Any, points: Any, q: Any, P_W: Any, start: int, sto
 
 @compiled
 def press(
-    parent: Any,
-    slides: Any,
-    axis: Any,
-    R: Any,
-    P: Any,
+    parent: Integers,
+    slides: Integers,
+    axis: Floats,
+    R: Floats,
+    P: Floats,
     body: int,
-    point: Any,
-    force: Any,
-    torque: Any,
-    tau: Any,
+    point: Floats,
+    force: Vector,
+    torque: Vector,
+    tau: Floats,
 ) -> None:
     """Add to the joint torques what a force and a torque on a point of a body do, base axes.
 
@@ -94,7 +95,9 @@ def press(
 
 
 @compiled
-def jacobians(arm: Any, body: int, point: Any, q: Any, J: Any, start: int, stop: int) -> None:
+def jacobians(
+    arm: Arm, body: int, point: Floats, q: Floats, J: Floats, start: int, stop: int
+) -> None:
     """Jacobians J (m, 6, n) of a point of a body, rows linear then angular, in base axes."""
     n = arm.parent.shape[0]
     R = np.empty((n, 3, 3))

@@ -9,19 +9,28 @@ Ref: [Squire-Trapp 1998], [Waiboer 2007, eq. 5.4]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
+from armtwin.mechanics.arm import Arm
 from armtwin.mechanics.newton_euler import inverse_dynamics
+from armtwin.mechanics.rotors import Rotors
 
-STEP = 1e-100
+STEP = 1e-100  # complex step: its square is zero, so derivatives are exact
 
 
 @compiled
 def linearise(
-    arm: Any, rotors: Any, q: Any, v: Any, a: Any, K: Any, D: Any, start: int, stop: int
+    arm: Arm,
+    rotors: Rotors,
+    q: Floats,
+    v: Floats,
+    a: Floats,
+    K: Floats,
+    D: Floats,
+    start: int,
+    stop: int,
 ) -> None:
     """Stiffness K and damping D, (m, N, N), of rows start..stop at states q, v, a, (m, N)."""
     n = q.shape[1]

@@ -7,22 +7,31 @@ Ref: [Featherstone 2008]
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sized
 
 import numpy as np
 
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import add, cross, dot, inertia_times, put, rotate, scale_vector, vector
-from armtwin.mechanics.arm import place
+from armtwin.mechanics.arm import Arm, place
 from armtwin.mechanics.inertia import ten, transform_body
 from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather
-from armtwin.mechanics.rotors import add_spin_mass, spin
+from armtwin.mechanics.rotors import Rotors, add_spin_mass, spin
 
 
 @inlined
 def composite(
-    size: Any, parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any, Ic: Any, M: Any
+    size: Sized,
+    parent: Integers,
+    slides: Integers,
+    axis: Floats,
+    inertia: Floats,
+    R: Floats,
+    P: Floats,
+    Ic: Floats,
+    M: Floats,
 ) -> None:
     """Write the joint-space inertia of the bodies into the lower triangle of M, (n, n).
 
@@ -59,7 +68,7 @@ def composite(
 
 
 @compiled
-def mass_matrix(arm: Any, rotors: Any, q: Any, M: Any, start: int, stop: int) -> None:
+def mass_matrix(arm: Arm, rotors: Rotors, q: Floats, M: Floats, start: int, stop: int) -> None:
     """Mass matrices of rows start..stop, rotors included; q (m, N), M (m, N, N)."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n, every = parent.shape[0], q.shape[1]
@@ -79,7 +88,7 @@ def mass_matrix(arm: Any, rotors: Any, q: Any, M: Any, start: int, stop: int) ->
 
 
 @inlined
-def whole_mass(bodies: Any, rotors: Any, M: Any) -> None:
+def whole_mass(bodies: Floats, rotors: Floats, M: Floats) -> None:
     """Lower triangle of the mass matrix of all coordinates; the bodies are in the first ones."""
     n = bodies.shape[0]
     for i in range(rotors.shape[0]):
@@ -88,7 +97,7 @@ def whole_mass(bodies: Any, rotors: Any, M: Any) -> None:
 
 
 @inlined
-def solve_in_place(size: Any, A: Any, b: Any) -> bool:
+def solve_in_place(size: Sized, A: Floats, b: Floats) -> bool:
     """Solve A x = b for a symmetric positive definite A by L D Lᵀ; b becomes x.
 
     Only the lower triangle of A is read. A is overwritten: Lᵀ above its diagonal, the inverses of D
@@ -121,7 +130,15 @@ def solve_in_place(size: Any, A: Any, b: Any) -> bool:
 
 @compiled
 def forward_dynamics(
-    arm: Any, rotors: Any, q: Any, v: Any, force: Any, a: Any, bad: Any, start: int, stop: int
+    arm: Arm,
+    rotors: Rotors,
+    q: Floats,
+    v: Floats,
+    force: Floats,
+    a: Floats,
+    bad: Integers,
+    start: int,
+    stop: int,
 ) -> None:
     """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row]: M is not definite."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
@@ -151,7 +168,7 @@ def forward_dynamics(
 
 
 @compiled
-def potential_energy(arm: Any, q: Any, U: Any, start: int, stop: int) -> None:
+def potential_energy(arm: Arm, q: Floats, U: Floats, start: int, stop: int) -> None:
     """Energy of the bodies under gravity, U = -g · Σ (m p + R h), zero at the base's origin."""
     n = arm.parent.shape[0]
     R = np.empty((n, 3, 3))

@@ -11,10 +11,11 @@ Ref: [Luh-Walker-Paul 1980], [Featherstone 2008]
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sized
 
 import numpy as np
 
+from armtwin.maths.batch import Floats, Integers, Numbers
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (
     add,
@@ -27,24 +28,24 @@ from armtwin.maths.vectors import (
     scale_vector,
     vector,
 )
-from armtwin.mechanics.arm import place
-from armtwin.mechanics.rotors import spin
+from armtwin.mechanics.arm import Arm, place
+from armtwin.mechanics.rotors import Rotors, spin
 
 
 @inlined
 def accelerate(
-    size: Any,
-    parent: Any,
-    slides: Any,
-    axis: Any,
-    gravity: Any,
-    R: Any,
-    P: Any,
-    v: Any,
-    a: Any,
-    w: Any,
-    al: Any,
-    ac: Any,
+    size: Sized,
+    parent: Integers,
+    slides: Integers,
+    axis: Floats,
+    gravity: Floats,
+    R: Numbers,
+    P: Numbers,
+    v: Numbers,
+    a: Numbers,
+    w: Numbers,
+    al: Numbers,
+    ac: Numbers,
 ) -> None:
     """Angular velocity w, angular acceleration al, acceleration less gravity ac, in body frames."""
     for i in range(len(size)):
@@ -73,7 +74,9 @@ def accelerate(
 
 
 @inlined
-def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) -> None:
+def body_wrench(
+    inertia: Floats, i: int, w: Numbers, al: Numbers, ac: Numbers, f: Numbers, t: Numbers
+) -> None:
     """Force and torque about the frame's origin that body i needs for its motion."""
     om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
     h = (inertia[i, 1], inertia[i, 2], inertia[i, 3])
@@ -93,7 +96,15 @@ def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) 
 
 @inlined
 def gather(
-    size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any
+    size: Sized,
+    parent: Integers,
+    slides: Integers,
+    axis: Floats,
+    R: Numbers,
+    P: Numbers,
+    f: Numbers,
+    t: Numbers,
+    tau: Numbers,
 ) -> None:
     """Add the joint torques that balance the wrenches of all bodies; f and t become sums."""
     for i in range(len(size) - 1, -1, -1):
@@ -109,7 +120,14 @@ def gather(
 
 @compiled
 def inverse_dynamics(
-    arm: Any, rotors: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int
+    arm: Arm,
+    rotors: Rotors,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    tau: Numbers,
+    start: int,
+    stop: int,
 ) -> None:
     """Torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, N) tables.
 

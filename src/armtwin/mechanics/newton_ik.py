@@ -9,12 +9,12 @@ Ref: [Levenberg 1944], [Sugihara 2011]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 from armtwin.maths.vectors import dot, scale_vector
+from armtwin.mechanics.arm import Arm
 from armtwin.mechanics.kinematics import jacobians, poses
 from armtwin.mechanics.mass import solve_in_place
 
@@ -22,7 +22,7 @@ LARGEST_STEP = 0.8  # of a joint [rad, m]
 
 
 @compiled
-def _rotation_vector(R: Any) -> tuple[float, float, float]:
+def _rotation_vector(R: Floats) -> tuple[float, float, float]:
     """Axis times angle of a rotation (3, 3) [rad]."""
     twist = ((R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2)
     sine = np.sqrt(dot(twist, twist))
@@ -39,7 +39,7 @@ def _rotation_vector(R: Any) -> tuple[float, float, float]:
 
 
 @compiled
-def pose_error(target: Any, X: Any, e: Any) -> float:
+def pose_error(target: Floats, X: Floats, e: Floats) -> float:
     """Error e (6,) from pose X to the target, in base axes [m, rad]; returns its norm."""
     R = np.zeros((3, 3))
     for r in range(3):
@@ -56,7 +56,9 @@ def pose_error(target: Any, X: Any, e: Any) -> float:
 
 
 @compiled
-def _error_at(arm: Any, joints: Any, body: int, X_BF: Any, target: Any, X: Any, e: Any) -> float:
+def _error_at(
+    arm: Arm, joints: Floats, body: int, X_BF: Floats, target: Floats, X: Floats, e: Floats
+) -> float:
     """Error e (6,) of the frame's pose X (1, 4, 4) at joints (1, n); returns its norm."""
     poses(arm, body, X_BF, joints, X, 0, 1)
     return pose_error(target, X[0], e)
@@ -64,7 +66,7 @@ def _error_at(arm: Any, joints: Any, body: int, X_BF: Any, target: Any, X: Any, 
 
 @compiled
 def descend(
-    arm: Any, G: Any, c: Any, body: int, X_BF: Any, target: Any, q: Any, steps: int
+    arm: Arm, G: Floats, c: Floats, body: int, X_BF: Floats, target: Floats, q: Floats, steps: int
 ) -> float:
     """Improve q (n,) in place until the frame's pose meets the target; returns the error left.
 

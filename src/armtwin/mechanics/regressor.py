@@ -8,19 +8,37 @@ Ref: [Waiboer 2007, eq. 4.15-4.30], [Atkeson-An-Hollerbach 1986]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from armtwin.maths.batch import Floats, Integers, Numbers
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.maths.vectors import add, cross, dot, put, rotate, rotate_back, scale_vector, vector
-from armtwin.mechanics.arm import place
+from armtwin.maths.vectors import (
+    Vector,
+    add,
+    cross,
+    dot,
+    put,
+    rotate,
+    rotate_back,
+    scale_vector,
+    vector,
+)
+from armtwin.mechanics.arm import Arm, place
 from armtwin.mechanics.newton_euler import accelerate
+from armtwin.mechanics.rotors import Rotors
 
 
 @inlined
 def _body_columns(
-    Y: Any, row: int, j: int, at: int, lin: Any, ang: Any, om: Any, alpha: Any, acc: Any
+    Y: Numbers,
+    row: int,
+    j: int,
+    at: int,
+    lin: Vector,
+    ang: Vector,
+    om: Vector,
+    alpha: Vector,
+    acc: Vector,
 ) -> None:
     """Ten columns of one body in the row of joint j, from column `at` on."""
     Y[row, j, at] = dot(lin, acc)
@@ -46,7 +64,9 @@ HEAVY = 4  # the first n of them have a weight
 
 
 @compiled
-def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: int) -> None:
+def body_regressor(
+    arm: Arm, q: Numbers, v: Numbers, a: Numbers, Y: Numbers, start: int, stop: int
+) -> None:
     """Write columns 0..10 n of Y, (m, n, p), for rows start..stop; Y comes as zeros."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n = parent.shape[0]
@@ -80,14 +100,14 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
 
 @compiled
 def rotor_regressor(
-    arm: Any,
-    rotors: Any,
-    gear: Any,
-    spin_on: Any,
-    q: Any,
-    v: Any,
-    a: Any,
-    Y: Any,
+    arm: Arm,
+    rotors: Rotors,
+    gear: Floats,
+    spin_on: Integers,
+    q: Numbers,
+    v: Numbers,
+    a: Numbers,
+    Y: Numbers,
     at: int,
     start: int,
     stop: int,

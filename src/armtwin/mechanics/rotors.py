@@ -9,8 +9,9 @@ Ref: [Memar-Esfahani 2015, eq. 5], [Waiboer 2007, eq. 4.25]
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from armtwin.maths.batch import Floats, Integers, Numbers
 from armtwin.maths.compiled import compiled
 from armtwin.maths.traced_fields import Index, Pattern
 from armtwin.maths.vectors import add, cross, dot, put, rotate, scale_vector, vector
@@ -33,7 +34,17 @@ class Rotors(NamedTuple):
 
 
 @compiled
-def spin(body: Any, axis: Any, row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any) -> None:
+def spin(
+    body: Integers,
+    axis: Floats,
+    row: Floats,
+    v: Numbers,
+    a: Numbers,
+    w: Numbers,
+    al: Numbers,
+    t: Numbers,
+    tau: Numbers,
+) -> None:
     """Gyroscopic coupling of rotors: T = J φ' (z · ω), φ' = row · v relative to the carrying body.
 
     Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinates J (z · α).
@@ -54,7 +65,14 @@ def spin(body: Any, axis: Any, row: Any, v: Any, a: Any, w: Any, al: Any, t: Any
 
 @compiled
 def add_spin_mass(
-    parent: Any, slides: Any, joint_axis: Any, R: Any, body: Any, axis: Any, row: Any, M: Any
+    parent: Integers,
+    slides: Integers,
+    joint_axis: Floats,
+    R: Numbers,
+    body: Integers,
+    axis: Floats,
+    row: Floats,
+    M: Numbers,
 ) -> None:
     """Add the gyroscopic coupling J (row jᵀ + j rowᵀ) to the lower triangle of M, (N, N).
 

@@ -123,7 +123,7 @@ def wrap_angle(x: float) -> float:
 
 
 @compiled
-def _times(A: Any, B: Any, out: Any) -> None:
+def _times(A: Floats, B: Floats, out: Floats) -> None:
     """A B for 3 x 3 matrices."""
     for r in range(3):
         for c in range(3):
@@ -132,7 +132,7 @@ def _times(A: Any, B: Any, out: Any) -> None:
 
 
 @compiled
-def _rotate_rows(M: Any, i: int, j: int, angle: float, out: Any) -> None:
+def _rotate_rows(M: Floats, i: int, j: int, angle: float, out: Floats) -> None:
     """M turned by an angle in the plane of its rows i and j.
 
     row_i' = c row_i + s row_j,   row_j' = -s row_i + c row_j
@@ -147,7 +147,7 @@ def _rotate_rows(M: Any, i: int, j: int, angle: float, out: Any) -> None:
 
 
 @compiled
-def reach(g: Any, X: Any) -> tuple[float, float, float]:
+def reach(g: WristArm, X: Floats) -> tuple[float, float, float]:
     """Wrist centre of a pose in the arm's own axes x, y, z from the origin on axis 1."""
     c = np.empty(3)
     for r in range(3):
@@ -162,7 +162,9 @@ def reach(g: Any, X: Any) -> tuple[float, float, float]:
 
 
 @compiled
-def _solve_wrist(g: Any, E: Any, q: Any, reference: Any, out: Any, found: int) -> int:
+def _solve_wrist(
+    g: WristArm, E: Floats, q: Floats, reference: Floats, out: Floats, found: int
+) -> int:
     """Append the one or two wrists with Rz(q4) Ry(q5 + bend) Rz(q6) = E, for arm angles q[0:3]."""
     zx, zy, zz = E[0, 2], E[1, 2], E[2, 2]
     straight = np.hypot(zx, zy) < SINGULAR
@@ -184,7 +186,7 @@ def _solve_wrist(g: Any, E: Any, q: Any, reference: Any, out: Any, found: int) -
 
 
 @compiled
-def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
+def solve(g: WristArm, X: Floats, reference: Floats, out: Floats) -> int:
     """All solutions of a pose X (4, 4), angles in (-π, π], into rows of out (8, 6); their number.
 
     Angles that the pose leaves undetermined (wrist straight, wrist centre on axis 1 or 2) are taken
@@ -234,7 +236,7 @@ def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
 
 
 @compiled
-def distinct(solutions: Any, turns: Any, kept: Any) -> int:
+def distinct(solutions: Floats, turns: Floats, kept: Floats) -> int:
     """Copy the rows that differ, angles wrapped, into kept; returns their number.
 
     turns[j] is 0 for a displacement.
@@ -257,7 +259,7 @@ def distinct(solutions: Any, turns: Any, kept: Any) -> int:
 
 
 @compiled
-def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
+def follow(g: WristArm, X: Floats, q0: Floats, path: Floats) -> int:
     """Joint path (m, 6) along poses X (m, 4, 4), at each the solution nearest to the one before.
 
     A pose without a solution leaves a row of NaN; returns how many there are.

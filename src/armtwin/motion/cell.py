@@ -22,7 +22,7 @@ from typing import Annotated, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats, NamedArrays
@@ -31,7 +31,7 @@ from armtwin.maths.units import Unit
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Pose
 
-FORMAT = 1
+FORMAT = 1  # of the file
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,9 @@ def read_cell(path: Path) -> Cell:
     """The cell of a TOML file; what else the file holds is that of a job and not looked at."""
     tables = check_format(read_tables(path), str(path), FORMAT)
     if "cell" not in tables:
-        raise FileError(str(path), ["[cell] is missing: the floor, planes and boxes"])
-    try:
+        raise FileError(path, "[cell] is missing: the floor, planes and boxes")
+    with blame(path):  # for what a group refuses when it is made
         description: CellDescription = SCHEMA.read({"cell": tables["cell"]}, str(path))
-    except FileError:
-        raise
-    except ArmtwinError as error:  # what a group refuses when it is made
-        raise FileError(str(path), [str(error)]) from None
     return description.cell
 
 

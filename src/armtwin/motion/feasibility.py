@@ -224,10 +224,9 @@ def _in_the_way(near: Sequence[Nearness], s: Floats) -> Iterator[Violation]:
         for some in runs(x.distance < -TOUCH):
             worst = int(some[int(x.distance[some].argmin())])
             depth = float(x.distance[worst])
-            start, stop = float(s[some].min()), float(s[some].max())
             how_far = f"{-1e3 * depth:.1f} mm {x.obstacle.beyond}"
-            text = f"{between(start, stop)} {x.part(worst)} would be {how_far}"
-            yield Violation("cell", x.joint(worst), start, stop, depth, 0.0, text)
+            words = f"{x.part(worst)} would be {how_far}"
+            yield _broken("cell", x.joint(worst), s[some], depth, 0.0, words)
 
 
 def _clearances(near: Sequence[Nearness], s: Floats) -> Iterator[Clearance]:
@@ -253,7 +252,7 @@ def runs(mask: Flags) -> Iterator[NDArray[np.int64]]:
 
 
 def _turns(robot: Robot, j: int) -> bool:
-    return robot.assembly.tree.joints[robot.assembly.free[j]].type == "revolute"
+    return robot.assembly.free_joints[j].type == "revolute"
 
 
 def _violation(
@@ -262,9 +261,13 @@ def _violation(
     """A limit that is broken at arc lengths s, with its sentence."""
     unit, scale = (TURNING if turns else SLIDING)[kind]
     numbers = f"{scale * value:.4g}{unit} (limit {scale * limit:.4g}{unit})"
+    return _broken(kind, joint, s, value, limit, f"{joint} {VERBS[kind]} {numbers}")
+
+
+def _broken(kind: Kind, joint: str, s: Floats, value: float, limit: float, words: str) -> Violation:
+    """What is not possible at arc lengths s, with words that follow the place."""
     start, stop = float(s.min()), float(s.max())
-    text = f"{between(start, stop)} {joint} {VERBS[kind]} {numbers}"
-    return Violation(kind, joint, start, stop, value, limit, text)
+    return Violation(kind, joint, start, stop, value, limit, f"{between(start, stop)} {words}")
 
 
 def between(start: float, stop: float) -> str:
@@ -278,11 +281,9 @@ def _reach(motion: JointMotion) -> Iterator[Violation]:
     """Stretches that are out of reach, with the reason at their start."""
     s = motion.command.s
     for some in runs(np.isnan(motion.trajectory.q[:, 0])):
-        start, stop = float(s[some].min()), float(s[some].max())
         reasons = [text for sample, text in motion.reasons.items() if sample in some]
         reason = reasons[0] if reasons else "It is out of reach."
-        text = f"{between(start, stop)} out of reach. {reason}"
-        yield Violation("reach", "", start, stop, np.nan, np.nan, text)
+        yield _broken("reach", "", s[some], np.nan, np.nan, f"out of reach. {reason}")
 
 
 def _flips(robot: Robot, motion: JointMotion) -> Iterator[Violation]:
@@ -304,12 +305,9 @@ def _flips(robot: Robot, motion: JointMotion) -> Iterator[Violation]:
 def _singular(motion: JointMotion, known: Flags) -> Iterator[Violation]:
     """Stretches on which the arm is singular."""
     for some in runs(known & (motion.distance < SINGULAR)):
-        s = motion.command.s[some]
-        start, stop = float(s.min()), float(s.max())
         worst = float(motion.distance[some].min())
-        numbers = f"(distance {worst:.1e}, least {SINGULAR:g})"
-        text = f"{between(start, stop)} the arm is singular {numbers}"
-        yield Violation("singularity", "", start, stop, worst, SINGULAR, text)
+        words = f"the arm is singular (distance {worst:.1e}, least {SINGULAR:g})"
+        yield _broken("singularity", "", motion.command.s[some], worst, SINGULAR, words)
 
 
 def _curvature(seam: Seam) -> Iterator[Violation]:

@@ -6,14 +6,14 @@ A direction is made perpendicular to the path's tangent x, and the frame is x, y
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import cross, dot, minus, over, plus, times
 from armtwin.maths.vectors import Vector, vector
 
 LEAST_SINE = 0.02  # of the angle between the path and the direction that is made perpendicular
-NOWHERE = -1
+NOWHERE = -1  # no such row
 
 
 @exactly
@@ -23,7 +23,7 @@ def across(direction: Vector, x: Vector) -> Vector:
 
 
 @exactly
-def put_frame(frames: Any, i: int, z: Vector, x: Vector) -> None:
+def put_frame(frames: Floats, i: int, z: Vector, x: Vector) -> None:
     """Store x, z × x and z as the columns of matrix i."""
     y = cross(z, x)
     for k in range(3):
@@ -33,7 +33,7 @@ def put_frame(frames: Any, i: int, z: Vector, x: Vector) -> None:
 
 
 @exactly
-def put_across(frames: Any, i: int, direction: Vector, x: Vector) -> bool:
+def put_across(frames: Floats, i: int, direction: Vector, x: Vector) -> bool:
     """Store the frame whose z is a direction made perpendicular to x; whether there is one."""
     rest = across(direction, x)
     size = math.sqrt(dot(rest, rest))
@@ -44,7 +44,7 @@ def put_across(frames: Any, i: int, direction: Vector, x: Vector) -> bool:
 
 
 @compiled(exact=True)
-def travel_frames(normal: Any, tangents: Any, frames: Any) -> int:
+def travel_frames(normal: Floats, tangents: Floats, frames: Floats) -> int:
     """Frames (m, 3, 3) whose z is a normal (3,) made perpendicular to tangents (m, 3).
 
     Returns the first row where the path runs along the normal, or NOWHERE.
@@ -57,7 +57,7 @@ def travel_frames(normal: Any, tangents: Any, frames: Any) -> int:
 
 
 @compiled(exact=True)
-def seam_frames(turns: Any, tangents: Any, frames: Any) -> int:
+def seam_frames(turns: Floats, tangents: Floats, frames: Floats) -> int:
     """Frames (m, 3, 3) whose z is against the beam, the third column of turns (m, 3, 3).
 
     Returns the first row where the path runs along the beam, or NOWHERE.
@@ -70,7 +70,9 @@ def seam_frames(turns: Any, tangents: Any, frames: Any) -> int:
 
 
 @compiled(exact=True)
-def travel_turns(normal: Any, tangents: Any, bends: Any, jerks: Any, turns: Any) -> None:
+def travel_turns(
+    normal: Floats, tangents: Floats, bends: Floats, jerks: Floats, turns: Floats
+) -> None:
     """Turn vectors of travel frames by arc length and their rates, side by side (m, 6).
 
         m = n - (n·x) x,  z = m / |m|,  y = z × x;   ω = -(z'·y) x - (x'·z) y + (x'·y) z

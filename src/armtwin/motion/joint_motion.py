@@ -10,11 +10,11 @@ Ref: [Siciliano 2009, section 3.8]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.batch import Floats, ThreeArrays, TwoArrays
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import cross, minus, plus
 from armtwin.maths.vectors import Vector, put, vector
@@ -135,9 +135,7 @@ def with_ramps(robot: Robot, seam: Seam, motion: JointMotion) -> Instants:
     return Instants(time[order], s[order], q[order], v[order], a[order])
 
 
-def _rates(
-    robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> ThreeArrays:
     """Joint speeds and accelerations for the tool's, and the distance to a singularity."""
     v = np.full_like(q, np.nan)
     a = np.full_like(q, np.nan)
@@ -179,7 +177,7 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
 
 
 @compiled(exact=True)
-def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
+def _jacobian_rates(J: Floats, v: Floats, out: Floats) -> None:
     """J̇ v for rows of Jacobians (m, 6, n) and speeds (m, n), into out (m, 6)."""
     n = J.shape[2]
     later = np.empty((n, 3))
@@ -202,6 +200,6 @@ def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
 
 
 @exactly
-def _share(J: Any, v: Any, i: int, j: int, first: int) -> Vector:
+def _share(J: Floats, v: Floats, i: int, j: int, first: int) -> Vector:
     """What joint j has in the tool's speed: three rows of its column of Jacobian i, times v_j."""
     return J[i, first, j] * v[i, j], J[i, first + 1, j] * v[i, j], J[i, first + 2, j] * v[i, j]

@@ -17,7 +17,7 @@ from armtwin.maths.batch import Floats, Pair, rows_of_each
 from armtwin.motion.curves import Arc, Clothoid, Jet, LineSegment, Piece, Reversed, Spline
 
 KINK = np.radians(0.05)  # change of direction that is taken for rounding of the points
-SAME_POINT = 1e-9
+SAME_POINT = 1e-9  # [m] within which two points are one
 BLEND_SHARE = 0.5  # length of a blend's clothoids as a share of its radius
 SHARPEST = 175.0  # turn [deg] of a corner that can be blended
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Pair, rows_of_each
+from armtwin.maths.batch import Floats, Pair, ThreeArrays, rows_of_each
 from armtwin.maths.units import Unit
 
 RampTime = Annotated[float, Unit("s", above=0, plausible=60, hint="ms")]
@@ -79,7 +79,7 @@ class TimeLaw:
             return change / self.acceleration + self.acceleration / self.jerk
         return 2 * float(np.sqrt(change / self.jerk))
 
-    def shape(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
+    def shape(self, x: Floats, change: float) -> ThreeArrays:
         """Travel, speed, acceleration of a ramp of unit time and change, at shares x of it."""
         if self.kind == "ramped_sine":
             w = 2 * np.pi
@@ -89,7 +89,7 @@ class TimeLaw:
             return x * x / 2, x, np.ones_like(x)
         return self._jerk_limited(x, change)
 
-    def _jerk_limited(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
+    def _jerk_limited(self, x: Floats, change: float) -> ThreeArrays:
         """Shape of the jerk-limited ramp: up, flat, down; its second half mirrors the first."""
         assert self.acceleration is not None
         assert self.jerk is not None
@@ -129,7 +129,7 @@ class Profile:
         """Time from rest to rest [s]."""
         return float(self.times[-1])
 
-    def at(self, time: Floats) -> tuple[Floats, Floats, Floats]:
+    def at(self, time: Floats) -> ThreeArrays:
         """Arc length, speed, acceleration along the path at times, (m,) each; at rest outside."""
         t = np.clip(time, 0.0, self.duration)
         last = len(self.times) - 2

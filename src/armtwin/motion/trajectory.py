@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, NamedArrays, ThreeArrays, check_array
 from armtwin.maths.interpolation import quintic
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe, number_columns
@@ -87,9 +87,9 @@ class Trajectory:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Columns q1, ..., v1, ..., a1, ... over time, for pandas."""
-        columns = (
-            number_columns("q", self.q) | number_columns("v", self.v) | number_columns("a", self.a)
-        )
+        columns: NamedArrays = {}
+        for name in "qva":
+            columns |= number_columns(name, getattr(self, name))
         return dataframe(("time", self.time), columns)
 
     @property
@@ -113,7 +113,7 @@ class Trajectory:
             np.pad(self.a, samples),
         )
 
-    def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
+    def at(self, times: Floats) -> ThreeArrays:
         """Positions, speeds, accelerations at times, by quintics between samples; else at rest."""
         inside = np.clip(times, 0.0, self.duration)
         curve = quintic(self.time, self.q, self.v, self.a)

@@ -10,7 +10,7 @@ from armtwin.errors import printable, shorten
 from armtwin.notebook.sections import Block, Facts, Report, Table
 
 LONGEST = 98  # characters of a line
-LONGEST_CELL = 200
+LONGEST_CELL = 200  # characters
 MOST_ROWS = 30  # of a table on a card
 LEFT = ' style="text-align:left"'  # notebooks set tables to the right
 

@@ -22,8 +22,8 @@ from armtwin.notebook.markup import element, join_markup, percent, words
 from armtwin.notebook.pane import Pane
 from armtwin.notebook.scales import Axis, Scale
 
-X_TICKS, Y_TICKS, BAR_TICKS = 8, 5, 6
-MOST_COLUMNS = 4
+X_TICKS, Y_TICKS, BAR_TICKS = 8, 5, 6  # ticks of an axis, about
+MOST_COLUMNS = 4  # of small multiples side by side
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,20 +6,20 @@ and paper. Places in a chart are shares of its pane: it takes any width without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.batch import Flags, Floats, Sentences
+from armtwin.maths.batch import Flags, Floats, Sentences, runs_of
 from armtwin.notebook.markup import element, join_markup, percent, words
-from armtwin.notebook.scales import Scale
+from armtwin.notebook.scales import Scale, Tick
 
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
 FAR = 10.0  # shares of the pane beyond which a curve is not followed
 MOST_SAMPLES = 3000  # samples of a curve from which on it is thinned
-COLOURS = 7
+COLOURS = 7  # after which colours repeat
 MARKS = {
     "circle": "M0,-4a4,4 0 1 0 0.01,0z",
     "square": "M-3.5,-3.5h7v7h-7z",
@@ -90,17 +90,9 @@ def band_path(x: Floats, low: Floats, high: Floats) -> str:
     return join_markup(parts)
 
 
-def _pieces(whole: Flags) -> Iterator[slice]:
+def _pieces(whole: Flags) -> list[slice]:
     """Unbroken stretches of samples that have a place."""
-    first = None
-    for k, has_place in enumerate(whole):
-        if has_place and first is None:
-            first = k
-        if not has_place and first is not None:
-            yield slice(first, k)
-            first = None
-    if first is not None:
-        yield slice(first, len(whole))
+    return [slice(first, after) for first, after in runs_of(whole)]
 
 
 def _points(x: Floats, y: Floats) -> list[str]:
@@ -147,12 +139,10 @@ def upright_axis(scale: Scale, most: int) -> Sentences:
     """Grid lines and labels of the y axis, at most about `most` of them."""
     for tick in scale.ticks(most):
         y = scale.place(tick.value)
-        if not tick.text:
-            yield segment((0.0, y), (1.0, y), "grid minor")
-            continue
-        yield segment((0.0, y), (1.0, y), "grid")
-        where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
-        yield element("text", "tick", words(tick.text), text_anchor="end", **where)
+        yield segment((0.0, y), (1.0, y), _grid_style(tick))
+        if tick.text:
+            where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
+            yield element("text", "tick", words(tick.text), text_anchor="end", **where)
 
 
 def level_axis(scale: Scale, most: int) -> Sentences:
@@ -160,14 +150,16 @@ def level_axis(scale: Scale, most: int) -> Sentences:
     spare = False
     for tick in scale.ticks(most):
         x = scale.place(tick.value)
-        if not tick.text:
-            yield segment((x, 0.0), (x, 1.0), "grid minor")
-            continue
-        yield segment((x, 0.0), (x, 1.0), "grid")
-        style = "tick spare" if spare else "tick"
-        spare = not spare
-        where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
-        yield element("text", style, words(tick.text), text_anchor="middle", **where)
+        yield segment((x, 0.0), (x, 1.0), _grid_style(tick))
+        if tick.text:
+            style = "tick spare" if spare else "tick"
+            spare = not spare
+            where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
+            yield element("text", style, words(tick.text), text_anchor="middle", **where)
+
+
+def _grid_style(tick: Tick) -> str:
+    return "grid" if tick.text else "grid minor"
 
 
 def pane(parts: Sequence[str], description: str) -> str:

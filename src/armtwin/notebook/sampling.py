@@ -6,10 +6,13 @@ import base64
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, Sentences
+from armtwin.maths.batch import Floats, Integers, Sentences
+
+Some = TypeVar("Some", Floats, Integers, list[int])
 
 
 class Deferred(Mapping[str, Floats]):
@@ -41,6 +44,11 @@ def extremes(time: Floats, values: Floats, buckets: int) -> Floats:
         found.append(first + int(some.argmin()))
         found.append(first + int(some.argmax()))
     return time[found]
+
+
+def thin_out(values: Some, most: int) -> Some:
+    """About as many of the values as asked for, evenly, or all where there are fewer."""
+    return values[:: max(1, len(values) // most)]
 
 
 def at_times(times: Floats, own: Floats, values: Floats) -> Floats:

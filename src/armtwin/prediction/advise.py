@@ -24,7 +24,7 @@ from armtwin.prediction.advice import Advice, Measuring
 from armtwin.prediction.band.band import LIKELY, Band, assess
 from armtwin.prediction.band.widths import Z_90
 from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
-from armtwin.prediction.predict import Prediction
+from armtwin.prediction.predict import Prediction, check_prediction
 from armtwin.prediction.trials import MARGIN, Option, Trials
 
 PROOFS = 5  # options verified by sampled variants before the search is given up
@@ -67,12 +67,9 @@ def advise(
     return search.advice(band, best=best, slower=slower)
 
 
-def _check(prediction: object, band: Band | None, budget: int) -> None:
+def _check(prediction: Prediction, band: Band | None, budget: int) -> None:
     """Refuse what no advice can be given on."""
-    if not isinstance(prediction, Prediction):
-        raise ArmtwinError(
-            f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
-        )
+    check_prediction("advise", prediction)
     if band is not None and band.prediction is not prediction:
         raise ArmtwinError("advise needs the interval of this prediction, got that of another one")
     if budget < 1:

@@ -6,15 +6,18 @@ variance explained = 1 - var(measured - predicted) / var(measured)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, Record
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats, Names, Record
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.notebook.numbers import MICROMETRES, MILLIDEGREES, NEWTON_METRES, PERCENT, Number
 from armtwin.notebook.sections import Column, Table
+from armtwin.robot.robot import Robot
 
 NUMBERS = {
     "rad": MILLIDEGREES,
@@ -29,6 +32,20 @@ class Series(NamedTuple):
     name: str
     unit: str
     pair: Floats
+
+
+def pair_joints(
+    names: Names, what: str, unit: str, measured: Floats, predicted: Floats
+) -> Iterator[Series]:
+    """A quantity of each joint, from its columns of two tables (m, n)."""
+    for name, *pair in zip(names, measured.T, predicted.T, strict=True):
+        yield Series(f"{name} {what}", unit, np.stack(pair))
+
+
+def pair_torques(robot: Robot, log: Log, time: Floats, torque: Floats) -> Iterator[Series]:
+    """Torques of the joints, measured (m, n) and those of a simulated log, at times (m,)."""
+    predicted = interpolate_columns(time, log.time, log.tau)
+    return pair_joints(robot.joint_names, "torque", "N m", torque, predicted)
 
 
 @dataclass(frozen=True)

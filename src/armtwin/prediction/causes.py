@@ -11,13 +11,13 @@ time around a span: long enough before it for the servo to forget how they began
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Flags, Floats, OnProgress
 from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook.sampling import thin_out
 from armtwin.prediction.effects import (
     Effect,
     SimulatedStretch,
@@ -28,14 +28,14 @@ from armtwin.prediction.effects import (
     torque_effect,
 )
 from armtwin.prediction.path_error import PathError
-from armtwin.prediction.predict import Prediction
+from armtwin.prediction.predict import Prediction, check_prediction
 from armtwin.prediction.verdict import Direction, Span, process_is_on
 
 LEAD = 1.5  # time before a span that is simulated with it [s]
 GROWTH = 1.5  # by which runs of one place may get longer so that they serve another place too
-LEAST_SHARE = 0.1
-MOST_CAUSES = 4
-MOST_SPANS, PEAKS = 8, 3
+LEAST_SHARE = 0.1  # of an error that a named cause explains
+MOST_CAUSES = 4  # named for one stretch
+MOST_SPANS, PEAKS = 8, 3  # stretches, or else peaks, that are explained
 LAST = 0.1  # time before a stop that is explained [s]
 LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
 MOST_SAMPLES = 400  # of a span that are evaluated
@@ -78,7 +78,7 @@ class Explanation:
     span: Span
     time: float
     within: bool
-    causes: tuple[Cause, ...]
+    causes: tuple[Cause, ...] = ()
 
 
 def explain(prediction: Prediction, progress: OnProgress | None = None) -> tuple[Explanation, ...]:
@@ -88,47 +88,31 @@ def explain(prediction: Prediction, progress: OnProgress | None = None) -> tuple
         prediction: A predicted job.
         progress: Called with the share that is done.
     """
-    if not isinstance(prediction, Prediction):
-        raise ArmtwinError(
-            f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
-        )
+    check_prediction("explain", prediction)
     places = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
     times = [_times_of(prediction.path_error, place.span) for place in places]
     explanations: dict[int, Explanation] = {}
     for part in _parts(prediction.motion.trajectory, times):
         window = TimeWindow(prediction, slice(part.start, part.stop))
         for k in part.places:
-            place = places[k]
-            stretch = SimulatedStretch(window, place.span.direction, times[k])
-            causes = tuple(_causes(stretch, place.span))
-            explanations[k] = Explanation(place.span, place.time, place.within, causes)
+            span = places[k].span
+            stretch = SimulatedStretch(window, span.direction, times[k])
+            explanations[k] = replace(places[k], causes=tuple(_causes(stretch, span)))
             if progress is not None:
                 progress(len(explanations) / len(places))
     return tuple(explanations[k] for k in range(len(places)))
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A place of the seam whose error is explained.
-
-    Its span, the time of its peak, whether it is within.
-    """
-
-    span: Span
-    time: float
-    within: bool
-
-
-def _worst_spans(p: Prediction) -> list[_Place]:
+def _worst_spans(p: Prediction) -> list[Explanation]:
     """The spans out of tolerance that are furthest out, in order of place."""
     tolerance = {"lateral": p.verdict.tolerance.lateral, "vertical": p.verdict.tolerance.vertical}
     spans = [span for span in p.verdict.spans if span.direction in tolerance]
     spans.sort(key=lambda span: -abs(span.peak_m) / tolerance[span.direction])
     worst = sorted(spans[:MOST_SPANS], key=lambda span: span.from_m)
-    return [_Place(span, _time_at(p.path_error, span), False) for span in worst]
+    return [Explanation(span, _time_at(p.path_error, span), False) for span in worst]
 
 
-def _stop(p: Prediction) -> Iterator[_Place]:
+def _stop(p: Prediction) -> Iterator[Explanation]:
     """The last moments of a run that ended early."""
     if p.verdict.stopped is None:
         return
@@ -147,7 +131,7 @@ def _stop(p: Prediction) -> Iterator[_Place]:
         peak_at_m=float(error.place[k]),
         direction=direction,
     )
-    yield _Place(span, float(error.time[k]), False)
+    yield Explanation(span, float(error.time[k]), False)
 
 
 def _time_at(error: PathError, span: Span) -> float:
@@ -156,7 +140,7 @@ def _time_at(error: PathError, span: Span) -> float:
     return float(error.time[near[0]])
 
 
-def _peaks(p: Prediction) -> Iterator[_Place]:
+def _peaks(p: Prediction) -> Iterator[Explanation]:
     """The largest peaks within tolerance with the process on, in either direction."""
     error = p.path_error
     relative = _relative_errors(p)
@@ -170,7 +154,7 @@ def _peaks(p: Prediction) -> Iterator[_Place]:
         if left[k] <= 0 or left[k] < least:
             return
         near = np.abs(error.time - error.time[k]) < APART
-        yield _Place(_half_height(error, direction, k, near), float(error.time[k]), True)
+        yield Explanation(_half_height(error, direction, k, near), float(error.time[k]), True)
         left[near] = 0.0
 
 
@@ -187,7 +171,7 @@ def _relative_errors(p: Prediction) -> dict[Direction, Floats]:
 def _forget_beyond(relative: Floats, time: Floats) -> None:
     """Set to 0 what is out of tolerance and what is beside it: it belongs to a span."""
     out = np.flatnonzero(relative > 1)
-    for k in out[:: max(1, len(out) // 200)]:
+    for k in thin_out(out, 200):
         relative[np.abs(time - time[k]) < APART] = 0.0
 
 
@@ -208,7 +192,7 @@ def _times_of(error: PathError, span: Span) -> Floats:
     inside = (error.place >= span.from_m) & (error.place <= span.to_m)
     inside &= np.abs(error.time - peak) < SAME_PASS
     times = error.time[inside] if inside.any() else np.array([peak])
-    return times[:: max(1, len(times) // MOST_SAMPLES)]
+    return thin_out(times, MOST_SAMPLES)
 
 
 @dataclass

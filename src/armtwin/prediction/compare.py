@@ -21,12 +21,14 @@ from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats, Pair
-from armtwin.prediction.agreement import Series, agreement
+from armtwin.maths.interpolation import interpolate_columns
+from armtwin.notebook.sampling import thin_out
+from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
 from armtwin.prediction.compare_reference import compare_reference
 from armtwin.prediction.comparison import COMPLETE, Comparison
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
-from armtwin.prediction.reference_comparison import ReferenceComparison
+from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
 from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
@@ -56,8 +58,8 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     moving = np.flatnonzero((np.abs(np.diff(wanted, axis=0)) * scale).max(axis=1) > 1e-7)
     begin, end = wanted_time[moving[0]], wanted_time[moving[-1] + 1]
     limits = _possible(time, begin, end)
-    thin = wanted_time[:: max(1, len(wanted_time) // (2 * GRID))]
-    points = _at(thin, wanted_time, wanted) * scale
+    thin = thin_out(wanted_time, 2 * GRID)
+    points = interpolate_columns(thin, wanted_time, wanted) * scale
     low, high = limits
     best = low
     for _ in range(LEVELS):
@@ -87,11 +89,6 @@ def _possible(time: Floats, begin: float, end: float) -> Pair:
     return low, high
 
 
-def _at(times: Floats, own: Floats, values: Floats) -> Floats:
-    """Columns of values at other times, (k, n)."""
-    return np.stack([np.interp(times, own, column) for column in values.T], axis=1)
-
-
 def _cost(
     time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, motion: Pair
 ) -> float:
@@ -112,8 +109,8 @@ def _refine_shift(
     for _ in range(STEPS):
         both = (time >= shift) & (time <= shift + wanted_time[-1])
         at = time[both] - shift
-        model = _at(at, wanted_time, wanted)
-        v = _at(at, wanted_time, speed) * scale
+        model = interpolate_columns(at, wanted_time, wanted)
+        v = interpolate_columns(at, wanted_time, speed) * scale
         gap = q[both] - model
         step = -float((v * gap * scale).sum() / max((v * v).sum(), 1e-300))
         shift += step
@@ -206,7 +203,7 @@ def _compare_job(
     source = ""
     if has_joint_torque(robot, log):
         torque, source = joint_torque(robot, log)
-        series += _torques(prediction, time, torque[inside])
+        series += pair_torques(robot, prediction.log, time, torque[inside])
     # a prediction that stops early has nothing to say later
     both = time <= prediction.run.trace_time[-1] + half
     covered = _compute_coverage(job, measured)
@@ -276,16 +273,8 @@ def _errors(
     error = prediction.path_error if on_link else prediction.seen
     positions = run.link_side if on_link else run.motor_side
     wanted = prediction.motion.trajectory.at(run.trace_time)[0]
-    for j, name in enumerate(prediction.robot.joint_names):
-        predicted = np.interp(time, run.trace_time, positions[:, j] - wanted[:, j])
-        yield Series(f"{name} error", "rad", np.stack([deviation[:, j], predicted]))
-    for direction in ("lateral", "vertical", "lag"):
+    predicted = interpolate_columns(time, run.trace_time, positions - wanted)
+    yield from pair_joints(prediction.robot.joint_names, "error", "rad", deviation, predicted)
+    for direction in PATH:
         predicted = np.interp(time, error.time, getattr(error, direction))
         yield Series(direction, "m", np.stack([getattr(measured, direction), predicted]))
-
-
-def _torques(prediction: Prediction, time: Floats, torque: Floats) -> Iterator[Series]:
-    log = prediction.log
-    for j, name in enumerate(prediction.robot.joint_names):
-        predicted = np.interp(time, log.time, log.tau[:, j])
-        yield Series(f"{name} torque", "N m", np.stack([torque[:, j], predicted]))

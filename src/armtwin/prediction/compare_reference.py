@@ -17,8 +17,9 @@ from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import has_joint_torque, joint_torque
-from armtwin.maths.batch import Flags, Floats
-from armtwin.prediction.agreement import Series, agreement
+from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
+from armtwin.maths.interpolation import interpolate_columns
+from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
 from armtwin.prediction.logged_reference import LoggedReference, read_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
 from armtwin.robot.robot import Robot
@@ -26,7 +27,6 @@ from armtwin.robot.schema.provenance import DEFAULT_SERVO
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method, RunOptions
-from armtwin.simulation.outcome import Run
 
 LATEST = 0.2  # the closest point is sought this long before and after [s]
 STEPS = 4
@@ -85,7 +85,7 @@ class ReferencePath:
             closest = np.clip(closest + step, earliest, latest)
         return closest
 
-    def _frame(self, at: Floats) -> tuple[Floats, Floats, Floats]:
+    def _frame(self, at: Floats) -> ThreeArrays:
         """Axes x, y, z of the path's frame at times, (m, 3) each, straight between samples."""
         last = len(self.time) - 1
         place = np.interp(at, self.time, np.arange(last + 1))
@@ -167,7 +167,7 @@ def _across(vectors: Floats, x: Floats) -> Floats:
     return vectors - _dots(vectors, x)[:, None] * x
 
 
-def _between(samples: Floats, before: Any, share: Floats) -> Floats:
+def _between(samples: Floats, before: Integers, share: Floats) -> Floats:
     """Samples, straight between each and the next, (m, 3)."""
     start, stop = samples[before], samples[before + 1]
     return start + share * (stop - start)
@@ -224,14 +224,14 @@ def compare_reference(
     done = time <= run.trace_time[-1] + 1e-9  # a run that stops early has nothing to say later
     time = time[done]
     positions = run.link_side if side == "q_link" else run.motor_side
-    predicted = _at(time, run.trace_time, positions)
+    predicted = interpolate_columns(time, run.trace_time, positions)
     offset = (q[done] - predicted).mean(axis=0)
     measured = q[done] - offset
     series = [*_errors(robot, reference, time, measured, predicted)]
     source = ""
     if has_joint_torque(robot, ordered):
         torque, source = joint_torque(robot, ordered)
-        series += _torques(robot, run, time, torque[done])
+        series += pair_torques(robot, run.log, time, torque[done])
     return ReferenceComparison(
         robot=robot,
         model=used,
@@ -247,28 +247,16 @@ def compare_reference(
     )
 
 
-def _at(times: Floats, own: Floats, values: Floats) -> Floats:
-    """Columns of values at other times, (k, n)."""
-    return np.stack([np.interp(times, own, column) for column in values.T], axis=1)
-
-
 def _errors(
     robot: Robot, reference: LoggedReference, time: Floats, measured: Floats, predicted: Floats
 ) -> Iterator[Series]:
     """Errors of the joints, and of the tool beside the path of the reference."""
     wanted, speed, _ = reference.trajectory.at(time)
-    for j, name in enumerate(robot.joint_names):
-        pair = np.stack([measured[:, j] - wanted[:, j], predicted[:, j] - wanted[:, j]])
-        yield Series(f"{name} error", "rad", pair)
+    off = measured - wanted, predicted - wanted
+    yield from pair_joints(robot.joint_names, "error", "rad", *off)
     path = reference_path(robot, time, wanted, speed)
     logged = path.beside(robot.forward_kinematics(measured)[:, :3, 3])
     twin = path.beside(robot.forward_kinematics(predicted)[:, :3, 3])
     for direction in PATH:
         pair = np.stack([getattr(logged, direction), getattr(twin, direction)])
         yield Series(direction, "m", pair)
-
-
-def _torques(robot: Robot, run: Run, time: Floats, torque: Floats) -> Iterator[Series]:
-    predicted = _at(time, run.log.time, run.log.tau)
-    for j, name in enumerate(robot.joint_names):
-        yield Series(f"{name} torque", "N m", np.stack([torque[:, j], predicted[:, j]]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, NamedArrays, Record
@@ -15,9 +14,6 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import failures
 from armtwin.prediction.verdict import Verdict
 from armtwin.report.result import Result
-
-if TYPE_CHECKING:
-    pass
 
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 

@@ -22,6 +22,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.correction import Corrected, Correction, Size, run_command
 from armtwin.prediction.parts import UNSEEN, error_parts
@@ -206,8 +207,7 @@ def _shift_at(p: Prediction, shift: Floats, places: Floats) -> Floats:
     """Shift at arc lengths, (k, 2)."""
     s = p.motion.command.s
     moving = np.r_[True, np.diff(s) > 0]
-    values = [np.interp(places, s[moving], x[moving]) for x in shift.T]
-    return np.stack(values, axis=1)
+    return interpolate_columns(places, s[moving], shift[moving])
 
 
 def _as_points(p: Prediction, shift: Floats, spacing: float) -> Corrected:

@@ -11,10 +11,12 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PERCENT, Number
+from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.headline import chart_along_seam
 from armtwin.prediction.verdict import Verdict
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
@@ -192,14 +194,12 @@ def _charts(result: Correction) -> Blocks:
             _curve("as programmed", p.path_error, getattr(p.path_error, name)),
             _curve("corrected", result.best.error, getattr(result.best.error, name)),
         )
-        axes = Axis("along the seam", "mm"), Axis("error", "µm")
-        charts.append(Chart(f"{name} error", *axes, layers))
+        charts.append(chart_along_seam(f"{name} error", "µm", layers))
     yield Multiples(tuple(charts), columns=2, shared="x", title="Predicted error")
     s = p.motion.command.s
-    thin = slice(None, None, max(1, len(s) // SAMPLES))
     shifts = []
     for name, values in zip(("lateral", "vertical"), result.best.shift.T, strict=True):
-        shifts.append(Curve(name, 1e3 * s[thin], 1e6 * values[thin]))
+        shifts.append(Curve(name, 1e3 * thin_out(s, SAMPLES), 1e6 * thin_out(values, SAMPLES)))
     yield Chart(
         "Shift of the commanded tool point",
         Axis("along the seam", "mm"),
@@ -209,6 +209,5 @@ def _charts(result: Correction) -> Blocks:
 
 
 def _curve(name: str, error: PathError, values: Floats) -> Curve:
-    moving = error.speed_ref > 0
-    thin = slice(None, None, max(1, int(moving.sum()) // SAMPLES))
-    return Curve(name, 1e3 * error.s[moving][thin], 1e6 * values[moving][thin])
+    thin = thin_out(np.flatnonzero(error.speed_ref > 0), SAMPLES)
+    return Curve(name, 1e3 * error.s[thin], 1e6 * values[thin])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from armtwin.control.controller import (
     with_matched_speed,
 )
 from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
@@ -94,7 +96,10 @@ class TimeWindow:
         change: Callable[[Plant], Plant] | None = None,
         forced: bool = True,
     ) -> PreparedRun:
-        """A run of the window, ready to be simulated."""
+        """A run of the window, ready to be simulated.
+
+        A changed plant has the same structure, so that nothing is compiled for it.
+        """
         outside = self.outside if forced else self.outside.make_zero()
         acting = outside.with_torque(torque)
         return prepare_run(
@@ -134,10 +139,24 @@ class SimulatedStretch:
         """Missing torques by cause, (m, n) each [N m]."""
         return self.window.torques
 
+    def without(
+        self, cause: str, joint: str, number: int | None = None, taken: str = "", **changes: Any
+    ) -> Effect:
+        """An effect that changes of a run take away: of a joint, gear or motor, or of all.
+
+        Args:
+            cause: Its name.
+            joint: Where it sits.
+            number: Which one it is of those that are taken out alike.
+            taken: What is taken out, where it is called otherwise.
+            changes: What is changed in the window's run.
+        """
+        return Effect(cause, joint, (taken or cause, number), partial(self.window.ready, **changes))
+
     def error(self, run: Run) -> Floats:
         """Path error of a run at the times of the span, in its direction."""
         at = self.times - self.window.begins
-        q = np.stack([np.interp(at, run.trace_time, x) for x in run.bodies.T], axis=1)
+        q = interpolate_columns(at, run.trace_time, run.bodies)
         X = run.built.forward_kinematics(q)
         found = path_error(self.prediction.job.seam, self.times, X)
         return np.asarray(getattr(found, self.direction))
@@ -166,12 +185,12 @@ def torque_effect(stretch: SimulatedStretch, cause: str, joint: int | None) -> E
     if joint is not None:
         torque = torque * np.eye(torque.shape[1])[joint]
     name = "" if joint is None else stretch.prediction.robot.joint_names[joint]
-    return Effect(cause, name, (cause, joint), partial(stretch.window.ready, torque=torque))
+    return stretch.without(cause, name, joint, torque=torque)
 
 
 def nothing(stretch: SimulatedStretch) -> Effect:
     """No effect: the run as it is."""
-    return Effect("", "", ("", None), stretch.window.ready)
+    return stretch.without("", "")
 
 
 def single_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
@@ -182,12 +201,10 @@ def single_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     yield from _arm_effects(stretch)
     yield from _speed_effects(stretch)
     if model.quantise:
-        exact = replace(model, quantise=False)
-        yield Effect("quantisation", "", ("quantum", None), partial(stretch.window.ready, exact))
+        yield stretch.without("quantisation", "", model=replace(model, quantise=False))
     motors = stretch.prediction.robot.description.motor
     for m in _find_saturated(stretch):
-        unlimited = _prepare_changed(stretch, partial(without_limit, m))
-        yield Effect("torque limit", motors[m].name, ("limit", m), unlimited)
+        yield stretch.without("torque limit", motors[m].name, m, change=partial(without_limit, m))
 
 
 def _arm_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
@@ -198,14 +215,11 @@ def _arm_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     for e, compliance in enumerate(places.elastic):
         yield from _gear_effects(stretch, e, compliance, ripples=e in rippling)
     if None in rippling:
-        even = replace(model, ripple=False)
-        yield Effect("ripple", "rigid gears", ("ripple", None), partial(window.ready, even))
+        yield stretch.without("ripple", "rigid gears", model=replace(model, ripple=False))
     if model.deviations:
-        exact = replace(model, deviations=False)
-        yield Effect("deviation", "", ("deviation", None), partial(window.ready, exact))
+        yield stretch.without("deviation", "", model=replace(model, deviations=False))
     if window.outside.wrench is not None or window.outside.torque is not None:
-        unforced = partial(window.ready, forced=False)
-        yield Effect("process force", "", ("force", None), unforced)
+        yield stretch.without("process force", "", forced=False)
 
 
 def _gear_effects(
@@ -213,14 +227,11 @@ def _gear_effects(
 ) -> Iterator[Effect]:
     """Elasticity, backlash and ripple of one gear."""
     name = compliance.name
-    stiff = _prepare_changed(stretch, partial(without_elasticity, e))
-    yield Effect("elasticity", name, ("elasticity", e), stiff)
+    yield stretch.without("elasticity", name, e, change=partial(without_elasticity, e))
     if compliance.spring.backlash > 0:
-        tight = _prepare_changed(stretch, partial(without_backlash, e))
-        yield Effect("backlash", name, ("backlash", e), tight)
+        yield stretch.without("backlash", name, e, change=partial(without_backlash, e))
     if ripples:
-        even = _prepare_changed(stretch, partial(without_ripple, e))
-        yield Effect("ripple", name, ("ripple", e), even)
+        yield stretch.without("ripple", name, e, change=partial(without_ripple, e))
 
 
 def _friction_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
@@ -233,22 +244,14 @@ def _friction_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
         element, row = friction[numbers[0]]
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        without = _prepare_changed(stretch, partial(without_friction, numbers))
-        yield Effect(kind, name, ("friction", numbers[0]), without)
+        change = partial(without_friction, numbers)
+        yield stretch.without(kind, name, numbers[0], "friction", change=change)
 
 
 def all_friction(stretch: SimulatedStretch) -> Effect:
     """Friction of all joints together."""
     every = range(len(stretch.prediction.robot.assembly.friction))
-    without = _prepare_changed(stretch, partial(without_friction, every))
-    return Effect("friction", "all joints", ("friction", None), without)
-
-
-def _prepare_changed(
-    stretch: SimulatedStretch, change: Callable[[Plant], Plant]
-) -> Callable[[], PreparedRun]:
-    """The window with another plant; its structure is the same, so nothing is compiled for it."""
-    return partial(stretch.window.ready, change=change)
+    return stretch.without("friction", "all joints", change=partial(without_friction, every))
 
 
 def _speed_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
@@ -258,8 +261,7 @@ def _speed_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     c = controller_of(p.robot, model)
     for m in np.flatnonzero(speed_surplus(c)):
         matched = with_matched_speed(c, int(m))
-        ready = partial(stretch.window.ready, servo=matched)
-        yield Effect("speed feed-forward", d.motor[m].name, ("speed", int(m)), ready)
+        yield stretch.without("speed feed-forward", d.motor[m].name, int(m), servo=matched)
 
 
 def _reverses(stretch: SimulatedStretch, row: Floats) -> bool:

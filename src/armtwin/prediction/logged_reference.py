@@ -15,6 +15,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
 from armtwin.logs.torque import feedforward_torque
 from armtwin.maths.batch import Floats
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.smoothing import low_pass
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
@@ -64,7 +65,7 @@ def _at(times: Floats, own: Floats, values: Floats) -> Floats:
     """Columns of values at other times, (k, n)."""
     if np.array_equal(times, own):
         return values
-    return np.stack([np.interp(times, own, column) for column in values.T], axis=1)
+    return interpolate_columns(times, own, values)
 
 
 def _choose_derivative(derived: Floats, log: Log, channel: str, time: Floats) -> Floats:

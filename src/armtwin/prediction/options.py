@@ -13,10 +13,10 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Pair
 from armtwin.prediction import changes
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.trials import Option, Trials, duration_of, highest, round_digits
+from armtwin.prediction.trials import Option, Trials, duration_of, highest, narrow, round_digits
 from armtwin.prediction.verdict import verdict_on
 
-FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)
+FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)  # of the speed that are tried
 RADII = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 2.0)  # of the job's own
 CLOSE_RADIUS = 1.05  # ratio of a radius that fits to one that does not at which the search ends
 SHIFTS = (0.25, 0.5, 1.0)  # of the workpiece, over the largest allowed one
@@ -234,22 +234,9 @@ def radius(trials: Trials) -> list[Option]:
         return _no_radius(job, sizes, ratios)
     high = min(good)
     low = max((size for size in sizes if size < high), default=high)
-    best = _smallest(trials, with_size, low, high)
+    best, _ = narrow(trials, with_size, high, low, CLOSE_RADIUS)
     text = f"the smallest radius that is large enough at this speed is {1e3 * best:g} mm"
     return [trials.option("radius", text, with_size(best))]
-
-
-def _smallest(trials: Trials, make: Callable[[float], Job], low: float, high: float) -> float:
-    """The smallest value that fits, between one that does not and one that does."""
-    while high / low > CLOSE_RADIUS:
-        middle = round_digits(float(np.sqrt(low * high)))
-        if middle in (low, high):
-            break
-        if trials.fits(make(middle)):
-            high = middle
-        else:
-            low = middle
-    return high
 
 
 def _no_radius(job: Job, sizes: list[float], ratios: list[float]) -> list[Option]:

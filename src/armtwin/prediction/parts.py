@@ -23,13 +23,15 @@ import numpy as np
 
 from armtwin.jobs.forces import Acting
 from armtwin.maths.batch import Floats, NamedArrays, Record
-from armtwin.notebook.charts import Chart, Multiples
+from armtwin.maths.interpolation import interpolate_columns
+from armtwin.notebook.charts import Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
-from armtwin.notebook.scales import Axis
+from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.headline import chart_along_seam
 from armtwin.prediction.verdict import process_is_on
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside, solve_sag
@@ -108,14 +110,13 @@ class ErrorParts(Result):
         yield Text("Parts of the error with the process on; they add up to the total.")
         yield Table(columns, self.table, "parts")
         moving = np.flatnonzero(np.diff(self.s, prepend=-1.0) > 0)
-        thin = moving[:: max(1, len(moving) // SAMPLES)]
+        thin = thin_out(moving, SAMPLES)
         charts = []
         for direction in ("lateral", "vertical"):
             layers = []
             for name, values in getattr(self, direction).items():
                 layers.append(Curve(_short(name), 1e3 * self.s[thin], 1e6 * values[thin]))
-            axes = Axis("along the seam", "mm"), Axis("error", "µm")
-            charts.append(Chart(direction, *axes, tuple(layers)))
+            charts.append(chart_along_seam(direction, "µm", layers))
         yield Multiples(tuple(charts), columns=2, shared="x", title="Part by part")
 
 
@@ -197,4 +198,4 @@ def _sag(places: Coordinates, p: Prediction, q: Floats, outside: Acting) -> Floa
         now = outside.rows(slice(sample, sample + 1))
         resting = solve_sag(places, q[row], Outside(now.torque, now.wrench))
         bent[k] = resting - places.both_sides(q[row])
-    return np.stack([np.interp(time, time[rows], x) for x in bent.T], axis=1)
+    return interpolate_columns(time, time[rows], bent)

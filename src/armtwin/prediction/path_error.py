@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, check_array
+from armtwin.maths.batch import Floats, Integers, check_array
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import dot, minus
 from armtwin.maths.vectors import vector
@@ -26,7 +26,7 @@ CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
 WINDOW = 0.05  # the closest point is sought this far [m] from the commanded one
 STEPS = 30
 FLATTEST = 0.1  # slope of Newton's method
-CLOSE = 1e-12
+CLOSE = 1e-12  # [m] change of the arc length below which the search ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,13 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
 
 @compiled(exact=True)
 def _beside(
-    poses: Any, points: Any, E: Any, R: Any, lateral: Any, vertical: Any, apart: Any
+    poses: Floats,
+    points: Floats,
+    E: Floats,
+    R: Floats,
+    lateral: Floats,
+    vertical: Floats,
+    apart: Floats,
 ) -> None:
     """Error of poses (m, 4, 4) beside their closest points (m, 3), and ‖R - R*‖², (m,) each."""
     for i in range(poses.shape[0]):
@@ -113,7 +119,7 @@ def _beside(
 
 
 @exactly
-def _squares(X: Any, R: Any, i: int) -> Any:
+def _squares(X: Floats, R: Floats, i: int) -> Any:
     """Sum of the squares of the differences of two rotations, added in pairs as numpy does."""
     a, b, c = X[i, 0, 0] - R[i, 0, 0], X[i, 0, 1] - R[i, 0, 1], X[i, 0, 2] - R[i, 0, 2]
     d, e, f = X[i, 1, 0] - R[i, 1, 0], X[i, 1, 1] - R[i, 1, 1], X[i, 1, 2] - R[i, 1, 2]
@@ -140,7 +146,9 @@ def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
 
 
 @compiled(exact=True)
-def _nearer(p: Any, here: Any, t: Any, c: Any, bounds: Any, rows: Any, found: Any) -> int:
+def _nearer(
+    p: Floats, here: Floats, t: Floats, c: Floats, bounds: Floats, rows: Integers, found: Floats
+) -> int:
     """A step of Newton's method; moves the rows that are not there yet to the front.
 
     Args:

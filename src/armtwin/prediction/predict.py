@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -30,9 +29,6 @@ from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate,
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun
-
-if TYPE_CHECKING:
-    pass
 
 Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists
@@ -145,6 +141,14 @@ def predict(
     return prediction
 
 
+def check_prediction(call: str, given: object) -> None:
+    """Refuse what is given to a call in place of a prediction."""
+    if not isinstance(given, Prediction):
+        raise ArmtwinError(
+            f"{call} needs a prediction, as at.predict gives, got a {type(given).__name__}"
+        )
+
+
 def load_job_and_robot(
     call: str, job: Job | str | Path, robot: Robot | str | Path | None
 ) -> tuple[Job, Robot | None]:
@@ -252,13 +256,11 @@ def plan_motion(robot: Robot, job: Job) -> JointMotion:
     posture = np.array(d.posture) if isinstance(d.posture, tuple) else d.posture
     seam = job.seam
     job.process_on()  # refuses a process that is nowhere on
-    try:
+    with blame(job.where):
         # a beam along the seam is refused before anything is computed
         seam.frames(np.linspace(0.0, seam.length, 500))
         q0 = start_posture(robot, seam, posture, d.cell)
         return joint_motion(robot, seam, setpoint_rate(robot, d.model), q0)
-    except ArmtwinError as error:
-        raise FileError(job.where, [str(error)]) from None
 
 
 def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
@@ -266,10 +268,8 @@ def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
 
     A motion that cannot be run is refused with every violation.
     """
-    try:
+    with blame(job.where):
         found = feasibility(robot, job.seam, motion, job.description.cell)
-    except ArmtwinError as error:
-        raise FileError(job.where, [str(error)]) from None
     refused = found.refused if job.description.limits == "report" else found.violations
     if refused:
         lines = [x.text for x in refused[:LIMIT_LINES]]

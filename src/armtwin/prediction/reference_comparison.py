@@ -95,11 +95,13 @@ class ReferenceComparison(Result):
         """How well the twin explains the run, quantity by quantity and over time."""
         log = file_name(self.log.origin, "a log")
         robot = self.robot.description.title or self.robot.name
+        held = str(self.robot.description.mounted)
+        equipped = f"{robot} with {held}" if held else robot
         model = self.model
         words = f"{model.joints} joints, friction {model.friction}, servo {model.servo}"
         return Report(
             title=f"{self.robot.name} on the reference of {log}",
-            subtitle=f"{robot}{_describe_load(self)}, {words}",
+            subtitle=f"{equipped}, {words}",
             sections=(
                 Section("", _outcome(self)),
                 Section("Measured and predicted", _charts(self), page_only=True),
@@ -129,12 +131,6 @@ def _verdict(c: ReferenceComparison) -> Text:
         f"{ROUGH.with_unit(whole)}{servo}.",
         tone,
     )
-
-
-def _describe_load(c: ReferenceComparison) -> str:
-    mounted = c.robot.description.mounted
-    names = [name for name in (mounted.tool, mounted.payload) if name]
-    return f" with {' and '.join(names)}" if names else ""
 
 
 def _outcome(c: ReferenceComparison) -> Blocks:

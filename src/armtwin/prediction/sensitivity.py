@@ -16,6 +16,7 @@ from armtwin.files.writing import to_tables
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.jobs.run_experiment import run_experiment
+from armtwin.logs.recording import find_stop
 from armtwin.maths.batch import OnProgress, Record
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.band.quantity import Variant
@@ -23,7 +24,6 @@ from armtwin.prediction.predict import predict
 from armtwin.simulation.responses import StepTest
 
 CHANGE = 0.1  # relative change that is tried
-STOPS = ("following_error", "unstable")  # events that end a run
 
 
 def sensitivity(
@@ -118,9 +118,9 @@ def _measure_job(job: Job) -> Measure:
         override = {**job.description.override, **values}
         changed = Job(replace(job.description, override=override), job.origin)
         prediction = predict(changed)
-        stops = [event.text for event in prediction.log.events if event.kind in STOPS]
-        if stops:
-            raise ArmtwinError(stops[0])
+        stop = find_stop(prediction.log.events)
+        if stop is not None:
+            raise ArmtwinError(stop.text)
         error = prediction.path_error
         return {
             "error over tolerance": float(prediction.verdict.worst_ratio),

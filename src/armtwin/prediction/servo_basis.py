@@ -13,7 +13,7 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Structure
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
-MM = 1e3
+MM = 1e3  # a metre in mm
 
 
 def cautions(robot: Robot, job: Job) -> Names:

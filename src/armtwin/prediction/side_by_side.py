@@ -13,12 +13,12 @@ from armtwin.maths.batch import Names, OnProgress, Record
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
-from armtwin.notebook.scales import Axis
+from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.answer import Answer
-from armtwin.prediction.band.band import assess
+from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import Prediction, predict
-from armtwin.prediction.sections.headline import likelihood, number_of
+from armtwin.prediction.sections.headline import chart_along_seam, likelihood, number_of
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on
 from armtwin.report.result import Result
 from armtwin.report.result_file import to_result
@@ -114,10 +114,7 @@ def _predict_one(
         prediction = predict(job, method=method)
     except ArmtwinError as error:
         return None, error
-    band = None
-    if not nominal and prediction.verdict.stopped is None:
-        band = assess(prediction)
-    return Answer(prediction, band=band), None
+    return Answer(prediction, band=None if nominal else assess_run(prediction)), None
 
 
 def _record(job: Job, answer: Answer | None) -> Record:
@@ -239,15 +236,14 @@ def _chart(runs: SideBySide, direction: Direction) -> Chart | None:
     for limit in sorted(set(allowed)):
         label = "tolerance" if limit == max(allowed) else ""
         layers += [Rule(limit, label), Rule(-limit)]
-    axes = Axis("along the seam", "mm"), Axis("error", number.unit)
-    return Chart(direction, *axes, tuple(layers))
+    return chart_along_seam(direction, number.unit, layers)
 
 
 def _curve(p: Prediction, direction: Direction, label: str) -> Curve:
     """The error of a run where its process is on, with gaps where it is off."""
     error = p.path_error
     moving = np.flatnonzero(error.speed_ref > 0)
-    thin = moving[:: max(1, len(moving) // SAMPLES)]
+    thin = thin_out(moving, SAMPLES)
     on = process_is_on(p.job, error.s[thin])
     values = number_of(direction).scale * getattr(error, direction)[thin]
     return Curve(label, 1e3 * error.s[thin], np.where(on, values, np.nan))

@@ -189,18 +189,31 @@ def highest(
         return Highest(None, tried)
     low = max(passing)
     high = min((value for value in tried if value > low), default=low * CLOSE)
-    while high / low > CLOSE:
-        middle = round_digits(float(np.sqrt(low * high)))
-        if middle in (low, high):
-            break
-        tried.append(middle)
-        if trials.fits(make(middle)):
-            low = middle
-        else:
-            high = middle
+    low, between = narrow(trials, make, low, high, CLOSE)
+    tried += between
     more = _a_little_more(trials, make, low, most)
     best = max([low, *(x for x in more if trials.fits(make(x)))])
     return Highest(best, sorted({*tried, *more}))
+
+
+def narrow(
+    trials: Trials, make: Callable[[float], Job], fitting: float, failing: float, close: float
+) -> tuple[float, list[float]]:
+    """The value that fits next to one that does not, by bisection until their ratio is close.
+
+    Returns also what was tried.
+    """
+    tried = []
+    while max(fitting, failing) / min(fitting, failing) > close:
+        middle = round_digits(float(np.sqrt(fitting * failing)))
+        if middle in (fitting, failing):
+            break
+        tried.append(middle)
+        if trials.fits(make(middle)):
+            fitting = middle
+        else:
+            failing = middle
+    return fitting, tried
 
 
 def _a_little_more(

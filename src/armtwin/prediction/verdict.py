@@ -10,8 +10,8 @@ import numpy as np
 
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
-from armtwin.logs.recording import Event
-from armtwin.maths.batch import Flags, Floats, Pair, Record
+from armtwin.logs.recording import Event, find_stop
+from armtwin.maths.batch import Flags, Floats, Pair, Record, runs_of
 from armtwin.notebook import cards
 from armtwin.prediction.path_error import PathError
 
@@ -22,7 +22,6 @@ PEAKS: dict[Direction, str] = {  # fields of a segment
     "vertical": "vertical_peak_m",
     "orientation": "orientation_rad",
 }
-STOPS = ("following_error", "unstable")  # kinds of events that end a run
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def verdict_on(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Ve
             spans += _spans(error.place, getattr(error, direction), limit, on, direction)
     spans.sort(key=lambda span: (span.from_m, span.direction))
     outside = tuple(_outside(job, error, on))
-    ended = next((event for event in events if event.kind in STOPS), None)
+    ended = find_stop(events)
     return Verdict(
         within=not spans and not outside and ended is None,
         tolerance=tolerance,
@@ -215,9 +214,7 @@ def _spans(
 ) -> Iterator[Span]:
     """Stretches of samples beyond a limit, their ends where the error crosses it."""
     size = np.abs(values)
-    out = on & (size > limit)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], out, [False]]).astype(np.int8)))
-    for first, after in edges.reshape(-1, 2):
+    for first, after in runs_of(on & (size > limit)):
         ends = [
             _crossing(place, size, limit, on, first, first - 1),
             _crossing(place, size, limit, on, after - 1, after),
@@ -241,9 +238,7 @@ def _outside(job: Job, error: PathError, on: Flags) -> Iterator[SlowSpan]:
     power = job.description.process.power
     for start, stop, name, window in job.windows():
         here = on & (error.s >= start) & (error.s <= stop)
-        out = here & ~inside_window(window, error.speed, power)
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], out, [False]]).astype(np.int8)))
-        for first, after in edges.reshape(-1, 2):
+        for first, after in runs_of(here & ~inside_window(window, error.speed, power)):
             worst = first + int(np.abs(error.speed - error.speed_ref)[first:after].argmax())
             places = error.place[first:after]
             yield SlowSpan(

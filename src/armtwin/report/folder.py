@@ -7,11 +7,10 @@ import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import try_folder, write_folder
-from armtwin.files.disk import Content, naming_file, plain_name, real
+from armtwin.files.disk import Contents, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
 from armtwin.maths.batch import Record
 
@@ -55,7 +54,7 @@ class ResultFolder:
             self._claim()
             try_folder(folder)
 
-    def write(self, result: Record, contents: dict[str, Content]) -> Record:
+    def write(self, result: Record, contents: Contents) -> Record:
         """Write result.json with the list of its files, and those; returns what result.json holds.
 
         What the folder holds of an older result is replaced, files of others are not touched.
@@ -146,7 +145,7 @@ def seen_from(folder: Path, file: str) -> str:
         return Path(os.path.realpath(file)).as_posix()
 
 
-def _in_words(run: Any) -> str:
+def _in_words(run: object) -> str:
     if not isinstance(run, dict):
         return "unknown"
     words = [str(run.get("command")), str(run.get("file"))]

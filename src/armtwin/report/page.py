@@ -13,7 +13,6 @@ from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from string import Template
-from typing import Any
 
 from armtwin.maths.batch import Sentences
 from armtwin.notebook.markup import element, join_markup, words
@@ -183,7 +182,7 @@ def _source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.maths.batch import Record
+from armtwin.maths.batch import NamedTexts, Record
 from armtwin.notebook.sections import Block, Data, Facts, Report, Table, Text
 
-RESULT_FORMAT = 2
+RESULT_FORMAT = 2  # of result.json
 
 
 def to_result(report: Report) -> Record:
@@ -35,7 +35,7 @@ def _data(block: Block) -> Iterator[tuple[str, Any]]:
         yield from block.values.items()
 
 
-def _put(result: Record, path: list[str], value: Any) -> None:
+def _put(result: Record, path: list[str], value: object) -> None:
     """Set the value at a path of keys; one key holds one value."""
     *groups, last = path
     for group in groups:
@@ -45,7 +45,7 @@ def _put(result: Record, path: list[str], value: Any) -> None:
     result[last] = value
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value as JSON has it."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -60,7 +60,7 @@ def plain(value: Any) -> Any:
 
 def to_description(report: Report) -> Record:
     """What is shown of something that is no result: title, facts, sentences, and its tables."""
-    facts: dict[str, str] = {}
+    facts: NamedTexts = {}
     remarks = [text.text for text in report.verdict]
     for block in report.blocks:
         if isinstance(block, Facts):

@@ -22,8 +22,8 @@ from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Tab
 STYLES = {"": "", "good": "bold green", "bad": "bold red"}
 GAP = 2  # blanks between columns
 NARROWEST_WORDS = 16  # characters that a column of words needs
-NARROWEST_FACT = 24
-INDENT = 2
+NARROWEST_FACT = 24  # characters beside its name
+INDENT = 2  # characters
 
 
 Spelling = Callable[[str], str]

@@ -9,7 +9,7 @@ from pathlib import Path
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.atomic import check_file, write_files
 from armtwin.files.covariance import beside, covariance_content, read_covariance
-from armtwin.files.disk import Content
+from armtwin.files.disk import Contents
 from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.loading import list_shipped_files
 from armtwin.files.opening import DH_TABLE, read_text
@@ -67,7 +67,7 @@ def _with_covariance(description: Description, path: Path) -> Description:
     return replace(description, standard_deviation=deviation)
 
 
-def contents(description: Description, name: str) -> dict[str, Content]:
+def contents(description: Description, name: str) -> Contents:
     """What a robot is saved as: its file by this name, and its covariance beside it.
 
     Both are read again first; what does not read back as it is is refused.
@@ -82,7 +82,7 @@ def contents(description: Description, name: str) -> dict[str, Content]:
         return again
 
     text = read_back(to_tables(description), read, what)
-    files: dict[str, Content] = {name: text}
+    files: Contents = {name: text}
     given = description.standard_deviation
     if given is not None and given.covariance is not None:
         files[beside(Path(name)).name] = covariance_content(given.covariance, text)

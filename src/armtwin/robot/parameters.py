@@ -18,7 +18,7 @@ import numpy as np
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
-from armtwin.maths.batch import Flags, Floats, Indices
+from armtwin.maths.batch import Flags, Floats, Indices, NamedTexts
 from armtwin.maths.units import Unit
 from armtwin.robot.dynamics.bodies import body_from, link_parameters, lump_mounted_load
 from armtwin.robot.schema.description import Description
@@ -33,8 +33,8 @@ ALSO = {"mass": ("body",), "first_moment": ("com", "body"), "inertia": ("body",)
 
 
 def renew_source(
-    old: str | dict[str, str], source: str, numbers: Renewed, others: Iterable[str] = ()
-) -> str | dict[str, str]:
+    old: str | NamedTexts, source: str, numbers: Renewed, others: Iterable[str] = ()
+) -> str | NamedTexts:
     """The source of a group with new numbers: one text where all have the same.
 
     Args:
@@ -52,7 +52,7 @@ def renew_source(
     return different.pop() if len(different) == 1 else texts
 
 
-def _of_key(old: str | dict[str, str], key: str) -> str:
+def _of_key(old: str | NamedTexts, key: str) -> str:
     """What a source says of a key."""
     if isinstance(old, str):
         return old

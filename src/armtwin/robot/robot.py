@@ -36,7 +36,7 @@ from armtwin.robot import files
 from armtwin.robot.dynamics import equations as dynamics
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.equations import Linearisation
-from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
+from armtwin.robot.dynamics.friction_columns import SURE, ContactStates, friction_over_motion
 from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
 from armtwin.robot.formats.denavit_hartenberg import Convention
 from armtwin.robot.kinematics.inverse import InverseKinematics
@@ -163,9 +163,8 @@ class Robot(Result):
             axes: Axes with three dimensions; new ones where none are given.
         """
         what = f"one posture of the {self.n} joints of '{self.name}'"
-        posture = check_array("q", np.zeros(self.n) if q is None else q, (self.n,), what)
-        if posture.ndim != 1:
-            raise ArmtwinError(f"q must have shape ({self.n},) ({what}), got {posture.shape}")
+        given = np.zeros(self.n) if q is None else q
+        posture = check_array("q", given, (self.n,), what, single=True)
         pose = partial(self.forward_kinematics, posture)
         return display.draw_skeleton(self.assembly, pose, axes)
 
@@ -189,7 +188,7 @@ class Robot(Result):
     @cached_property
     def joint_names(self) -> Names:
         """Names of the joints, in the order of q."""
-        return tuple(self.assembly.tree.joints[i].name for i in self.assembly.free)
+        return tuple(joint.name for joint in self.assembly.free_joints)
 
     @property
     def frame_names(self) -> Names:
@@ -269,9 +268,8 @@ class Robot(Result):
             identified: Which come from there, (p,); the others keep their source, and those that
                 keep their value their deviation. All by default.
         """
-        values = check_array("phi", phi, (len(self.parameters),), "dynamic parameters")
-        if values.ndim != 1:
-            raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
+        shape = (len(self.parameters),)
+        values = check_array("phi", phi, shape, "dynamic parameters", single=True)
         flags = (
             np.ones(len(values), dtype=bool)
             if identified is None
@@ -308,9 +306,7 @@ class Robot(Result):
                 a ceiling.
             source: Where it comes from, starting as sources do with "measured:" or the like.
         """
-        g = check_array("gravity", gravity, (3,), "gravity in the base frame")
-        if g.ndim != 1:
-            raise ArmtwinError(f"gravity must have shape (3,), got {g.shape}")
+        g = check_array("gravity", gravity, (3,), "gravity in the base frame", single=True)
         sources = dict(self.description.source)
         sources.pop("gravity", None)
         if source:
@@ -396,7 +392,7 @@ class Robot(Result):
         m, joints = q.shape
         J = np.empty((m, 6, joints))
         spread(kinematics.jacobians, m, 4 * self.n, arm, body, point, q, J)
-        return self._torques(J).reshape(*lead, 6, self.n)
+        return self._torques(J, (*lead, 6))
 
     @cached_property
     def inverse(self) -> InverseKinematics:
@@ -455,7 +451,7 @@ class Robot(Result):
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         memory = reusable(out, positions.shape)
         tau = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations, out=memory)
-        tau = self._torques(tau).reshape(*lead, self.n)
+        tau = self._torques(tau, lead)
         if wrench is None:
             return tau
         force = check_array("wrench", wrench, (6,), "force and torque on the tool")
@@ -469,8 +465,7 @@ class Robot(Result):
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """Mass matrix M with the rotors, (..., n, n)."""
         lead, (q,) = self._states(q=q)
-        M = self._matrices(dynamics.mass_matrix(self.assembly, q))
-        return M.reshape(*lead, self.n, self.n)
+        return self._matrices(dynamics.mass_matrix(self.assembly, q), lead)
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Torques h = C v + g that hold without acceleration, balancers included, (..., n)."""
@@ -497,14 +492,23 @@ class Robot(Result):
             raise ArmtwinError(contract) from None
         return np.asarray(a[..., 0], dtype=np.float64)
 
-    def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
-        """Steady sliding friction on the joints, (..., n); q only where a linkage needs it.
+    def friction_torque(
+        self, v: ArrayLike, q: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> Floats:
+        """Steady sliding friction on the joints, (..., n); 0 where a row is at rest.
 
-        What the load of gears adds is `load_dependent_friction`.
+        Args:
+            v: Joint speeds, (..., n) [rad/s].
+            q: Joint positions, where a linkage or a load needs them.
+            a: Joint accelerations, with which friction that follows the load of gears is that of
+                the motion; without them it is `load_dependent_friction` less.
         """
         lead, speeds, positions = self._speeds(v, q)
-        tau = dynamics.friction_torque(self.assembly, speeds, positions)
-        return self._torques(tau).reshape(*lead, self.n)
+        tau = friction_over_motion(self.assembly.friction, speeds, positions)
+        found = self._torques(tau, lead)
+        if a is None or q is None or not has_loads(self.assembly):
+            return found
+        return found + self.load_dependent_friction(q, v, a)
 
     def load_dependent_friction(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """Friction that the load of gears adds to `friction_torque`, (..., n)."""
@@ -514,7 +518,7 @@ class Robot(Result):
         rigid = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
         on_links = beyond_gears(self.assembly, rigid, speeds, accelerations)
         tau = load_dependent_friction(self.assembly, on_links, speeds)
-        return self._torques(tau).reshape(*lead, self.n)
+        return self._torques(tau, lead)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> TwoArrays:
         """Kinetic energy with rotors and potential energy with balancers, each (...) [J]."""
@@ -589,12 +593,7 @@ class Robot(Result):
         """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         parts = dynamics.linearise(self.assembly, positions, speeds, accelerations)
-        shape = (*lead, self.n, self.n)
-        return Linearisation(
-            M=self._matrices(parts.M).reshape(shape),
-            D=self._matrices(parts.D).reshape(shape),
-            K=self._matrices(parts.K).reshape(shape),
-        )
+        return Linearisation(*(self._matrices(part, lead) for part in parts))
 
     # borders
 
@@ -631,11 +630,17 @@ class Robot(Result):
             _, (doubt,) = self._states(doubt=doubt)
         return ContactStates(bends, doubt)
 
-    def _torques(self, tau: Floats) -> Floats:
-        return tau if self.assembly.coupling is None else self.assembly.coupling.torques(tau)
+    def _torques(self, tau: Floats, lead: Indices) -> Floats:
+        """Torques of all joints as those of the coordinates, (..., n)."""
+        coupling = self.assembly.coupling
+        own = tau if coupling is None else coupling.torques(tau)
+        return own.reshape(*lead, self.n)
 
-    def _matrices(self, M: Floats) -> Floats:
-        return M if self.assembly.coupling is None else self.assembly.coupling.matrices(M)
+    def _matrices(self, M: Floats, lead: Indices) -> Floats:
+        """Matrices of all joints as those of the coordinates, (..., n, n)."""
+        coupling = self.assembly.coupling
+        own = M if coupling is None else coupling.matrices(M)
+        return own.reshape(*lead, self.n, self.n)
 
     def _columns(self, Y: Floats) -> Floats:
         return Y if self.assembly.coupling is None else self.assembly.coupling.G.T @ Y

@@ -92,17 +92,13 @@ def account_holds(
 
 
 def release_cylinders(
-    energy: Floats,
-    cylinders: Cylinders,
-    rows: Rows,
-    middle: Floats,
-    oil: Floats,
-    Q: Floats,
-    h: float,
-) -> None:
-    """New forces of the cylinders after a step, and their work in it, which counts as motors'."""
+    cylinders: Cylinders, rows: Rows, middle: Floats, oil: Floats, Q: Floats, h: float
+) -> float:
+    """Take the new forces of the cylinders after a step; returns their work in it [J]."""
+    work = 0.0
     for c, r in enumerate(cylinders.row):
         w = along(rows, r, middle)
         after = advance_force(cylinders.compliance[c], cylinders.leakage[c], oil[c], Q[c], w, h)
-        energy[MOTORS] += h * w * 0.5 * (oil[c] + after)
+        work += h * w * 0.5 * (oil[c] + after)
         oil[c] = after
+    return work

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, OnProgress, Pair, check_array
 from armtwin.maths.compiled import compiles
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.lanes import LANES
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.trajectory import Trajectory
@@ -270,7 +271,7 @@ def _acting(
         return None
     times = motion.time - start
     acting = (times > -1e-9) & (times < given.duration + 1e-9)
-    return np.stack([np.interp(times, given.time, x) * acting for x in values.T], axis=1)
+    return interpolate_columns(times, given.time, values) * acting[:, None]
 
 
 def _resample_feedforward(
@@ -280,8 +281,7 @@ def _resample_feedforward(
     torques = _samples("feedforward", feedforward, given, len(robot.assembly.drives))
     if torques is None:
         return None
-    times = motion.time - start
-    return np.stack([np.interp(times, given.time, x) for x in torques.T], axis=1)
+    return interpolate_columns(motion.time - start, given.time, torques)
 
 
 def _samples(

@@ -260,10 +260,8 @@ def kernel_of(fields: TracedFields, lanes: int = 1) -> Kernel:
 
 def name_of(fields: TracedFields) -> str:
     """Name of a structure."""
-    digest = hashlib.sha1(usedforsecurity=False)
-    for part in fields.structure():
-        digest.update(part)
-    return digest.hexdigest()[:20]
+    shape = b"".join(fields.structure())
+    return hashlib.sha1(shape, usedforsecurity=False).hexdigest()[:20]
 
 
 def make_kept(lanes: int) -> Any:

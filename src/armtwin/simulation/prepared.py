@@ -25,6 +25,7 @@ from armtwin.drives.springs import numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.traced_fields import TracedFields
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics import equations as dynamics
@@ -279,10 +280,7 @@ def _before(values: Floats | None, samples: float) -> Floats | None:
     if values is None:
         return None
     now = np.arange(len(values), dtype=np.float64)
-    found = np.empty_like(values)
-    for k in range(values.shape[1]):
-        found[:, k] = np.interp(now - samples, now, values[:, k])
-    return found
+    return interpolate_columns(now - samples, now, values)
 
 
 def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None) -> Floats:

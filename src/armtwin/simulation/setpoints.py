@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names, check_array
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import check_levers, drive_names, joint_positions, levers
 from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, wrist_coordinates
@@ -153,8 +154,7 @@ def interpolate_motion(
         raise ArmtwinError(f"set-points must have {len(stamps)} rows, got shape {given.shape}")
     rate = setpoint_rate(robot, model)
     times = np.arange(round(stamps[-1] * rate) + 1) / rate
-    between = np.stack([np.interp(times, stamps, column) for column in given.T], axis=1)
-    return hold_motion(robot, model, unit, between)
+    return hold_motion(robot, model, unit, interpolate_columns(times, stamps, given))
 
 
 def hold_motion(robot: Robot, model: Model, unit: Unit, setpoints: Floats) -> Trajectory:

@@ -27,6 +27,7 @@ from armtwin.maths.machine_code import kernel, largest, put
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.kinematics import press
 from armtwin.simulation.accounts import (
+    MOTORS,
     account,
     account_holds,
     account_springs,
@@ -81,7 +82,7 @@ def tick(x: Any, slots: Any, lanes: Any, at_turn: bool, is_pushed: bool, is_logg
     do_evaluate_plant(x)
     if is_logged:
         do_log_state(x)
-    do_before_steps(x)
+    do_before_steps(x)  # what does not change from step to step
     for count in range(int(largest(x, slots.steps, lanes))):
         put(x, slots.step, lanes, count)
         step(x, slots, lanes)
@@ -304,7 +305,8 @@ def _finish_step(
     motion = (h, state.u, state.v, dv)
     account_springs(state.energy, plant.springs, slack, rows, motion, pressed[0])
     account_holds(state.energy, plant.holds, x.rows, motion, pressed[1])
-    release_cylinders(state.energy, plant.cylinders, x.rows, middle, state.oil, work.flow, h)
+    pushed = release_cylinders(plant.cylinders, x.rows, middle, state.oil, work.flow, h)
+    state.energy[MOTORS] += pushed
     lost = choose(solved, advance(state.u, state.v, dv, h), len(dv))
     x.clock.gone[0] = larger(x.clock.gone[0], lost)
     work.friction[:] = contacts.torque

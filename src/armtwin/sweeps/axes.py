@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.maths.units import CELSIUS, parse_quantity, parse_unit, split_quantity
 from armtwin.sweeps.description import SAMPLED, AxisGroup, SweepDescription
 
-MOST_RUNS = 5_000_000
+MOST_RUNS = 5_000_000  # of a sweep
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,25 @@ class SweepAxis:
     unit: str
     values: tuple[float | str, ...]
     relative: bool = False
+
+    @property
+    def varies(self) -> bool:
+        """Whether it has several values."""
+        return len(self.values) > 1
+
+    @property
+    def numbers(self) -> Floats:
+        """Its values, all of them numbers."""
+        return np.array([float(value) for value in self.values])
+
+    @property
+    def ends(self) -> str:
+        """Its first and last value in words."""
+        return f"{self.words(self.values[0])} to {self.words(self.values[-1])}"
+
+    def named(self, value: float | str) -> str:
+        """What it is called, with a value in words."""
+        return f"{self.label} {self.words(value)}"
 
     @property
     def is_number(self) -> bool:
@@ -91,13 +110,13 @@ def axis_of(group: AxisGroup) -> SweepAxis:
     return SweepAxis(group.key, group.label or group.key, unit, values, group.relative)
 
 
-def _as_words(value: Any) -> str:
+def _as_words(value: object) -> str:
     if not isinstance(value, str):
         raise ArmtwinError(f"values must be all numbers or all words, got {value!r:.60} among them")
     return value
 
 
-def _read(value: Any) -> tuple[float | str, str]:
+def _read(value: object) -> tuple[float | str, str]:
     """A number and its unit, or a word."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ArmtwinError(f"values must be numbers, quantities or words, got {value!r:.60}")

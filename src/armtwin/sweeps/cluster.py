@@ -10,7 +10,8 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import on_one_thread
@@ -18,6 +19,9 @@ from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.units import whole_number
 from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.executors import MOST_WORKERS
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 R = TypeVar("R")
 LOCAL = "local:"
@@ -30,7 +34,7 @@ FIRST_WORKER = 60.0  # and a first worker be there
 class OnCluster:
     """Workers of a dask cluster."""
 
-    def __init__(self, client: Any, parcel: Parcel, words: str) -> None:
+    def __init__(self, client: Client, parcel: Parcel, words: str) -> None:
         self.client, self.words = client, words
         self.width = max(1, sum(client.nthreads().values()))
         self.least_s = 2 * EACH_S * self.width  # half of what the scheduler can do
@@ -93,7 +97,7 @@ def _import_distributed() -> Any:
 
 
 @contextmanager
-def _connect(distributed: Any, address: str) -> Iterator[Any]:
+def _connect(distributed: ModuleType, address: str) -> Iterator[Any]:
     """A client of a cluster, our own or another."""
     if address.startswith(LOCAL):
         options = {"n_workers": _count(address), "threads_per_worker": 1}
@@ -128,7 +132,7 @@ def _words(address: str) -> str:
     return f"the cluster at {address}"
 
 
-def check_workers(client: Any, version: str) -> None:
+def check_workers(client: Client, version: str) -> None:
     """Refuse a cluster that has no worker, or one with another version of armtwin."""
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER)

@@ -11,7 +11,7 @@ from armtwin.maths.batch import Names
 
 Design = Literal["grid", "list", "latin hypercube", "sobol"]
 SAMPLED = ("latin hypercube", "sobol")  # designs that need a number of runs
-MOST_AXES = 20
+MOST_AXES = 20  # of a sweep
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.maths.batch import thread_count
+from armtwin.maths.batch import NamedTexts, thread_count
 from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.sweeps.bases import parcel_of
@@ -24,7 +24,6 @@ from armtwin.sweeps.work import run_some
 KEYS = ("runs", "known", "each_s", "width", "seconds", "row_bytes", "bytes")
 TIMED = 4  # runs
 COPIES = 2000  # of a row that are written to see how large it is
-AT_ONCE = 1000
 BEGINNING = 5.0  # time [s] until processes or workers are ready
 
 
@@ -116,19 +115,15 @@ def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Sw
     )
 
 
-def _count_known(asked: Sweep, results: Path | None, found: dict[str, str]) -> int:
+def _count_known(asked: Sweep, results: Path | None, found: NamedTexts) -> int:
     """Runs that a table holds already."""
     if results is None or not results.is_file():
         return 0
-    known = 0
     with open_table(results, asked.name, found, read_only=True) as table:
-        for first in range(0, len(asked), AT_ONCE):
-            keys = [run.key for run in asked.runs(first, min(first + AT_ONCE, len(asked)))]
-            known += len(table.known(keys))
-    return known
+        return sum(len(table.known(keys)) for keys in asked.key_groups())
 
 
-def _row_bytes(asked: Sweep, row: ResultRow, found: dict[str, str]) -> float:
+def _row_bytes(asked: Sweep, row: ResultRow, found: NamedTexts) -> float:
     """Size of a row in a table of many, keys at random."""
     connection = sqlite3.connect(MEMORY)
     make_tables(connection)

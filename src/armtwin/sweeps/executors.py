@@ -25,7 +25,7 @@ from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.work import keep
 
 R = TypeVar("R")
-MOST_WORKERS = 1024
+MOST_WORKERS = 1024  # processes or threads
 
 
 class Place(Executor, Protocol):

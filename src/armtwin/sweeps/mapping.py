@@ -18,7 +18,7 @@ def map_axes(asked: Sweep) -> tuple[SweepAxis, SweepAxis] | None:
     limit = limit_axis(asked)
     usual = [axis for axis in by_key.values() if axis is not limit]
     usual += [axis for axis in by_key.values() if axis is limit]
-    several = [axis for axis in usual if len(axis.values) > 1]
+    several = [axis for axis in usual if axis.varies]
     return (several[0], several[1]) if len(several) > 1 else None
 
 
@@ -26,6 +26,6 @@ def limit_axis(asked: Sweep) -> SweepAxis | None:
     """The axis whose highest value that holds is of interest."""
     wanted = asked.description.limit or SPEED
     for axis in asked.axes:
-        if axis.key == wanted and axis.is_number and len(axis.values) > 1:
+        if axis.key == wanted and axis.is_number and axis.varies:
             return axis
     return None

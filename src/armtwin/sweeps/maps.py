@@ -12,6 +12,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.cells import COLOURS, NO_VALUE, Cells, edges_of
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule, Shape
+from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis as ChartAxis
 from armtwin.notebook.sections import Blocks, Text
 from armtwin.sweeps import axes as sweep_axes
@@ -102,7 +103,7 @@ def _hint(result: SweepResult, run: int) -> str:
     """Tooltip of a run."""
     parts = []
     for axis, value in zip(result.sweep.axes, result.sweep.point(run), strict=True):
-        parts.append(f"{axis.label} {axis.words(value)}")
+        parts.append(axis.named(value))
     return f"run {run + 1}: {', '.join(parts)}: {result.rows[run].words}"
 
 
@@ -149,7 +150,7 @@ def _where(pivot: Pivot, run: int) -> str:
     point = asked.point(run)
     words = []
     for axis in (pivot.x, pivot.y):
-        words.append(f"{axis.label} {axis.words(point[asked.axes.index(axis)])}")
+        words.append(axis.named(point[asked.axes.index(axis)]))
     return ", ".join(words)
 
 
@@ -245,7 +246,7 @@ def _groups(result: SweepResult) -> list[tuple[str, list[int], int, Shape]]:
 
 def _along(result: SweepResult) -> Blocks:
     """The measure over the only axis of numbers, where there is one."""
-    numbers = [axis for axis in result.sweep.axes if axis.is_number and len(axis.values) > 1]
+    numbers = [axis for axis in result.sweep.axes if axis.is_number and axis.varies]
     if not numbers:
         return
     axis = numbers[0]
@@ -267,7 +268,7 @@ def _along(result: SweepResult) -> Blocks:
 
 def _coordinates(result: SweepResult) -> Blocks:
     """Parallel coordinates: a line for each run through its values, those that hold above."""
-    shown = [axis for axis in result.sweep.axes if len(axis.values) > 1]
+    shown = [axis for axis in result.sweep.axes if axis.varies]
     label, unit, scale = MEASURES[result.measure]
     table, heads = _shares(result, shown)
     values = scale * result.numbers[result.measure]
@@ -282,7 +283,7 @@ def _coordinates(result: SweepResult) -> Blocks:
     for name, rows, colour, _ in _groups(result):
         some = [k for k in rows if np.isfinite(last[k])]
         if some:
-            thin = some[:: max(1, len(some) // MOST_LINES)]
+            thin = thin_out(some, MOST_LINES)
             layers.append(_lines(name, table[thin], colour))
     for k, head in enumerate(heads):
         layers.append(Rule(float(k), head, on="x"))
@@ -296,10 +297,11 @@ def _shares(result: SweepResult, shown: Sequence[sweep_axes.SweepAxis]) -> tuple
     """Where each run lies on each axis, 0 to 1, and what the axes are called."""
     heads = []
     for axis in shown:
-        ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
+        ends = axis.ends
         if axis.is_number:
-            ends = axis.words(min(_floats(axis))), axis.words(max(_floats(axis)))
-        heads.append(f"{axis.label} {ends[0]} to {ends[1]}")
+            low, high = sort_values(axis)[[0, -1]].tolist()
+            ends = f"{axis.words(low)} to {axis.words(high)}"
+        heads.append(f"{axis.label} {ends}")
     table = np.zeros((len(result.rows), len(shown)))
     for k in _all(result):
         point = result.sweep.point(k)
@@ -308,14 +310,10 @@ def _shares(result: SweepResult, shown: Sequence[sweep_axes.SweepAxis]) -> tuple
     return table, heads
 
 
-def _floats(axis: sweep_axes.SweepAxis) -> list[float]:
-    return [float(value) for value in axis.values]
-
-
 def _share(axis: sweep_axes.SweepAxis, value: float | str) -> float:
     if not axis.is_number:
         return axis.values.index(value) / (len(axis.values) - 1)
-    low, high = min(_floats(axis)), max(_floats(axis))
+    low, high = sort_values(axis)[[0, -1]].tolist()
     return (float(value) - low) / (high - low or 1.0)
 
 

@@ -65,7 +65,7 @@ class Pivot:
         for places in product(*(range(len(axis.values)) for axis in self.others)):
             words = []
             for axis, k in zip(self.others, places, strict=True):
-                words.append(f"{axis.label} {axis.words(axis.values[k])}")
+                words.append(axis.named(axis.values[k]))
             index: Any = (..., *places)
             yield ", ".join(words), self.runs[index]
 
@@ -75,7 +75,7 @@ class Pivot:
         NaN where not even the lowest does. Of the other axes the best is taken.
         """
         place = 2 + self.others.index(axis)
-        values = np.array([float(value) for value in axis.values])
+        values = axis.numbers
         order = np.argsort(values)
         held = np.moveaxis(self.held, place, -1)[..., order]
         unbroken = np.logical_and.accumulate(held, axis=-1)
@@ -100,7 +100,7 @@ def pivot_of(result: SweepResult) -> Pivot | None:
     runs = np.arange(len(result.rows)).reshape(bases, *shape)
     x, y = chosen
     moved = np.moveaxis(runs, (1 + axes.index(y), 1 + axes.index(x)), (0, 1))
-    moved = moved[np.argsort(_numbers(y))][:, np.argsort(_numbers(x))]
+    moved = moved[np.argsort(y.numbers)][:, np.argsort(x.numbers)]
     others = [axis for axis in axes if axis not in (x, y)]
     if bases == 1:
         moved = moved[:, :, 0]
@@ -109,13 +109,9 @@ def pivot_of(result: SweepResult) -> Pivot | None:
     return Pivot(result, x, y, tuple(others), moved)
 
 
-def _numbers(axis: SweepAxis) -> Floats:
-    return np.array([float(value) for value in axis.values])
-
-
 def sort_values(axis: SweepAxis) -> Floats:
     """Values of an axis, rising."""
-    return np.sort(_numbers(axis))
+    return np.sort(axis.numbers)
 
 
 def _base_names(result: SweepResult) -> Sequence[str]:

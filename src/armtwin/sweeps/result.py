@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from armtwin.jobs.job import Job
 
-AT_ONCE = 1000  # rows that are read together
 NUMBERS = ("ratio", "probability", "lateral_m", "vertical_m", "duration_s", "cpu_s")
 
 
@@ -146,8 +145,7 @@ class SweepResult(Result):
 def result_of(sweep: Sweep, table: ResultTable, course: Course) -> SweepResult:
     """The result of a sweep whose runs are all in its table."""
     found: list[ResultRow] = []
-    for first in range(0, len(sweep), AT_ONCE):
-        keys = [run.key for run in sweep.runs(first, min(first + AT_ONCE, len(sweep)))]
+    for keys in sweep.key_groups():
         rows = table.rows(keys)
         found += [rows[key] for key in keys]
     return SweepResult(sweep, tuple(found), course)

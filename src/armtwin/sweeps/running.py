@@ -17,11 +17,10 @@ from armtwin.sweeps.bases import Parcel, parcel_of
 from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
 from armtwin.sweeps.rows import ResultRow
-from armtwin.sweeps.sweep import Sweep
+from armtwin.sweeps.sweep import LOOKED_AT, Sweep
 from armtwin.sweeps.table import ResultTable, open_table
 from armtwin.sweeps.work import SweepRun, run_some
 
-LOOKED_AT = 1000  # runs that are looked up in the table together
 LARGEST_TASK = 1024  # runs of one piece of work
 SHARES = 4  # pieces for each worker that what is left is at least good for
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +31,6 @@ from armtwin.sweeps.maps import map_blocks
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.rows import FAILED, REFUSED, STOPS
 
-if TYPE_CHECKING:
-    pass
-
 POSITION = "workpiece.position."
 COLOURS = {"holds": 0.25, "may hold": 0.75, "does not hold": 1.0}  # ratios of the viewer's colours
 
@@ -49,7 +45,7 @@ class BestPlacement:
     def prediction(self) -> Prediction | None:
         """The best run; None where none was run to its end, or nothing is moved."""
         best = self.result.best(1)
-        moved = any(len(axis.values) > 1 for axis in self.result.sweep.axes if _moves(axis.key))
+        moved = any(axis.varies for axis in self.result.sweep.axes if _moves(axis.key))
         return self.result.prediction(best[0]) if best and moved else None
 
     def series(self) -> NamedArrays:
@@ -120,7 +116,7 @@ def describe_sweep(result: SweepResult) -> Report:
     """How many runs hold, the best few, maps, placements over the cell."""
     d = result.sweep.description
     placed = BestPlacement(result)
-    several = [axis.label for axis in result.sweep.axes if len(axis.values) > 1]
+    several = [axis.label for axis in result.sweep.axes if axis.varies]
     return Report(
         title=d.title or d.name,
         subtitle=f"{d.name}: {len(result.rows)} runs, {', '.join(several)}",
@@ -160,8 +156,8 @@ def _inputs(result: SweepResult, number: int) -> str:
     if len({x.robot for x in bases}) > 1:
         words.append(base.robot)
     for axis, value in zip(result.sweep.axes, result.sweep.point(number), strict=True):
-        if len(axis.values) > 1:
-            words.append(f"{axis.label} {axis.words(value)}")
+        if axis.varies:
+            words.append(axis.named(value))
     return ", ".join(words)
 
 
@@ -172,10 +168,9 @@ def _facts(result: SweepResult) -> Iterator[tuple[str, str]]:
     yield "jobs", ", ".join(jobs)
     yield "robots", ", ".join(robots)
     for axis in result.sweep.axes:
-        ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
         count = "" if d.design in ("sobol", "latin hypercube") else f", {len(axis.values)} values"
         factor = "times " if axis.relative else ""
-        yield axis.label, f"{factor}{ends[0]} to {ends[1]}{count}"
+        yield axis.label, f"{factor}{axis.ends}{count}"
     yield "design", d.design
     yield "runs", "nominal and with 90 % intervals" if d.band else "nominal"
     yield "computed now", f"{course.computed}, on {course.place}" if course.computed else "none"

@@ -92,16 +92,21 @@ def _of_job(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
 def _values_by_path(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, Any]:
     """New values by key path: those of a star or a sum move together."""
     if axis.relative:
-        if not isinstance(value, float):
-            raise ArmtwinError("a relative axis must have numbers, the factors")
-        return scale_together(tables, axis.key, value)
+        return scale_together(tables, axis.key, _factor(value))
     if EVERY in axis.key or "+" in axis.key:
         same = scale_together(tables, axis.key, 1.0)
         return {path: axis.written(value) for path in same}
     return {axis.key: axis.written(value)}
 
 
-def _open(tables: Tables, description: Any, words: list[str]) -> None:
+def _factor(value: float | str) -> float:
+    """The value of a relative axis."""
+    if not isinstance(value, float):
+        raise ArmtwinError("a relative axis must have numbers, the factors")
+    return value
+
+
+def _open(tables: Tables, description: object, words: list[str]) -> None:
     """Write out the groups and lists along a path that a file leaves at their defaults."""
     here: Any = tables
     for word in words[:-1]:
@@ -120,16 +125,14 @@ def _of_robot(job: Job, axis: SweepAxis, value: float | str) -> Changes:
     key = axis.key.removeprefix(OF_ROBOT)
     robot = job.robot()
     if axis.relative:
-        if not isinstance(value, float):
-            raise ArmtwinError("a relative axis must have numbers, the factors")
-        values: Mapping[str, Any] = scale_in_job(job)(key, value)
+        values: Mapping[str, Any] = scale_in_job(job)(key, _factor(value))
     else:
         values = _values_by_path(to_tables(robot.description), replace(axis, key=key), value)
     apply_overrides(robot.description, values, "robot file")  # refuses what the file cannot hold
     return {("override", path): new for path, new in values.items()}
 
 
-def differences(old: Any, new: Any, place: Place = ()) -> Changes:
+def differences(old: object, new: object, place: Place = ()) -> Changes:
     """Where two descriptions differ, and what the second has there."""
     if type(old) is type(new):
         if is_dataclass(old):
@@ -138,7 +141,7 @@ def differences(old: Any, new: Any, place: Place = ()) -> Changes:
                 step = (*place, f.name)
                 found |= differences(getattr(old, f.name), getattr(new, f.name), step)
             return found
-        if isinstance(old, tuple) and len(old) == len(new):
+        if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
             found = {}
             for k, (before, after) in enumerate(zip(old, new, strict=True)):
                 found |= differences(before, after, (*place, k))
@@ -155,7 +158,7 @@ def change_job(job: Job, changes: Changes) -> Job:
     return Job(description, job.origin)
 
 
-def _put(group: Any, place: Place, value: Any) -> Any:
+def _put(group: Any, place: Place, value: object) -> Any:
     """A group of a description with another value at a place."""
     if not place:
         return value

@@ -10,14 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.fields import bad_texts, groups_of
+from armtwin.errors import ArmtwinError, FileError, blame
+from armtwin.files.fields import own_problems
 from armtwin.files.loading import check_description, load_description
+from armtwin.files.names import folder_of
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
-from armtwin.jobs.files import list_shipped as shipped_jobs
+from armtwin.jobs.files import list_named, list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Record, Sentences
+from armtwin.maths.batch import Record
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Facts, Report, Section
 from armtwin.report.result import Result
@@ -29,8 +30,9 @@ from armtwin.sweeps.settings import Changes, overlap, setting
 from armtwin.sweeps.work import SweepRun
 
 SCHEMA = Schema(SweepDescription, "sweep file")
-KEY_BYTES = 16
+KEY_BYTES = 16  # of a hash that names a run
 TRIED = 3  # values of an axis that are tried on each job before anything is run
+LOOKED_AT = 1000  # runs that are looked up in a table together
 MOST_SETTINGS = 4096  # that are cached
 
 
@@ -50,7 +52,7 @@ class Sweep(Result):
 
     def __post_init__(self) -> None:
         check_description("Sweep", self.description, SweepDescription)
-        found = list(_problems(self.description))
+        found = list(own_problems(self.description))
         if found:
             raise FileError(self.place, found)
 
@@ -103,8 +105,7 @@ class Sweep(Result):
         yield "jobs", ", ".join(dict.fromkeys(base.job.name for base in self.bases))
         yield "robots", ", ".join(dict.fromkeys(base.robot for base in self.bases))
         for axis in self.axes:
-            ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
-            yield axis.label, f"{axis.key}: {ends[0]} to {ends[1]}"
+            yield axis.label, f"{axis.key}: {axis.ends}"
         yield "design", d.design
         yield "runs", f"{len(self)}, {'with 90 % intervals' if d.band else 'nominal'}"
 
@@ -138,15 +139,13 @@ class Sweep(Result):
     @cached_property
     def design(self) -> Design:
         """The points that are asked for, for each job and robot."""
-        try:
+        with blame(self.place):
             check_counts(self.description)
             made = design_of(self.description, self.axes)
-        except ArmtwinError as error:
-            raise FileError(self.place, [str(error)]) from None
         count = made.count * self._count_of_bases()
         if count > MOST_RUNS:
             sentence = f"a sweep must have at most {MOST_RUNS:,} runs, got {count:,}"
-            raise FileError(self.place, [sentence])
+            raise FileError(self.place, sentence)
         return made
 
     def _count_of_bases(self) -> int:
@@ -179,24 +178,22 @@ class Sweep(Result):
     @property
     def folder(self) -> Path:
         """Folder in which files that it names lie."""
-        return Path(self.origin).parent if self.origin else Path()
+        return folder_of(self.origin)
 
     @property
     def files(self) -> list[Path]:
         """All files that it is read from."""
         found = [Path(self.origin)] if self.origin else []
         for job in self.jobs:
-            d = job.description
-            named = [d.robot, *(s.points for s in d.segment), *(f.file for f in d.force)]
             found.append(Path(job.origin))
-            found += [job.beside(name) for name in named if name]
+            found += [job.beside(name) for name in list_named(job.description)]
         return [path for path in found if os.path.isfile(path)]
 
     @cached_property
     def bases(self) -> tuple[Base, ...]:
         """Each job with each robot, ready to be sent; every axis was tried on each."""
         if not self.design.count:
-            raise FileError(self.place, ["the sweep is empty: it has no run"])
+            raise FileError(self.place, "the sweep is empty: it has no run")
         found = tuple(base_of(job) for job in self.jobs)
         for base in found:
             self._try_axes(base)
@@ -207,23 +204,26 @@ class Sweep(Result):
         first: list[Changes] = []
         for axis in self.axes:
             step = max(1, (len(axis.values) - 1) // (TRIED - 1))
-            try:
+            with blame(self.place):
                 tried = [setting(base.job, axis, value) for value in axis.values[::step]]
-            except ArmtwinError as error:
-                raise FileError(self.place, [str(error)]) from None
             whole: Changes = {}
             for changes in tried:
                 whole |= changes
             for other, known in zip(self.axes, first, strict=False):
                 if overlap(known, whole):
                     sentence = f"axes '{other.key}' and '{axis.key}' change the same number"
-                    raise FileError(self.place, [sentence])
+                    raise FileError(self.place, sentence)
             first.append(whole)
 
     def runs(self, start: int = 0, stop: int | None = None) -> Iterator[SweepRun]:
         """Runs by their number, from `start` up to `stop`, made when they are asked for."""
         for number in range(start, len(self) if stop is None else stop):
             yield self.run(number)
+
+    def key_groups(self) -> Iterator[list[bytes]]:
+        """What the runs are known by, in groups of those that are looked up together."""
+        for first in range(0, len(self), LOOKED_AT):
+            yield [run.key for run in self.runs(first, min(first + LOOKED_AT, len(self)))]
 
     def run(self, number: int) -> SweepRun:
         """One run, by its number from 0."""
@@ -256,10 +256,8 @@ class Sweep(Result):
         key = (which, axis.key, value)
         known = self._settings.get(key)
         if known is None:
-            try:
+            with blame(self.place):
                 known = setting(self.bases[which].job, axis, value)
-            except ArmtwinError as error:
-                raise FileError(self.place, [str(error)]) from None
             self._settings[key] = known
             if len(self._settings) > MOST_SETTINGS:
                 del self._settings[next(iter(self._settings))]
@@ -274,13 +272,6 @@ class Sweep(Result):
         return hashlib.sha256("\n".join(parts).encode()).digest()[:KEY_BYTES]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as a file has it, also where it comes as a number of numpy."""
     return value.item() if hasattr(value, "item") else value
-
-
-def _problems(description: SweepDescription) -> Sentences:
-    for path, group in groups_of(description, by_name=False):
-        for problem in (group.problem(), bad_texts(group)):
-            if problem:
-                yield f"{path} {problem}".strip()

@@ -12,12 +12,13 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Record
+from armtwin.maths.batch import NamedTexts, Record
 from armtwin.sweeps.rows import COLUMNS, ResultRow
 
-FORMAT = 1
+FORMAT = 1  # of the SQLite file
 MEMORY = ":memory:"
 ASKED = 500  # keys in one query
 BUSY = 2.0  # time [s] to wait for a process that only reads
@@ -50,25 +51,22 @@ class ResultTable:
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of the runs are there."""
-        found: set[bytes] = set()
-        for first in range(0, len(keys), ASKED):
-            some = keys[first : first + ASKED]
-            question = f"SELECT key FROM run WHERE key IN ({', '.join('?' * len(some))})"
-            found.update(key for (key,) in self._connection.execute(question, some))
-        return found
+        return {key for (key,) in self._select("key", keys)}
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, ResultRow]:
         """The rows of the runs that are there."""
         found: dict[bytes, ResultRow] = {}
+        for key, *values in self._select(", ".join(("key", *COLUMNS)), keys):
+            found[key] = ResultRow(*values)
+        return found
+
+    def _select(self, columns: str, keys: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+        """Columns of the runs that are there."""
         for first in range(0, len(keys), ASKED):
             some = keys[first : first + ASKED]
-            question = (
-                f"SELECT key, {', '.join(COLUMNS)} FROM run "
-                f"WHERE key IN ({', '.join('?' * len(some))})"
-            )
-            for key, *values in self._connection.execute(question, some):
-                found[key] = ResultRow(*values)
-        return found
+            places = ", ".join("?" * len(some))
+            question = f"SELECT {columns} FROM run WHERE key IN ({places})"
+            yield from self._connection.execute(question, some)
 
     def put(self, records: Collection[tuple[bytes, str, str, Record, ResultRow]]) -> None:
         """Write rows, all or none: key, job, robot, inputs in SI, and what became of it."""
@@ -109,7 +107,7 @@ class ResultTable:
 
 @contextmanager
 def open_table(
-    path: Path | None, name: str, versions: dict[str, str], *, read_only: bool = False
+    path: Path | None, name: str, versions: NamedTexts, *, read_only: bool = False
 ) -> Iterator[ResultTable]:
     """The table of a sweep, made where it is not there; it is held until it is closed.
 
@@ -186,7 +184,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
         connection.execute(line)
 
 
-def _refuse_other(path: str, found: dict[str, str], own: dict[str, str]) -> None:
+def _refuse_other(path: str, found: NamedTexts, own: NamedTexts) -> None:
     for key, what in (("format", "format"), ("armtwin", "armtwin")):
         if found.get(key) != own[key]:
             raise ArmtwinError(

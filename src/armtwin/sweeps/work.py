@@ -11,7 +11,7 @@ from threading import Lock
 from armtwin.errors import ArmtwinError
 from armtwin.files.versions import version_of
 from armtwin.jobs.job import Job
-from armtwin.prediction.band.band import assess
+from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import predict
 from armtwin.sweeps.bases import Parcel, Unpacked, unpack
 from armtwin.sweeps.rows import FAILED, REFUSED, ResultRow, row_of
@@ -122,7 +122,5 @@ def _row(here: Unpacked, run: SweepRun) -> ResultRow:
 
 def _predict_row(parcel: Parcel, job: Job, cost: Callable[[], float]) -> ResultRow:
     prediction = predict(job, method=parcel.method)  # type: ignore[arg-type]
-    band = None
-    if parcel.band and prediction.verdict.stopped is None:
-        band = assess(prediction)
+    band = assess_run(prediction) if parcel.band else None
     return row_of(prediction, band, cost())

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Speed, Viscous
 
 
@@ -24,14 +25,18 @@ class Coulomb(LinearLaw, units={"level": "N m"}, dry=("level",)):
     level: Friction
     law: Literal["coulomb"] = "coulomb"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return np.sign(w)[..., None]
 
 
 @dataclass(frozen=True)
 class CoulombViscous(
-    LinearLaw, units={"level": "N m", "viscous": "N m s/rad"}, dry=("level",), thermal=("viscous",)
+    LinearLaw,
+    units={"level": "N m", "viscous": "N m s/rad"},
+    dry=("level",),
+    thermal=("viscous",),
+    has_curve=True,
 ):
     """τ = level sign(w) + viscous w.
 
@@ -46,7 +51,7 @@ class CoulombViscous(
     viscous: Viscous
     law: Literal["coulomb_viscous"] = "coulomb_viscous"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
 
@@ -68,7 +73,7 @@ class SmoothCoulombViscous(
     speed: Speed
     law: Literal["smooth_coulomb_viscous"] = "smooth_coulomb_viscous"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.tanh(w / self.speed), w], axis=-1)
 
@@ -92,7 +97,7 @@ class StaticCoulombViscous(
     viscous: Viscous = 0.0
     law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
 

@@ -28,7 +28,7 @@ from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 
 OCTAVES = 28  # between the first node and the last, which is 1
-FIRST = 2.0**-OCTAVES
+FIRST = 2.0**-OCTAVES  # the first node
 FIRST_RANK = (1023 - OCTAVES) << LEADING
 INTERVALS = (OCTAVES << LEADING) + 1  # the last one has no end
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
@@ -142,7 +142,7 @@ def _smooth_split(law: Law, speed: Floats) -> TwoArrays:
 
 @inlined
 def look_up(
-    table: Any, e: int, side: int, scale: float, speed: float
+    table: Floats, e: int, side: int, scale: float, speed: float
 ) -> tuple[float, float, float, float]:
     """g, g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed."""
     y = speed * scale + FIRST

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Viscous
 from armtwin.maths.units import Unit
 
@@ -20,6 +21,8 @@ class Hyperbolic(
     units={"first": "N m", "second": "N m", "viscous": "N m s/rad"},
     dry=("first", "second"),
     thermal=("viscous",),
+    has_curve=True,
+    tangents=("first_slope", "second_slope"),
 ):
     """τ = first tanh(first_slope w) + second tanh(second_slope w) + viscous w.
 
@@ -40,6 +43,6 @@ class Hyperbolic(
     viscous: Viscous
     law: Literal["hyperbolic"] = "hyperbolic"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         return np.stack([np.tanh(self.first_slope * w), np.tanh(self.second_slope * w), w], axis=-1)

@@ -22,7 +22,7 @@ Ref: [Waiboer 2007, sections 4.4.4, 5.4.1, 5.6]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Load:
         return self.share >= LOCKS
 
 
-def dry_share(law: Law, w: Any) -> Floats:
+def dry_share(law: Law, w: Floats) -> Floats:
     """s(w) of either direction: dry friction over that at the start of sliding, at most 1."""
     speed = np.abs(np.asarray(w, dtype=np.float64))
     g, _ = split(law, np.maximum(speed, 1e-12))

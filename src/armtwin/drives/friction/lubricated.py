@@ -13,12 +13,18 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, Viscous
 
 
-def asperities(w: Any, speed: float, exponent: float) -> Any:
+def asperities(w: Floats, speed: float, exponent: float) -> Any:
     """sign(w) exp(-|w / speed|^exponent): the share of asperities in contact."""
     return np.sign(w) * np.exp(-(np.abs(w / speed) ** exponent))
+
+
+def sheared_film(w: Floats, exponent: float) -> Any:
+    """sign(w) |w|^(1-exponent): the shear of a film whose height grows with speed."""
+    return np.sign(w) * np.abs(w) ** (1 - exponent)
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class GearPair(
     units={"asperity": "N m", "viscous": "N m (s/rad)^(1-δ)"},
     dry=("asperity",),
     thermal=("viscous",),
+    has_curve=True,
 ):
     """τ = sign(w) (asperity exp(-|w/speed|^δ) + viscous |w|^(1-δ)), both with one exponent δ.
 
@@ -51,9 +58,9 @@ class GearPair(
             return ""
         return f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
-        film = np.sign(w) * np.abs(w) ** (1 - self.exponent)
+        film = sheared_film(w, self.exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
 
 
@@ -63,6 +70,7 @@ class GearedJoint(
     units={"asperity": "N m", "viscous": "N m (s/rad)^(1-δ)"},
     dry=("asperity",),
     thermal=("viscous",),
+    has_curve=True,
 ):
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + viscous |w|^(1-viscous_exponent)).
 
@@ -92,14 +100,16 @@ class GearedJoint(
             return ""
         return f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
-        film = np.sign(w) * np.abs(w) ** (1 - self.viscous_exponent)
+        film = sheared_film(w, self.viscous_exponent)
         return np.stack([asperities(w, self.speed, self.exponent), film], axis=-1)
 
 
 @dataclass(frozen=True)
-class RollerBearing(LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("asperity",)):
+class RollerBearing(
+    LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("asperity",), has_curve=True
+):
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + limit (1 - exp(-|w|/limit_speed))).
 
     Attributes:
@@ -119,7 +129,7 @@ class RollerBearing(LinearLaw, units={"asperity": "N m", "limit": "N m"}, dry=("
     limit_speed: Speed
     law: Literal["roller_bearing"] = "roller_bearing"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         shear = np.sign(w) * -np.expm1(-np.abs(w) / self.limit_speed)
         return np.stack([asperities(w, self.speed, self.exponent), shear], axis=-1)

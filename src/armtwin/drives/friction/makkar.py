@@ -9,6 +9,7 @@ import numpy as np
 
 from armtwin.drives.friction.hyperbolic import Steepness
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Viscous
 
 
@@ -18,6 +19,8 @@ class Makkar(
     units={"bump": "N m", "level": "N m", "viscous": "N m s/rad"},
     dry=("bump", "level"),
     thermal=("viscous",),
+    has_curve=True,
+    tangents=("rise_slope", "fall_slope"),
 ):
     """τ = bump (tanh(rise_slope w) - tanh(fall_slope w)) + level tanh(level_slope w) + viscous w.
 
@@ -27,7 +30,7 @@ class Makkar(
     Attributes:
         bump: Torque of the Stribeck effect, γ₁ [N m].
         rise_slope: Steepness with which it rises, γ₂ [s/rad].
-        fall_slope: Steepness with which it falls again, below that of the rise, γ₃ [s/rad].
+        fall_slope: Steepness with which it decreases again, below that of the rise, γ₃ [s/rad].
         level: Coulomb friction, γ₄ [N m].
         level_slope: Steepness of the sign's change, γ₅ [s/rad].
         viscous: Change of torque with speed, γ₆ [N m s/rad].
@@ -50,7 +53,7 @@ class Makkar(
         got = f"{self.rise_slope:g} and {self.fall_slope:g}"
         return f"rise_slope must be at least fall_slope, got {got}"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         bump = np.tanh(self.rise_slope * w) - np.tanh(self.fall_slope * w)
         return np.stack([bump, np.tanh(self.level_slope * w), w], axis=-1)

@@ -16,12 +16,10 @@ Ref: [Waiboer 2007, eq. 3.69-3.72, 3.79], [Aarts-Jonker-Waiboer 2006, eq. 17-19]
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up
-from armtwin.maths.batch import Pair
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import choose, larger, smaller
 from armtwin.maths.compiled import inlined
 
@@ -33,7 +31,7 @@ def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
 
 @inlined
 def bristle(
-    table: Any,
+    table: Floats,
     e: int,
     scale: float,
     level: float,
@@ -72,7 +70,7 @@ def bristle(
 
 @inlined
 def advance_bristle(
-    table: Any, e: int, scale: float, level: float, c0: float, w: float, z: float, h: float
+    table: Floats, e: int, scale: float, level: float, c0: float, w: float, z: float, h: float
 ) -> float:
     """Deflection of the bristle of element e after a step h at speed w."""
     speed = abs(w)
@@ -85,7 +83,9 @@ def advance_bristle(
 
 
 @inlined
-def arctangent(table: Any, e: int, scale: float, level: float, steepness: float, w: float) -> Pair:
+def arctangent(
+    table: Floats, e: int, scale: float, level: float, steepness: float, w: float
+) -> Pair:
     """Torque 2/π arctan(c w) T(|w|) and its slope."""
     speed = abs(w)
     side = choose(w >= 0.0, 0, 1)

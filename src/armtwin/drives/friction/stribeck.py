@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Speed, Viscous
 
 
@@ -17,6 +18,7 @@ class Stribeck(
     units={"level": "N m", "static": "N m", "viscous": "N m s/rad"},
     dry=("level", "static"),
     thermal=("viscous",),
+    has_curve=True,
 ):
     """τ = sign(w) (level + (static - level) e) + viscous w,   e = exp(-|w / speed|^exponent).
 
@@ -37,7 +39,7 @@ class Stribeck(
     viscous: Viscous = 0.0
     law: Literal["stribeck"] = "stribeck"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""
         e = np.exp(-(np.abs(w / self.speed) ** self.exponent))
         return np.stack([np.sign(w) * (1 - e), np.sign(w) * e, w], axis=-1)

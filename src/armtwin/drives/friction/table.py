@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Share
 from armtwin.maths.units import Unit
 
@@ -38,7 +39,7 @@ class TabulatedFriction(LinearLaw, units={"scale": "1"}, dry=("scale",)):
     peak: Peak = 1.0
     law: Literal["table"] = "table"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         speed = np.abs(w)
         inside = np.interp(speed, self.speeds, self.torques)

@@ -9,12 +9,13 @@ import numpy as np
 
 from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.drives.friction.lubricated import asperities
+from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Friction, Positive, Share, Speed, UsualLoad
 
 
 @dataclass(frozen=True)
 class Drop(LinearLaw, units={"level": "N m"}, dry=("level",)):
-    """τ = level sign(w) exp(-|w / speed|^exponent): dry friction that falls with speed.
+    """τ = level sign(w) exp(-|w / speed|^exponent): dry friction that decreases with speed.
 
     Attributes:
         level: Torque at the start of sliding [N m].
@@ -29,7 +30,7 @@ class Drop(LinearLaw, units={"level": "N m"}, dry=("level",)):
     exponent: Positive = 1.0
     law: Literal["drop"] = "drop"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return asperities(w, self.speed, self.exponent)[..., None]
 
@@ -51,20 +52,22 @@ class Power(LinearLaw, units={"torque": "N m"}, thermal=("torque",)):
     exponent: Positive
     law: Literal["power"] = "power"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return (np.sign(w) * np.abs(w / self.speed) ** self.exponent)[..., None]
 
 
 @dataclass(frozen=True)
 class Loaded(LinearLaw, units={"share": "1"}, dry=("share",)):
-    """τ = share |load| sign(w): teeth that rub by the torque which their gear passes on.
+    """τ = share |load| sign(w): gear friction in proportion to the transmitted torque.
 
-    Where the load is not known, and in steady friction of a speed alone, it is the usual one.
+    It stands beside an element with a level, on a row that a single motor drives. Where the load is
+    not known, and in steady friction as a function of speed alone, it is the usual one. As `load`
+    of an element with a level of its own it is the key below.
 
     Attributes:
         share: Friction per load.
-        usual: The usual load, at which the radius of its contact holds too [N m].
+        usual: The usual load, to which the pre-sliding distance refers too [N m].
 
     Ref: [Waiboer 2007, sections 4.4.4, 5.4.1]
     """
@@ -73,6 +76,6 @@ class Loaded(LinearLaw, units={"share": "1"}, dry=("share",)):
     usual: UsualLoad
     law: Literal["loaded"] = "loaded"
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Floats) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s] under the usual load, (..., 1)."""
         return (self.usual * np.sign(w))[..., None]

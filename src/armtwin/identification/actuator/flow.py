@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.separable import mean_of
 from armtwin.maths.batch import Floats, Pair
 
 SAME_SLOPE = 1e-3  # relative change of a ramp's slope that begins another
@@ -46,11 +47,13 @@ class FlowEstimate:
         current: Mean current of each ramp, rising, (k,) [A].
         speed: Speed of the unloaded piston at them, (k,) [m/s or rad/s].
         std: Standard deviation of the speeds, counted with the record's correlation, (k,).
+        half_width: Half widths of their 95 % intervals, (k,).
     """
 
     current: Floats
     speed: Floats
     std: Floats
+    half_width: Floats
 
     @property
     def points(self) -> tuple[Pair, ...]:
@@ -76,15 +79,15 @@ def no_load_flow(test: RampTest, leakage: float, settling: float = 0.1) -> FlowE
         seen = wanted[steady]
         if len(seen) < LEAST_IN_RAMP:
             continue
-        spread = seen.std(ddof=1) * np.sqrt(_correlation_length(seen - seen.mean()) / len(seen))
-        points.append((test.current[steady].mean(), seen.mean(), spread))
+        mean = mean_of(seen, None)
+        numbers = (mean.values[0], mean.std[0], mean.half_width[0])
+        points.append((test.current[steady].mean(), *numbers))
     if len(points) < 2:
         raise ArmtwinError(
             f"a flow needs at least 2 ramps of {LEAST_IN_RAMP} samples after {settling:g} s, got "
             f"{len(points)}"
         )
-    current, speed, std = np.array(sorted(points)).T
-    return FlowEstimate(current, speed, std)
+    return FlowEstimate(*np.array(sorted(points)).T)
 
 
 def ramps(setpoint: Floats) -> list[tuple[int, int]]:
@@ -98,16 +101,3 @@ def ramps(setpoint: Floats) -> list[tuple[int, int]]:
         if stop > start and abs(slope[start]) > SAME_SLOPE * largest:
             found.append((start, stop))
     return found
-
-
-def _correlation_length(residual: Floats) -> float:
-    """Samples that count as one, by the sum of the correlations up to their first zero."""
-    size = 1 << (2 * len(residual) - 1).bit_length()
-    power = np.abs(np.fft.rfft(residual, size)) ** 2
-    correlation = np.fft.irfft(power)[: len(residual)]
-    if not correlation[0] > 0:
-        return 1.0
-    correlation = correlation / correlation[0]
-    below = np.flatnonzero(correlation <= 0)
-    end = below[0] if len(below) else len(residual)
-    return float(max(1.0, 1 + 2 * correlation[1:end].sum()))

@@ -21,7 +21,9 @@ from armtwin.identification.actuator.result import (
     ValveIdentification,
 )
 from armtwin.identification.actuator.valve import fit_valve
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.logs.log import Log, as_logs
+from armtwin.maths.batch import Names
 from armtwin.robot.formats.reading import describe
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import FORMAT, Description
@@ -34,6 +36,7 @@ UNITS = {
     "valve_damping": "1",
     "delay": "s",
 }
+IN_RADIANS = np.array([2 * np.pi, 1.0, 1.0])  # of frequency [Hz], damping and delay of a valve
 
 
 def identify_actuator(
@@ -60,9 +63,8 @@ def identify_actuator(
         tests.append(bench.noise_test(log, float(mass)))
     fit = fit_actuator(tests, band)
     origins = tuple(log.origin for log in logs)
-    values = dict(zip(UNITS, fit.values.tolist(), strict=True))
-    found = _tabulate_parameters(bench, values, dict(zip(UNITS, fit.std.tolist(), strict=True)))
-    changed = _with_numbers(bench, values, f"identified: noise with {len(logs)} weights")
+    found = _tabulate_parameters(bench, tuple(UNITS), fit.estimate)
+    changed = _with_numbers(bench, found, f"identified: noise with {len(logs)} weights")
     return ActuatorIdentification(
         robot, changed, fit, tuple(float(mass) for mass in weights), origins, found
     )
@@ -90,14 +92,10 @@ def identify_valve(
     numbers = np.array([oil.compliance, oil.leakage, bench.viscous])
     response = seen.without(oil_response(numbers, bench.mass, seen.frequency))
     fit = fit_valve(response)
-    natural, damping, delay = fit.values.tolist()
-    wide, loose, unsure = fit.std.tolist()
-    values = {"valve_frequency": 2 * np.pi * natural, "valve_damping": damping, "delay": delay}
-    std = {"valve_frequency": 2 * np.pi * wide, "valve_damping": loose, "delay": unsure}
-    changed = _with_numbers(bench, values, "identified: noise, oil and load as known")
-    return ValveIdentification(
-        robot, changed, fit, response, log.origin, _tabulate_parameters(bench, values, std)
-    )
+    in_radians = fit.estimate.transform(lambda values: values * IN_RADIANS)
+    found = _tabulate_parameters(bench, ("valve_frequency", "valve_damping", "delay"), in_radians)
+    changed = _with_numbers(bench, found, "identified: noise, oil and load as known")
+    return ValveIdentification(robot, changed, fit, response, log.origin, found)
 
 
 def identify_flow(robot: Robot, log: Log, *, settling: float = 0.1) -> FlowIdentification:
@@ -117,7 +115,7 @@ def identify_flow(robot: Robot, log: Log, *, settling: float = 0.1) -> FlowIdent
 
 
 def _tabulate_parameters(
-    bench: ActuatorBench, values: Mapping[str, float], std: Mapping[str, float]
+    bench: ActuatorBench, names: Names, found: ParameterEstimate
 ) -> tuple[ActuatorParameter, ...]:
     oil, valve = bench.cylinder.circuit.oil, bench.cylinder.circuit.valve
     had = {
@@ -128,13 +126,14 @@ def _tabulate_parameters(
         "valve_damping": valve.damping,
         "delay": valve.delay,
     }
+    numbers = np.array([found.values, found.std, found.half_width]).T.tolist()
     rows = []
-    for name, value in values.items():
-        rows.append(ActuatorParameter(name, UNITS[name], float(had[name]), value, std[name]))
+    for name, three in zip(names, numbers, strict=True):
+        rows.append(ActuatorParameter(name, UNITS[name], float(had[name]), *three))
     return tuple(rows)
 
 
-def _with_numbers(bench: ActuatorBench, values: Mapping[str, float], source: str) -> Robot:
+def _with_numbers(bench: ActuatorBench, found: Sequence[ActuatorParameter], source: str) -> Robot:
     """The robot with numbers of its actuator replaced."""
     circuit = f"hydraulic.{bench.cylinder.name}"
     keys = {
@@ -145,7 +144,7 @@ def _with_numbers(bench: ActuatorBench, values: Mapping[str, float], source: str
         "valve_damping": f"{circuit}.valve.damping",
         "delay": f"{circuit}.valve.delay",
     }
-    return _set_values(bench.robot, {keys[name]: value for name, value in values.items()}, source)
+    return _set_values(bench.robot, {keys[row.name]: row.value for row in found}, source)
 
 
 def _set_values(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:

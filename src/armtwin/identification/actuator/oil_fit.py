@@ -14,6 +14,8 @@ from armtwin.files.comma_table import comma_table
 from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
+from armtwin.identification.fitting.estimate import ParameterEstimate
+from armtwin.identification.fitting.separable import ShapeParameters, fit, fit_separable, mean_of
 from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
@@ -22,8 +24,6 @@ from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
-
-HELD = 0.9  # probability that an interval holds the number
 
 
 @dataclass(frozen=True)
@@ -67,33 +67,23 @@ class OilEstimate:
         viscous: B [N s/m].
         std: Their standard deviations, from how well the resonances agree, (3,); NaN without
             degrees of freedom.
+        half_width: Half widths of their 95 % intervals, (3,).
         frequency: Resonances of the fit, (m,) [Hz].
         damping: Dampings of the fit, (m,).
-        freedom: Degrees of freedom of the deviations.
     """
 
     compliance: float
     leakage: float
     viscous: float
     std: Floats
+    half_width: Floats
     frequency: Floats
     damping: Floats
-    freedom: int
 
     @property
     def values(self) -> Floats:
         """Compliance, leakage and viscous friction, (3,)."""
         return np.array([self.compliance, self.leakage, self.viscous])
-
-    @property
-    def half_width(self) -> Floats:
-        """Half widths of intervals that hold the numbers with probability HELD, (3,).
-
-        Student's distribution with the degrees of freedom of the deviations.
-        """
-        from scipy.stats import t
-
-        return np.asarray(t.ppf(0.5 + 0.5 * HELD, max(self.freedom, 1)) * self.std)
 
 
 def compute_resonance(compliance: float, leakage: float, viscous: float, mass: Floats) -> TwoArrays:
@@ -135,19 +125,22 @@ def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -
         damping: Their relative dampings, (m,).
     """
     M, f, beta = _table(mass, frequency, damping)
-    each = compliance_of_each(M, f)
-    compliance = float(each.mean())
+    mean = mean_of(compliance_of_each(M, f))
+    compliance = mean.values[0]
     columns = np.stack([0.5 * np.sqrt(M / compliance), 0.5 * np.sqrt(compliance / M)], axis=1)
-    (leakage, viscous), *_ = np.linalg.lstsq(columns, beta, rcond=None)
-    residual = beta - columns @ [leakage, viscous]
-    spread = np.full(3, np.nan)
-    if len(M) > 2:
-        variance = residual @ residual / (len(M) - 2)
-        spread[1:] = np.sqrt(variance * np.diag(np.linalg.inv(columns.T @ columns)))
-        spread[0] = each.std(ddof=1) / np.sqrt(len(M))
-    fitted = compute_resonance(compliance, float(leakage), float(viscous), M)
-    freedom = len(M) - 2
-    return OilEstimate(compliance, float(leakage), float(viscous), spread, *fitted, freedom)
+    return _oil(M, (mean, fit(columns, beta)), len(M) - 2)
+
+
+def _oil(M: Floats, parts: Sequence[ParameterEstimate], freedom: int) -> OilEstimate:
+    """The oil by parts of its parameters, and the resonances that follow."""
+    values = np.concatenate([part.values for part in parts])
+    std = np.concatenate([part.std for part in parts])
+    half_width = np.concatenate([part.half_width for part in parts])
+    if freedom < 1:
+        std = half_width = np.full(3, np.nan)
+    compliance, leakage, viscous = (float(x) for x in values)
+    fitted = compute_resonance(compliance, leakage, viscous, M)
+    return OilEstimate(compliance, leakage, viscous, std, half_width, *fitted)
 
 
 def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
@@ -158,27 +151,18 @@ def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
         frequency: Their resonances, (m,) [Hz].
         damping: Their relative dampings, (m,).
     """
-    from scipy.optimize import least_squares
-
     M, f, beta = _table(mass, frequency, damping)
     start = fit_by_document(M, f, beta)
     guess = [start.compliance, max(start.leakage, 1e-9), max(start.viscous, 1e-3)]
 
-    def off(logs: Floats) -> Floats:
+    def model(logs: Floats) -> TwoArrays:
         compliance, leakage, viscous = np.exp(logs)
         fitted, dampings = compute_resonance(compliance, leakage, viscous, M)
-        return np.concatenate([fitted / f - 1, dampings / beta - 1])
+        off = np.concatenate([fitted / f - 1, dampings / beta - 1])
+        return np.zeros((len(off), 0)), off
 
-    found = least_squares(off, np.log(guess), method="lm", xtol=1e-14, ftol=1e-14)
-    values = np.exp(found.x)
-    spread = np.full(3, np.nan)
-    freedom = 2 * len(M) - 3
-    if freedom > 0:
-        covariance = np.linalg.inv(found.jac.T @ found.jac) * (2 * found.cost / freedom)
-        spread = values * np.sqrt(np.diag(covariance))
-    compliance, leakage, viscous = (float(x) for x in values)
-    fitted = compute_resonance(compliance, leakage, viscous, M)
-    return OilEstimate(compliance, leakage, viscous, spread, *fitted, freedom)
+    found = fit_separable(model, ShapeParameters(np.log(guess), close=1e-14))
+    return _oil(M, (found.exponential(),), 2 * len(M) - 3)
 
 
 QUANTITIES = (("compliance", "m/N"), ("leakage", "m/(N s)"), ("viscous", "N s/m"))
@@ -238,14 +222,14 @@ def _verdict(exact: OilEstimate) -> Text:
     parts = []
     for (name, unit), value, width in zip(QUANTITIES, exact.values, exact.half_width, strict=True):
         parts.append(f"{name} {PLAIN.with_width(value, width)} {unit}")
-    return Text(f"Oil: {', '.join(parts)} (90 %).")
+    return Text(f"Oil: {', '.join(parts)} (95 %).")
 
 
 def _numbers(result: OilFit) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
-        *Column.alike(PLAIN, document="document", value="exact", half_width="± 90 %"),
+        *Column.alike(PLAIN, document="document", value="exact", half_width="± 95 %"),
     )
     yield Table(columns, result.table, "oil")
     dropped = 1 + result.exact.viscous * result.exact.leakage

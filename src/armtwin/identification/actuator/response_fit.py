@@ -13,13 +13,15 @@ Ref: [Machielsen 1983, section 6.1]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Flags, Floats, Record
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, even_blocks
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.frequency_response import (
     ALIKE,
     LEAST_COHERENCE,
@@ -30,9 +32,8 @@ from armtwin.maths.frequency_response import (
 )
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
-UNIDENTIFIABLE_CONDITION = (
-    1e12  # condition number of a fit, columns scaled, from which it is not identifiable
-)
+UNIDENTIFIABLE_CONDITION = 1e6  # condition number from which not all parameters are identifiable
+BANDS = 8  # of a response whose errors count as independent of each other
 CLOSE = 1e-6  # of logarithms of parameters that are identified to 0.1 % at best
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
@@ -74,27 +75,22 @@ class ActuatorFit:
     """Parameters of an actuator from its frequency responses.
 
     Attributes:
-        values: Compliance [m/N], leakage [m/(N s)], viscous friction [N s/m], frequency [rad/s] and
-            damping of the valve, delay [s], (6,).
-        std: Their standard deviations, (6,).
+        estimate: Compliance [m/N], leakage [m/(N s)], viscous friction [N s/m], frequency [rad/s]
+            and damping of the valve, delay [s].
         gains: Speed per current of each test, (k,) [m/(A s)].
         misfit: Root mean square of the residuals over their expected deviation.
         responses: The measured response of each test.
     """
 
-    values: Floats
-    std: Floats
+    estimate: ParameterEstimate
     gains: Floats
     misfit: float
     responses: tuple[FrequencyResponse, ...]
 
     @property
-    def table(self) -> list[Record]:
-        """A record for each number."""
-        records: list[Record] = []
-        for name, value, std in zip(NAMES, self.values, self.std, strict=True):
-            records.append({"name": name, "value": float(value), "std": float(std)})
-        return records
+    def values(self) -> Floats:
+        """The parameters, (6,)."""
+        return self.estimate.values
 
 
 def small_signal(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
@@ -156,50 +152,60 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
         tests: Tests with at least two weights.
         band: Frequencies that are fitted, and the length of a window.
     """
-    from scipy.optimize import least_squares
-
     band = FrequencyBand() if band is None else band
     if len({test.mass for test in tests}) < 2:
         raise ArmtwinError(f"an actuator needs tests with at least 2 weights, got {len(tests)}")
     measured = tuple(band.response(test, test.speed).with_smooth_deviations() for test in tests)
     used = [_select_coherent(response) for response in measured]
-    start = np.log(_guess_start(tests, measured, used))
+    known = [response.where(kept) for response, kept in zip(measured, used, strict=True)]
     models = [SmallSignalModel(test, band) for test in tests]
 
-    def off(logs: Floats) -> Floats:
-        values, gains = np.exp(logs[: len(NAMES)]), np.exp(logs[len(NAMES) :])
-        parts = []
-        for k in range(len(tests)):
-            model = gains[k] * models[k].response(values)
-            seen = measured[k]
-            width = np.maximum(seen.std, LEAST_STD * seen.magnitude)
-            parts.append(((model - seen.response) / width)[used[k]])
-        whole = np.concatenate(parts)
-        return np.concatenate([whole.real, whole.imag])
+    def answers(logs: Floats) -> list[np.ndarray]:
+        values = np.exp(logs)
+        return [model.response(values)[kept] for model, kept in zip(models, used, strict=True)]
 
-    found = least_squares(off, start, x_scale="jac", max_nfev=100, xtol=CLOSE, ftol=CLOSE)
-    misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
-    numbers = np.exp(found.x)
-    spread = numbers * deviations(found.jac, misfit)
-    split = len(NAMES)
-    return ActuatorFit(numbers[:split], spread[:split], numbers[split:], misfit, measured)
+    start = np.log(_guess_start(tests, known))
+    found = fit_responses(known, answers, ShapeParameters(start, close=CLOSE))
+    gains, logs = np.arange(len(tests)), slice(len(tests), None)
+    misfit = float(found.sigma[0])
+    return ActuatorFit(found.only(logs).exponential(), found.values[gains], misfit, measured)
 
 
-def deviations(jacobian: Floats, misfit: float) -> Floats:
-    """Standard deviations of fitted logarithms, widened by a misfit above 1, (p,).
+def fit_responses(
+    known: Sequence[FrequencyResponse],
+    answers: Callable[[Floats], list[np.ndarray]],
+    shapes: ShapeParameters,
+) -> ParameterEstimate:
+    """Gain of each response, and the shapes of a model of them all.
 
     Where a parameter is not identifiable, the log is not of the set-up that is fitted.
+
+    Args:
+        known: The responses.
+        answers: The model of each for a gain of 1, complex, at given shapes.
+        shapes: The shapes.
     """
-    information = jacobian.T @ jacobian
-    size = np.sqrt(np.diag(information))
-    scaled = information / np.outer(size, size) if size.all() else np.zeros_like(information)
-    if np.linalg.cond(scaled) > UNIDENTIFIABLE_CONDITION:
+    widths = [np.maximum(one.std, LEAST_STD * one.magnitude) for one in known]
+    sizes = [len(width) for width in widths]
+    target = np.concatenate(
+        [one.response / width for one, width in zip(known, widths, strict=True)]
+    )
+    column = np.repeat(np.arange(len(known)), sizes)
+
+    def model(x: Floats) -> TwoArrays:
+        parts = [part / width for part, width in zip(answers(x), widths, strict=True)]
+        A = np.zeros((len(target), len(known)), dtype=complex)
+        A[np.arange(len(target)), column] = np.concatenate(parts)
+        return np.vstack([A.real, A.imag]), np.concatenate([target.real, target.imag])
+
+    noise = RowNoise(np.tile(even_blocks(sizes, BANDS), 2), 1 / ALIKE, known=np.inf)
+    found = fit_separable(model, shapes, noise)
+    if found.condition > UNIDENTIFIABLE_CONDITION:
         raise ArmtwinError(
             "not all parameters are identifiable from the response: weight, oil and gains of the "
             "robot must be those of the log"
         )
-    covariance = ALIKE * np.linalg.inv(information) * max(misfit, 1.0) ** 2
-    return np.asarray(np.sqrt(np.diag(covariance)))
+    return found
 
 
 def _select_coherent(response: FrequencyResponse) -> Flags:
@@ -213,18 +219,13 @@ def _select_coherent(response: FrequencyResponse) -> Flags:
     return kept
 
 
-def _guess_start(
-    tests: Sequence[NoiseTest], responses: Sequence[FrequencyResponse], used: Sequence[Flags]
-) -> Floats:
+def _guess_start(tests: Sequence[NoiseTest], known: Sequence[FrequencyResponse]) -> Floats:
     """Where the search begins: the peak of each response gives a compliance."""
-    compliance, gains = [], []
-    for test, response, kept in zip(tests, responses, used, strict=True):
-        magnitude = response.magnitude[kept]
-        peak = response.frequency[kept][int(np.argmax(magnitude))]
+    compliance = []
+    for test, response in zip(tests, known, strict=True):
+        peak = response.frequency[int(np.argmax(response.magnitude))]
         compliance.append(1 / (test.mass * (2 * np.pi * peak) ** 2))
-        gains.append(float(np.median(magnitude[: max(len(magnitude) // 10, 1)])))
     middle = float(np.median(compliance))
     mass = float(np.median([test.mass for test in tests]))
     leakage = DAMPING * np.sqrt(middle / mass)
-    oil = [middle, leakage, VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY]
-    return np.array([*oil, *gains])
+    return np.array([middle, leakage, VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY])

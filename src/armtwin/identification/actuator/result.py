@@ -23,7 +23,6 @@ from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Tab
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
-HELD = 1.645  # deviations of a normal distribution within which 90 % lie
 TURN = 180 / np.pi
 DOUBTFUL = 3.0  # residuals over those expected from the coherence, from which a fit is doubtful
 SPEED = Number(1e3, "mm/s", digits=4)
@@ -40,6 +39,7 @@ class ActuatorParameter:
         prior: Value in the robot file.
         value: Identified value.
         std: Its standard deviation.
+        half_width: Half width of its 95 % interval.
     """
 
     name: str
@@ -47,6 +47,7 @@ class ActuatorParameter:
     prior: float
     value: float
     std: float
+    half_width: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +78,11 @@ class ActuatorIdentification(Result):
             title = f"Current to speed with {mass:g} kg"
             sections.append(Section(title, _response_with(self, k), page_only=True))
         sections.append(Section("", (Data({"weights_kg": list(self.weights)}),)))
-        worst = max(self.table, key=lambda row: row.std / abs(row.value))
-        width = FINE_PERCENT.with_unit(HELD * worst.std / abs(worst.value))
+        worst = max(self.table, key=lambda row: row.half_width / abs(row.value))
+        width = FINE_PERCENT.with_unit(worst.half_width / abs(worst.value))
         found = (
             f"{len(self.table)} parameters of oil and valve identified from {len(self.logs)} logs; "
-            f"the widest interval is that of {worst.name}, ± {width} (90 %)."
+            f"the widest interval is that of {worst.name}, ± {width} (95 %)."
         )
         return Report(
             title=f"{self.prior.name}: actuator from noise",
@@ -113,7 +114,7 @@ class ValveIdentification(Result):
 
     def sections(self) -> Report:
         """Parameters of the valve, those of its peak alone, and the response."""
-        widths = HELD * self.fit.std
+        found = self.fit.estimate
         parts = []
         for k, (name, number) in enumerate(
             (
@@ -122,7 +123,7 @@ class ValveIdentification(Result):
                 ("delay", Number(1e3, "ms")),
             )
         ):
-            text = number.with_width(self.fit.values[k], widths[k])
+            text = number.with_width(found.values[k], found.half_width[k])
             parts.append(f"{name} {text} {number.unit}".rstrip())
         return Report(
             title=f"{self.prior.name}: servovalve",
@@ -135,7 +136,7 @@ class ValveIdentification(Result):
                     page_only=True,
                 ),
             ),
-            verdict=(_verdict(f"Valve: {', '.join(parts)} (90 %).", self.fit.misfit),),
+            verdict=(_verdict(f"Valve: {', '.join(parts)} (95 %).", self.fit.misfit),),
         )
 
 
@@ -207,12 +208,9 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
     columns = (
         Column("name", "parameter"),
         Column("unit", "unit"),
-        *Column.alike(PLAIN, prior="file", value="identified", half_width="± 90 %"),
+        *Column.alike(PLAIN, prior="file", value="identified", half_width="± 95 %"),
     )
-    records = []
-    for row in table:
-        records.append({**asdict(row), "half_width": HELD * row.std})
-    yield Table(columns, records, "numbers")
+    yield Table(columns, [asdict(row) for row in table], "numbers")
     yield Text(
         f"Residuals are {misfit:.2f} times those expected from the coherence; intervals are "
         "widened by that factor where it is above 1.",
@@ -291,6 +289,6 @@ def _flow_chart(result: FlowIdentification) -> Blocks:
     shown = np.unique(np.concatenate([inside, flow.current]))
     layers = (
         Curve("file", 1e3 * shown, 1e3 * np.interp(shown, currents, speeds), colour=3),
-        Points("identified", 1e3 * flow.current, 1e3 * flow.speed, y_error=HELD * 1e3 * flow.std),
+        Points("identified", 1e3 * flow.current, 1e3 * flow.speed, y_error=1e3 * flow.half_width),
     )
     yield Chart("No-load flow", Axis("current", "mA"), Axis("speed", "mm/s"), layers)

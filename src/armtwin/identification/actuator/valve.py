@@ -14,14 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.actuator.response_fit import deviations
+from armtwin.identification.actuator.response_fit import fit_responses
+from armtwin.identification.fitting.estimate import ParameterEstimate
+from armtwin.identification.fitting.separable import ShapeParameters
 from armtwin.maths.batch import Floats, Pair
-from armtwin.maths.frequency_response import (
-    LEAST_COHERENCE,
-    LEAST_STD,
-    FrequencyResponse,
-    of_neighbours,
-)
+from armtwin.maths.frequency_response import LEAST_COHERENCE, FrequencyResponse, of_neighbours
 
 LEVEL = 0.2  # frequencies below this share of the peak's show the gain at rest
 
@@ -69,8 +66,7 @@ class ValveFit:
         peak_hz: Frequency of the peak [Hz].
         peak_db: Its height above the gain at low frequencies [dB].
         by_peak: Natural frequency [Hz], relative damping, and delay [s] by the phase there, (3,).
-        values: The same by least squares of the whole response, (3,).
-        std: Standard deviations of these, (3,).
+        estimate: The same by least squares of the whole response.
         gain: Gain at low frequencies.
         misfit: Root mean square of the residuals over their expected deviation.
     """
@@ -78,10 +74,14 @@ class ValveFit:
     peak_hz: float
     peak_db: float
     by_peak: Floats
-    values: Floats
-    std: Floats
+    estimate: ParameterEstimate
     gain: float
     misfit: float
+
+    @property
+    def values(self) -> Floats:
+        """Natural frequency [Hz], relative damping, and delay [s], (3,)."""
+        return self.estimate.values
 
     @property
     def without_root(self) -> float:
@@ -103,8 +103,6 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     Args:
         response: The response up to beyond the peak.
     """
-    from scipy.optimize import least_squares
-
     steady = response.with_smooth_deviations()
     known = steady.where(steady.coherence >= LEAST_COHERENCE)
     if len(known.frequency) < 8:
@@ -131,16 +129,9 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
         )
     by_peak = np.array([natural, damping, delay_from_phase(natural, float(phase), -90.0)])
 
-    def off(logs: Floats) -> Floats:
-        model = np.exp(logs[3]) * spool_gain(np.exp(logs[:3]), known.frequency)
-        width = np.maximum(known.std, LEAST_STD * known.magnitude)
-        residual = (model - known.response) / width
-        return np.concatenate([residual.real, residual.imag])
+    def answers(logs: Floats) -> list[np.ndarray]:
+        return [spool_gain(np.exp(logs), known.frequency)]
 
-    start = np.log([*np.maximum(by_peak, 1e-6), level])
-    found = least_squares(off, start, x_scale="jac")
-    misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
-    numbers = np.exp(found.x)
-    spread = numbers * deviations(found.jac, misfit)
-    gain = float(numbers[3])
-    return ValveFit(peak, float(height), by_peak, numbers[:3], spread[:3], gain, misfit)
+    found = fit_responses([known], answers, ShapeParameters(np.log(np.maximum(by_peak, 1e-6))))
+    values, gain = found.only(slice(1, 4)).exponential(), float(found.values[0])
+    return ValveFit(peak, float(height), by_peak, values, gain, float(found.sigma[0]))

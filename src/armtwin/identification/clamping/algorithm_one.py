@@ -28,7 +28,8 @@ from armtwin.identification.clamping.curves import (
     moving_average,
     without_outliers,
 )
-from armtwin.identification.clamping.estimate import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate, named
+from armtwin.identification.fitting.separable import mean_of
 from armtwin.maths.batch import Flags, Floats, Pair
 
 RESOLUTION = 10_000  # channels of the positions
@@ -210,31 +211,22 @@ def identify_from_curves(upper: ClampingCurve, lower: ClampingCurve, name: str) 
     refused = _explain_inconsistency(springs, distance)
     if refused:
         return AlgorithmOne(TransmissionEstimate(name, refused=refused), above, below)
+    # positions were smoothed together
+    together = mean_of(distance, SHORT_LINES / len(distance))
+    found = TransmissionEstimate(
+        name,
+        **named("stiffness", mean_of(springs)),
+        **named("friction", together.transform(lambda both: both / 2)),
+        refused=NOT_CENTRED,
+    )
     if not is_centred(upper, lower):
-        found = TransmissionEstimate(
-            name,
-            stiffness=float(springs.mean()),
-            friction=float(distance.mean()) / 2,
-            stiffness_std=float(springs.std(ddof=1)) / 2,
-            friction_std=_std_of_mean(distance) / 2,
-            refused=NOT_CENTRED,
-        )
         return AlgorithmOne(found, above, below)
     notes = (
         f"springs {', '.join(f'{k:.4g}' for k in springs)} N m/rad",
         f"backlash {widths[0]:.3g} rad on the upper and {widths[1]:.3g} rad on the lower curve",
     )
-    found = TransmissionEstimate(
-        name,
-        stiffness=float(springs.mean()),
-        backlash=float(widths.mean()),
-        friction=float(distance.mean()) / 2,
-        stiffness_std=float(springs.std(ddof=1)) / 2,
-        backlash_std=float(widths.std(ddof=1)) / np.sqrt(2),
-        friction_std=_std_of_mean(distance) / 2,
-        notes=notes,
-    )
-    return AlgorithmOne(found, above, below)
+    backlash = named("backlash", mean_of(widths))
+    return AlgorithmOne(replace(found, **backlash, refused="", notes=notes), above, below)
 
 
 def is_centred(upper: ClampingCurve, lower: ClampingCurve) -> bool:
@@ -284,11 +276,6 @@ def _nonlinear(slopes: Floats, beside: ClampingCurve) -> int:
     steep = np.flatnonzero(np.abs(slopes) >= abs(beside.slope))
     count = int(steep[0]) if len(steep) else len(slopes)
     return min(count, len(slopes) // 2)
-
-
-def _std_of_mean(x: Floats) -> float:
-    """Standard deviation of a mean over positions that were smoothed together."""
-    return float(x.std() / np.sqrt(SHORT_LINES))
 
 
 def _explain_inconsistency(springs: Floats, distance: Floats) -> str:

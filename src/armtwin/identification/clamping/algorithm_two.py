@@ -27,7 +27,7 @@ from armtwin.identification.clamping.algorithm_one import (
     is_centred,
 )
 from armtwin.identification.clamping.curves import FLAT, ClampingCurve, flat_interval, line
-from armtwin.identification.clamping.estimate import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate, named
 from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, select_whole
 from armtwin.identification.clamping.pieces import (
     LEAST_POINTS,
@@ -36,6 +36,8 @@ from armtwin.identification.clamping.pieces import (
     Sides,
     sides_of,
 )
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
+from armtwin.identification.fitting.separable import fit, mean_of
 from armtwin.maths.batch import Flags, Floats, Pair
 
 NAME = "Algorithm II"
@@ -167,12 +169,10 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
         return AlgorithmTwo(TransmissionEstimate(NAME, refused=sentence), upper=upper, lower=lower)
     friction = distance / 2
     if not is_centred(upper, lower):
-        slopes = np.array([upper.slope, lower.slope])
         found = TransmissionEstimate(
             NAME,
-            stiffness=float(slopes.mean()),
+            **named("stiffness", mean_of(np.array([upper.slope, lower.slope]))),
             friction=friction,
-            stiffness_std=float(slopes.std(ddof=1)) / np.sqrt(2),
             refused=NOT_CENTRED,
             notes=tuple(notes),
         )
@@ -192,10 +192,9 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
     notes.append(f"folded curve of {len(fold.q)} positions, {flat} of them in the backlash")
     found = TransmissionEstimate(
         NAME,
-        stiffness=straight.slope,
+        **named("stiffness", _fit_line(straight)),
         backlash=2 * flat * fold.step,
         friction=friction,
-        stiffness_std=_slope_std(straight),
         notes=tuple(notes),
     )
     return AlgorithmTwo(found, upper=upper, lower=lower, onto=onto, folded=fold, flat=flat)
@@ -262,25 +261,7 @@ def _flat_start(folded: ClampingCurve) -> int:
     return int(np.argmin(flat))
 
 
-def _slope_std(curve: ClampingCurve) -> float:
-    """Standard deviation of a slope from the residual of its line, with its correlation."""
-    slope, start = line(curve.q, curve.tau)
-    residual = curve.tau - (start + slope * curve.q)
-    spread = float(np.sum((curve.q - curve.q.mean()) ** 2))
-    alike = _correlation_length(residual)
-    return float(np.sqrt(alike * np.mean(residual**2) / spread))
-
-
-def _correlation_length(x: Floats) -> float:
-    """Correlation length in samples: 1 + 2 Σ ρ up to its first zero."""
-    away = x - x.mean()
-    power = float(away @ away)
-    if power == 0:
-        return 1.0
-    total = 1.0
-    for lag in range(1, len(x) // 2):
-        share = float(away[lag:] @ away[:-lag]) / power
-        if share <= 0:
-            break
-        total += 2 * share
-    return total
+def _fit_line(curve: ClampingCurve) -> ParameterEstimate:
+    """Slope and start of a curve's line; neighbouring positions are correlated."""
+    columns = np.column_stack([curve.q, np.ones(len(curve.q))])
+    return fit(columns, curve.tau, RowNoise(independent=None))

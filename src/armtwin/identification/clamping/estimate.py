@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
+from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.maths.batch import Names
 
 
@@ -19,6 +21,9 @@ class TransmissionEstimate:
         stiffness_std: Standard deviation [N m/rad].
         backlash_std: Standard deviation [rad].
         friction_std: Standard deviation [N m].
+        stiffness_half: Half width of its 95 % interval [N m/rad].
+        backlash_half: Half width [rad].
+        friction_half: Half width [N m].
         refused: Why a number or all of them are missing, a sentence; "" where none is.
         notes: Steps of the method, a sentence each.
     """
@@ -30,22 +35,25 @@ class TransmissionEstimate:
     stiffness_std: float | None = None
     backlash_std: float | None = None
     friction_std: float | None = None
+    stiffness_half: float | None = None
+    backlash_half: float | None = None
+    friction_half: float | None = None
     refused: str = ""
     notes: Names = ()
 
     def on_joint_side(self, gear_ratio: float) -> TransmissionEstimate:
         """The numbers of the motor side as the joint has them: N² K, b / N, N F."""
         N = abs(gear_ratio)
-        return replace(
-            self,
-            stiffness=_scale(self.stiffness, N**2),
-            backlash=_scale(self.backlash, 1 / N),
-            friction=_scale(self.friction, N),
-            stiffness_std=_scale(self.stiffness_std, N**2),
-            backlash_std=_scale(self.backlash_std, 1 / N),
-            friction_std=_scale(self.friction_std, N),
-        )
+        changes: dict[str, Any] = {}
+        for name, factor in (("stiffness", N**2), ("backlash", 1 / N), ("friction", N)):
+            for key in (name, f"{name}_std", f"{name}_half"):
+                value = getattr(self, key)
+                changes[key] = None if value is None else factor * value
+        return replace(self, **changes)
 
 
-def _scale(value: float | None, factor: float) -> float | None:
-    return None if value is None else factor * value
+def named(name: str, found: ParameterEstimate) -> dict[str, Any]:
+    """The first of estimated numbers as keys of a `TransmissionEstimate`."""
+    numbers = (found.values[0], found.std[0], found.half_width[0])
+    keys = (name, f"{name}_std", f"{name}_half")
+    return dict(zip(keys, (float(x) for x in numbers), strict=True))

@@ -2,19 +2,18 @@
 
 Distances of the samples from the curve (`hysteresis`) are minimised by robust least squares (soft
 L1 loss); half-cycles far from the rest, as those of a start transient, are left out and the fit is
-repeated. Standard deviations come from the spread of the half-cycles' gradients (clustered by
-half-cycle) or from the autocorrelation of the residual, whichever is larger.
+repeated. Half-cycles are the blocks of its deviations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.identification.clamping.algorithm_one import BEYOND, NOT_CENTRED
 from armtwin.identification.clamping.curves import line
-from armtwin.identification.clamping.estimate import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate, named
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.hysteresis import (
     BACKLASH,
@@ -28,7 +27,9 @@ from armtwin.identification.clamping.hysteresis import (
     slopes_of_distances,
     turns_of,
 )
-from armtwin.maths.batch import Floats, Indices
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, assess
+from armtwin.identification.fitting.separable import ShapeParameters, search
+from armtwin.maths.batch import Floats, Indices, TwoArrays
 
 NAME = "least squares"
 LEAST_TURNS = 2  # half-cycles that follow a turn
@@ -38,6 +39,8 @@ SHORTEST_BENDING, LONGEST_BENDING = 2e-3, 0.2  # of the whole turn: pre-sliding 
 ZERO_TORQUE = 0.2  # of the friction: what forward and backward friction differ by, about
 STARTS = (0.0, 0.03, 0.12)  # of the whole turn: backlashes from which the search starts
 ROUNDS = 2  # of the search, each with the spread of the one before
+FREE = [STIFFNESS, BACKLASH, FRICTION, CENTRE, OFFSET, BENDING]
+FREE_WITHOUT_GAP = [STIFFNESS, FRICTION, CENTRE, BENDING]
 THINNED = 2000  # samples on which the search for a start is made
 
 
@@ -79,10 +82,11 @@ def least_squares(q: Floats, tau: Floats, half_cycles: list[HalfCycle]) -> Least
         kept = ~np.isin(scaled.number, outliers)
         theta, gap = _fit(scaled.only(kept))
     used = scaled.only(kept)
-    std = _deviations(theta, used, gap)
     size = np.array([torque / turn, turn, torque, turn, torque, turn])
     residual = distances(theta, used) * torque
-    found = _build_estimate(theta * size, std * size, residual, gap, outliers, turns.count)
+    sizes = size[FREE if gap else FREE_WITHOUT_GAP]
+    fitted = _assess(theta, used, gap).transform(lambda free: free * sizes, 1 / sizes)
+    found = _build_estimate(fitted, residual, gap, outliers, turns.count)
     return LeastSquares(found, theta * size, turns.only(kept), residual, tuple(outliers))
 
 
@@ -102,7 +106,7 @@ def _fit(turns: Turns) -> tuple[Floats, bool]:
     """The best parameters, and whether the curve passes the gap at all."""
     first = _first_guess(turns)
     gap = _passes_zero(first, turns)
-    free = list(range(6)) if gap else [STIFFNESS, FRICTION, CENTRE, BENDING]
+    free = FREE if gap else FREE_WITHOUT_GAP
     starts = STARTS if gap else (0.0,)
     thinned = np.zeros(len(turns.q), dtype=bool)
     thinned[:: max(1, len(turns.q) // THINNED)] = True
@@ -144,43 +148,41 @@ def _passes_zero(theta: Floats, turns: Turns) -> bool:
 
 def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float]:
     """Parameters of minimal distances, those beyond two deviations down-weighted."""
-    from scipy.optimize import least_squares as search
-
     lowest = np.array([1e-6, 0.0, 1e-9, -np.inf, -np.inf, SHORTEST_BENDING])
     highest = np.array([np.inf, 0.9, np.inf, np.inf, np.inf, LONGEST_BENDING])
     theta = np.clip(start, lowest, highest)
-    prior_weight = np.sqrt(len(turns.q)) * 1e-3
-
-    def residuals(x: Floats) -> Floats:
-        theta[free] = x
-        offset = prior_weight * scale * theta[OFFSET] / (ZERO_TORQUE * theta[FRICTION])
-        return np.append(distances(theta, turns), offset)
-
-    def slopes(x: Floats) -> Floats:
-        theta[free] = x
-        prior_row = np.zeros((1, 6))
-        prior_row[0, OFFSET] = prior_weight * scale / (ZERO_TORQUE * theta[FRICTION])
-        prior_row[0, FRICTION] = -prior_row[0, OFFSET] * theta[OFFSET] / theta[FRICTION]
-        return np.vstack([slopes_of_distances(theta, turns), prior_row])[:, free]
-
-    scale = _spread(distances(theta, turns))
+    empty = np.zeros((len(turns.q) + 1, 0))
     for _ in range(ROUNDS):
-        inside = np.clip(theta[free], lowest[free], highest[free])
-        result = search(
-            residuals,
-            inside,
-            jac=slopes,
-            bounds=(lowest[free], highest[free]),
-            loss="soft_l1",
-            f_scale=TUKEY * scale,
-            x_scale=np.maximum(np.abs(start[free]), 0.02),
-            max_nfev=60,
-            xtol=1e-6,
-            ftol=1e-6,
-        )
-        theta[free] = result.x
         scale = _spread(distances(theta, turns))
-    return theta.copy(), float(np.mean(_soft(distances(theta, turns), TUKEY * scale)))
+
+        def whole(x: Floats, former: Floats = theta) -> Floats:
+            changed = former.copy()
+            changed[free] = x
+            return changed
+
+        def model(x: Floats, scale: float = scale) -> TwoArrays:
+            now = whole(x)
+            prior = np.sqrt(_prior_of_offset(now, turns, scale)) * now[OFFSET]
+            return empty, np.append(distances(now, turns), prior)
+
+        def slopes(x: Floats, _: Floats, scale: float = scale) -> Floats:
+            now = whole(x)
+            row = np.zeros(6)
+            row[OFFSET] = np.sqrt(_prior_of_offset(now, turns, scale))
+            row[FRICTION] = -row[OFFSET] * now[OFFSET] / now[FRICTION]
+            return -np.vstack([slopes_of_distances(now, turns), row])[:, free]
+
+        inside = np.clip(theta[free], lowest[free], highest[free])
+        limits = lowest[free], highest[free]
+        shapes = ShapeParameters(inside, *limits, close=1e-6, outlying=TUKEY * scale, slopes=slopes)
+        theta = whole(search(model, shapes)[0])
+    final = TUKEY * _spread(distances(theta, turns))
+    return theta, float(np.mean(_soft(distances(theta, turns), final)))
+
+
+def _prior_of_offset(theta: Floats, turns: Turns, scale: float) -> float:
+    """One over the square of the prior's deviation of the offset, weak beside the samples."""
+    return len(turns.q) * (1e-3 * scale / (ZERO_TORQUE * theta[FRICTION])) ** 2
 
 
 def _spread(x: Floats) -> float:
@@ -206,60 +208,33 @@ def _far_half_cycles(theta: Floats, turns: Turns) -> list[int]:
     return far.tolist()
 
 
-def _deviations(theta: Floats, turns: Turns, gap: bool) -> Floats:
-    """Standard deviations of the parameters, (6,); NaN for those that were not free."""
-    free = np.arange(6) if gap else np.array([STIFFNESS, FRICTION, CENTRE, BENDING])
+def _assess(theta: Floats, turns: Turns, gap: bool) -> ParameterEstimate:
+    """The parameters that were free, half-cycles being independent of each other."""
+    free = FREE if gap else FREE_WITHOUT_GAP
     e = distances(theta, turns)
     J = slopes_of_distances(theta, turns)[:, free]
-    weight = 1 / np.sqrt(1 + (e / (TUKEY * _spread(e))) ** 2)
-    H = (J * weight[:, None]).T @ J
-    known = np.zeros(len(free))
-    if gap:
-        known[OFFSET] = len(e) * (1e-3 * _spread(e) / (ZERO_TORQUE * theta[FRICTION])) ** 2
-    inverse = np.linalg.pinv(H + np.diag(known), hermitian=True)
-    pulls = J * (weight * e)[:, None]
-    sums = np.stack([pulls[turns.number == k].sum(axis=0) for k in range(turns.count)])
-    clusters = turns.count / max(turns.count - 1, 1)
-    sandwich = clusters * np.diag(inverse @ (sums.T @ sums) @ inverse)
-    white = np.diag(inverse) * float(np.mean(weight * e**2)) * _correlation_length(e, turns)
-    std = np.full(6, np.nan)
-    std[free] = np.sqrt(np.maximum(np.maximum(sandwich, white), 0.0))
-    return std
-
-
-def _correlation_length(e: Floats, turns: Turns) -> float:
-    """Correlation length in samples: 1 + 2 Σ ρ up to its first zero."""
-    power = float(e @ e)
-    if power == 0:
-        return 1.0
-    total = 1.0
-    for lag in range(1, max(2, len(e) // turns.count)):
-        share = float(e[lag:] @ e[:-lag]) / power
-        if share <= 0.05:
-            break
-        total += 2 * share
-    return total
+    scale = _spread(e)
+    root = (1 + (e / (TUKEY * scale)) ** 2) ** -0.25
+    prior = np.zeros(6)
+    prior[OFFSET] = _prior_of_offset(theta, turns, scale)
+    noise = RowNoise(turns.number, independent=None)
+    rows = (J * root[:, None])[:, None], (e * root)[:, None]
+    return assess(theta[free], *rows, noise, prior[free])
 
 
 def _build_estimate(
-    theta: Floats, std: Floats, residual: Floats, gap: bool, outliers: list[int], count: int
+    fitted: ParameterEstimate, residual: Floats, gap: bool, outliers: list[int], count: int
 ) -> TransmissionEstimate:
     rms = float(np.sqrt(np.mean(residual**2)))
     notes = [f"{count - len(outliers)} half-cycles after a turn used, rms distance {rms:.3g} N m"]
     if outliers:
         numbers = ", ".join(str(k + 1) for k in outliers)
         notes.append(f"left out as far from the others: half-cycle {numbers} after the first turn")
-    refused = ""
-    if not gap:
-        refused = NOT_CENTRED
-    return TransmissionEstimate(
-        NAME,
-        stiffness=float(theta[STIFFNESS]),
-        backlash=float(theta[BACKLASH]) if gap else None,
-        friction=float(theta[FRICTION]),
-        stiffness_std=float(std[STIFFNESS]),
-        backlash_std=float(std[BACKLASH]) if gap else None,
-        friction_std=float(std[FRICTION]),
-        refused=refused,
-        notes=tuple(notes),
-    )
+    free = FREE if gap else FREE_WITHOUT_GAP
+    numbered = {"stiffness": STIFFNESS, "friction": FRICTION}
+    if gap:
+        numbered["backlash"] = BACKLASH
+    found = TransmissionEstimate(NAME, refused="" if gap else NOT_CENTRED, notes=tuple(notes))
+    for name, place in numbered.items():
+        found = replace(found, **named(name, fitted.only([free.index(place)])))
+    return found

@@ -87,12 +87,12 @@ class Clamping(Result):
 
 def _verdict(best: TransmissionEstimate) -> Text:
     """The best result in one sentence."""
-    parts = [f"stiffness {PLAIN.with_width(best.stiffness, best.stiffness_std)} N m/rad"]
+    parts = [f"stiffness {PLAIN.with_width(best.stiffness, best.stiffness_half)} N m/rad"]
     if best.backlash is not None:
-        backlash = MILLIRADIANS.with_width(best.backlash, best.backlash_std)
+        backlash = MILLIRADIANS.with_width(best.backlash, best.backlash_half)
         parts.append(f"backlash {backlash} mrad")
-    parts.append(f"friction {PLAIN.with_width(best.friction, best.friction_std)} N m")
-    sentence = f"On the motor side, by {best.method}: {', '.join(parts)}."
+    parts.append(f"friction {PLAIN.with_width(best.friction, best.friction_half)} N m")
+    sentence = f"On the motor side, by {best.method}: {', '.join(parts)} (95 %)."
     if best.backlash is None:
         sentence += f" {best.refused[0].upper()}{best.refused[1:]}"
     return Text(sentence)
@@ -134,11 +134,11 @@ def _table(found: Sequence[TransmissionEstimate]) -> Table:
     columns = (
         Column("method", "method"),
         Column("stiffness", "stiffness", Number(1.0, "N m/rad", digits=4)),
-        Column("stiffness_std", "±", Number(digits=2)),
+        Column("stiffness_half", "± 95 %", Number(digits=2)),
         Column("backlash", "backlash", MILLIRADIANS),
-        Column("backlash_std", "±", Number(1e3, digits=2)),
+        Column("backlash_half", "± 95 %", Number(1e3, digits=2)),
         Column("friction", "friction", Number(1.0, "N m", digits=4)),
-        Column("friction_std", "±", Number(digits=2)),
+        Column("friction_half", "± 95 %", Number(digits=2)),
     )
     return Table(columns, [vars(one) for one in found])
 
@@ -155,6 +155,11 @@ def _records(found: Sequence[TransmissionEstimate]) -> Record:
                 "stiffness_nm_rad": one.stiffness_std,
                 "backlash_rad": one.backlash_std,
                 "friction_nm": one.friction_std,
+            },
+            "half_width": {
+                "stiffness_nm_rad": one.stiffness_half,
+                "backlash_rad": one.backlash_half,
+                "friction_nm": one.friction_half,
             },
             "refused": one.refused or None,
         }

@@ -19,9 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import ShapeFit, ShapeParameter
+from armtwin.identification.fitting.estimate import RowNoise, assess
+from armtwin.identification.fitting.separable import ShapeParameters, bend, search, solve
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
@@ -116,24 +119,27 @@ def _silent(_: float) -> None:
 
 def _search(task: _Task, start: Floats, free: Flags) -> TwoArrays:
     """Search the free logarithms of the shapes; all of them and deviations, (k,) each."""
-    from scipy.optimize import least_squares
 
     def whole(free_x: Floats) -> Floats:
         x = start.copy()
         x[free] = free_x
         return x
 
-    def gap(free_x: Floats) -> Floats:
-        return np.concatenate([task.left(whole(free_x)), free_x / SPREAD])
+    def model(free_x: Floats) -> TwoArrays:
+        return task.friction(whole(free_x)), task.rest
 
-    limits = (-WIDEST, WIDEST)
-    found = least_squares(gap, start[free], bounds=limits, diff_step=STEP, ftol=CLOSE)
-    curvature = found.jac.T @ found.jac
-    own = np.eye(len(curvature)) / SPREAD**2
-    rows = task.experiment.independent * (curvature - own)
+    prior = np.full(int(free.sum()), 1 / SPREAD**2)
+    limits = -WIDEST, WIDEST
+    shapes = ShapeParameters(0 * prior, *limits, prior=prior, close=CLOSE, step=STEP)
+    x, here = search(model, shapes, start[free])
+    J = np.column_stack([here.A, bend(model, shapes, x, here)])[:, None]
+    noise = RowNoise(independent=task.experiment.independent, known=np.inf)
+    known = np.concatenate([0 * here.values, prior])
+    values = np.concatenate([here.values, x])
+    found = assess(values, J, here.residual[:, None], noise, known)
     deviation = np.zeros(len(start))
-    deviation[free] = np.sqrt(np.diag(np.linalg.inv(rows + own)))
-    return whole(np.asarray(found.x, dtype=np.float64)), deviation
+    deviation[free] = found.std[len(here.values) :]
+    return whole(x), deviation
 
 
 @dataclass(frozen=True)
@@ -231,7 +237,7 @@ class _Task:
         """Columns of one element with a law; the latest are cached."""
         return lru_cache(maxsize=KEPT)(self._columns_of)
 
-    def _columns_of(self, number: int, law: Any) -> Floats:
+    def _columns_of(self, number: int, law: Law) -> Floats:
         element, row = self.robot.assembly.friction[number]
         found = []
         for log, rows in self._some:
@@ -254,14 +260,14 @@ class _Task:
         return np.asarray(np.linalg.qr(self._weight(self.rigid))[0])
 
     @cached_property
-    def _rest(self) -> Floats:
+    def rest(self) -> Floats:
         """The target without what is not friction, (m n,)."""
         b = self._weight(self.target[:, :, None])[:, 0]
         return np.asarray(b - self._projector @ (self._projector.T @ b))
 
     def left(self, x: Floats) -> Floats:
         """Residual with shapes x, all linear parameters fitted, (m n,)."""
-        return np.asarray(self._rest - self.friction(x) @ self.coefficients(x))
+        return np.asarray(self.rest - self.friction(x) @ self.coefficients(x))
 
     def residual_of_joints(self, x: Floats) -> Floats:
         """Residual rms of each joint's torque with shapes x, (n,) [N m]."""
@@ -273,10 +279,7 @@ class _Task:
 
     def coefficients(self, x: Floats) -> Floats:
         """Coefficients of friction with shapes x, everything linear fitted, (k,)."""
-        F = self.friction(x)
-        sizes = np.sqrt((F**2).sum(axis=0)) + 1e-300
-        normal = (F.T @ F) / np.outer(sizes, sizes)
-        return np.asarray(np.linalg.pinv(normal, rcond=1e-12) @ (F.T @ self._rest / sizes) / sizes)
+        return solve(self.friction(x), self.rest).values
 
     def robot_with(self, x: Floats) -> Robot:
         """The robot with shapes x and approximate coefficients."""

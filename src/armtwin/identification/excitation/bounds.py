@@ -143,7 +143,7 @@ class Bounds:
     def needed(self, motion: Shapes) -> Floats:
         """Joint torques that a motion needs, friction included, (m, n)."""
         torque = self.robot.inverse_dynamics(*motion)
-        return np.asarray(torque + self.robot.friction_torque(motion.v, motion.q))
+        return np.asarray(torque + self.robot.friction_torque(motion.v, motion.q, motion.a))
 
     def use(self, motion: Shapes, torque: Floats) -> Use:
         """How much of every limit a motion with its torques (m, n) uses."""

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armtwin.identification.fitting.estimate import CONFIDENCE, student
 from armtwin.maths.batch import Floats
 
 LEAST_GAIN = 0.02  # least gain, twice that of ln of the root mean square
-CONFIDENCE = 0.95  # one-sided confidence level of each of the two tests
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,7 @@ class Gain:
     @property
     def is_significant(self) -> bool:
         """Whether it is large enough to matter and significant."""
-        from scipy.special import stdtrit
-
-        errors = stdtrit(self.parts - 1, CONFIDENCE)
+        errors = student(self.parts - 1, 2 * CONFIDENCE - 1)  # one-sided
         in_all = self.fall > errors * self.error
         in_each = self.of_parts > errors * self.error_of_parts
         return bool(self.fall > LEAST_GAIN and (in_all or in_each))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.document_steps import means_of_series
@@ -132,7 +130,7 @@ def _of_elements(group: FrictionGroup) -> Multiples:
     for e, (element, law) in enumerate(zip(group.elements, group.fit.laws, strict=True)):
         moving = speeds[:, e][speeds[:, e] > 0]
         even = np.geomspace(moving.min(), moving.max(), CURVE_POINTS)
-        layers.append(Curve(f"{element.name}, {law.law}", even, _law_at(law, even)))
+        layers.append(Curve(f"{element.name}, {law.law}", even, law.sliding_torque(even)))
     charts = _in_both_scales("", "speed of the element", group.curves.unit, tuple(layers))
     return Multiples(tuple(charts), columns=2, shared="")
 
@@ -148,17 +146,11 @@ def _laws_over_points(group: FrictionGroup, j: int) -> Multiples:
     lever = group.rows[0, j]
     for name in dict.fromkeys([group.chosen, *best]):
         law = group.candidates[name].laws[0]
-        layers.append(Curve(name, even, _law_at(law, lever * even) * lever))
+        layers.append(Curve(name, even, law.sliding_torque(lever * even) * lever))
     joint = group.curves.joint_names[j]
     charts = _in_both_scales(f"{joint}, ", "speed", group.curves.unit, tuple(layers))
     caption = "Bars: standard deviation of the series (squares over their number less one)."
     return Multiples(tuple(charts), columns=2, shared="", caption=caption)
-
-
-def _law_at(law: Law, speed: Floats) -> Floats:
-    """Friction of a law at its own speeds."""
-    values = np.array(list(coefficients(law).values()))
-    return np.asarray(law.columns(speed) @ values)
 
 
 def _fit_against_rows(group: FrictionGroup, j: int) -> Chart:

@@ -15,20 +15,20 @@ import numpy as np
 
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.estimate import RowNoise, assess, student
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.local_minima import (
     FixedParameter,
     LocalMinimum,
+    coefficients_at,
     distinct,
     find_minima,
     refine,
-    solve,
 )
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
 from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 
-HELD = 0.95  # probability that an interval holds the number
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
 STRAIGHT = 1e-3  # relative width up to which the linearised interval is used
 STRONG = 0.1  # relative difference from the rise that is sought which asks for a second fit
@@ -36,12 +36,15 @@ UNIDENTIFIABLE = 4.0  # logarithm from which on a parameter is not identifiable:
 WIDEST = 3.0  # times by which an end may lie farther than the linearised one
 
 
-def deviations(rows: TorqueRows, x: Floats, variance: float) -> Floats:
+def deviations(rows: TorqueRows, x: Floats) -> Floats:
     """Standard deviations of coefficients and shapes, (p,); nan for one at its bound."""
-    coefficients = solve(rows, x).coefficients
-    free = free_numbers(rows, x, coefficients)
+    here = coefficients_at(rows, x)
+    slopes = _slopes(rows, x, here.values)
+    free = free_numbers(rows, x, here.values)
     found = np.full(len(free), np.nan)
-    found[free] = _from_slopes(_slopes(rows, x, coefficients)[:, free], variance)
+    noise = RowNoise(independent=1 - rows.rows_lost / len(rows.sigma))
+    J, e = slopes[:, None, free], here.residual[:, None]
+    found[free] = assess(np.zeros(J.shape[2]), J, e, noise).std
     return found
 
 
@@ -56,16 +59,14 @@ def intervals(
         variance: Of the noise, by the residuals.
         freedom: Rows less numbers.
     """
-    from scipy.stats import t
-
-    reach = float(t.ppf(0.5 + 0.5 * HELD, freedom))
+    reach = float(student(freedom))
     lows, highs = [], []
     for valley in valleys:
         room = reach**2 - (valley.left - valleys[0].left) / variance
         if room < 0:
             break
-        values = np.concatenate([solve(rows, valley.x).coefficients, np.exp(valley.x)])
-        spread = deviations(rows, valley.x, variance) / np.maximum(values, 1e-300)
+        values = np.concatenate([coefficients_at(rows, valley.x).values, np.exp(valley.x)])
+        spread = deviations(rows, valley.x) / np.maximum(values, 1e-300)
         if valley is not valleys[0]:
             spread = np.nan_to_num(spread)
         ends = []
@@ -176,16 +177,6 @@ def free_numbers(rows: TorqueRows, x: Floats, coefficients: Floats) -> Flags:
     return np.concatenate([linear, inside & felt])
 
 
-def _from_slopes(J: Floats, variance: float) -> Floats:
-    """Standard deviations from slopes, by singular values; large where not identifiable."""
-    size = np.linalg.norm(J, axis=0)
-    size[size == 0] = 1.0
-    _, values, Vt = np.linalg.svd(J / size, full_matrices=False)
-    least = 1e-12 * values[0]
-    parts = (Vt.T / np.maximum(values, least)) ** 2
-    return np.asarray(np.sqrt(variance * parts.sum(axis=1)) / size)
-
-
 ROUNDS = 3  # reweighting iterations
 FAINTEST = 0.02  # of the largest torque: relative noise is not taken to be less than of this
 
@@ -278,7 +269,7 @@ def _with_torque(torque: Floats) -> Floats:
 
 def _predict_torque(fitting: TorqueRows, x: Floats) -> Floats:
     """Torque of the fit, (k,); the measured one where an element at rest holds any torque."""
-    moving = fitting.columns(x) @ solve(fitting, x).coefficients
+    moving = fitting.columns(x) @ coefficients_at(fitting, x).values
     return np.where(fitting.at_rest.any(axis=1), fitting.curves.torque, moving)
 
 
@@ -292,14 +283,14 @@ def _deviance(fitting: TorqueRows, misfit: float) -> float:
 def _estimate(fitting: TorqueRows, valleys: list[LocalMinimum]) -> LawFit:
     """The laws with standard deviations from the Jacobian of the fit."""
     x = valleys[0].x
-    here = solve(fitting, x)
-    coefficients, scaled_residual = here.coefficients, here.left
+    here = coefficients_at(fitting, x)
+    coefficients, scaled_residual = here.values, here.residual
     values = np.concatenate([coefficients, np.exp(x)])
     used = int(free_numbers(fitting, x, coefficients).sum())
     rows = len(scaled_residual) - fitting.rows_lost
     freedom = max(rows - used, 1)
     misfit = max(float(scaled_residual @ scaled_residual), 1e-30)
-    spread = deviations(fitting, x, misfit / freedom)
+    spread = deviations(fitting, x)
     low, high = intervals(fitting, valleys, misfit / freedom, freedom)
     laws = []
     ends = np.cumsum([len(coefficient_names(kind)) for kind in fitting.kinds])

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armtwin.identification.fitting.separable import LinearSolution, ShapeParameters, search, solve
 from armtwin.identification.friction_curves.shapes import shape_names, sort_shape, starts
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Floats, TwoArrays
 
 REFINED = 3  # best starts from which the search goes on
 FAR = 1.0  # of the logarithm of a shape parameter between starts that may lead elsewhere
@@ -50,54 +51,13 @@ class FixedParameter(NamedTuple):
     value: float
 
 
-class Solution(NamedTuple):
-    """Coefficients that follow from shapes.
-
-    Attributes:
-        A: Columns over the noise, (k, p).
-        coefficients: None of them below zero, (p,).
-        left: Residual over the noise, (k,).
-        free: Coefficients that are neither fixed nor zero, (p,).
-    """
-
-    A: Floats
-    coefficients: Floats
-    left: Floats
-    free: Flags
-
-
-def solve(rows: TorqueRows, x: Floats, pin: FixedParameter | None = None) -> Solution:
-    """Coefficients at the logarithms of shapes."""
-    from scipy.optimize import nnls
-
-    A = rows.over_noise(rows.columns(x))
-    target = rows.target
-    coefficients, sought = np.zeros(A.shape[1]), np.ones(A.shape[1], dtype=bool)
-    if pin is not None and pin.place < len(sought):
-        sought[pin.place] = False
-        coefficients[pin.place] = pin.value
-        target = target - A[:, pin.place] * pin.value
-    size = np.linalg.norm(A[:, sought], axis=0)
-    size[size == 0] = 1.0
-    coefficients[sought] = nnls(A[:, sought] / size, target)[0] / size
-    residual = rows.target - A @ coefficients
-    return Solution(A, coefficients, residual, sought & (coefficients > 0))
-
-
-def _residual_slopes(rows: TorqueRows, x: Floats, here: Solution) -> Floats:
-    """Jacobian of the residual by the logarithms x, coefficients eliminated, (k, shapes).
-
-    By Kaufman: -P dA/dx c, with P the projection away from the columns that are free. The term it
-    neglects lies in the span of these columns, to which the residual is orthogonal.
-    """
-    A = here.A[:, here.free]
-    span, _ = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))
-    bends = rows.bends(x, here.coefficients)
-    return np.asarray(span @ (span.T @ bends) - bends)
+def coefficients_at(rows: TorqueRows, x: Floats) -> LinearSolution:
+    """Coefficients at the logarithms of shapes, none below zero."""
+    return solve(rows.over_noise(rows.columns(x)), rows.target, positive=True)
 
 
 def _residual_squares(rows: TorqueRows, x: Floats) -> float:
-    return float((solve(rows, x).left ** 2).sum())
+    return float((coefficients_at(rows, x).residual ** 2).sum())
 
 
 def find_minima(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list[LocalMinimum]:
@@ -172,45 +132,35 @@ def refine(rows: TorqueRows, start: Floats, pin: FixedParameter | None = None) -
         start: Where to begin, (shapes,).
         pin: A parameter that is fixed.
     """
-    from scipy.optimize import least_squares
-
     low, high = rows.limits
-    close = CLOSE if pin is None else NEAR
     x = np.clip(start, low + 1e-9, high - 1e-9)
-    moving = np.ones(len(x), dtype=bool)
-    shape = -1 if pin is None else pin.place - rows.coefficients
-    if pin is not None and shape >= 0:
-        moving[shape] = False
-        x[shape] = np.log(pin.value)
-    if not moving.any():
-        return LocalMinimum(float((solve(rows, x, pin).left ** 2).sum()), x)
-    last: dict[bytes, Solution] = {}  # slopes are asked for where the sum was
+    moving, sought = np.ones(len(x), dtype=bool), np.ones(rows.coefficients, dtype=bool)
+    held = np.zeros(rows.coefficients)
+    if pin is not None and pin.place < rows.coefficients:
+        sought[pin.place] = False
+        held[pin.place] = pin.value
+    elif pin is not None:
+        moving[pin.place - rows.coefficients] = False
+        x[pin.place - rows.coefficients] = np.log(pin.value)
 
     def whole(moving_x: Floats) -> Floats:
         place = x.copy()
         place[moving] = moving_x
         return place
 
-    def residual(moving_x: Floats) -> Floats:
-        last.clear()
-        last[moving_x.tobytes()] = solve(rows, whole(moving_x), pin)
-        return last[moving_x.tobytes()].left
+    def model(moving_x: Floats) -> TwoArrays:
+        A = rows.over_noise(rows.columns(whole(moving_x)))
+        return A[:, sought], rows.target - A @ held
 
-    def slopes(moving_x: Floats) -> Floats:
-        place = whole(moving_x)
-        here = last.get(moving_x.tobytes()) or solve(rows, place, pin)
-        return _residual_slopes(rows, place, here)[:, moving]
+    def slopes(moving_x: Floats, values: Floats) -> Floats:
+        coefficients = held.copy()
+        coefficients[sought] = values
+        return rows.bends(whole(moving_x), coefficients)[:, moving]
 
-    found = least_squares(
-        residual,
-        x[moving],
-        jac=slopes,
-        bounds=(low[moving], high[moving]),
-        xtol=close,
-        ftol=close,
-        gtol=1e-14,
-    )
-    return LocalMinimum(float(2 * found.cost), _in_order(rows, whole(found.x)))
+    close = CLOSE if pin is None else NEAR
+    shapes = ShapeParameters(x[moving], low[moving], high[moving], close=close, slopes=slopes)
+    found, here = search(model, shapes, positive=True)
+    return LocalMinimum(float((here.residual**2).sum()), _in_order(rows, whole(found)))
 
 
 def _in_order(rows: TorqueRows, x: Floats) -> Floats:

@@ -11,17 +11,20 @@ Ref: [Waiboer 2007, eq. 3.73-3.78, section 3.8.3]
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.half_cycles import find_half_cycles
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
-from armtwin.maths.batch import Floats, Pair, Record
+from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.numbers import Number
@@ -30,9 +33,9 @@ from armtwin.notebook.sections import Blocks, Data, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
-HELD = 1.96  # deviations of a normal distribution within which 95 % lie
 FEWEST_STEPS = 3.0  # of the encoder in the elastic travel
 FEWEST = 8  # samples of a rise
+OUTLYING = 0.1  # of the level: distance of a sample from the curve beyond which it counts less
 FAR = 8.0  # travels of the first guess that a rise is looked at for
 LEAST_RISE = 0.3  # of the torque's range that a stretch must rise by
 
@@ -46,6 +49,7 @@ class PreslidingFit(Result):
         way: "a break-away ramp" or "reversals".
         stiffness: c₀ [N m/rad]; nan where it is refused.
         std: Its standard deviation [N m/rad].
+        half_width: Half width of its 95 % interval [N m/rad].
         level: Break-away torque T [N m].
         travel: Elastic travel T / c₀ [rad].
         quantum: Step of the logged position [rad].
@@ -58,6 +62,7 @@ class PreslidingFit(Result):
     way: str
     stiffness: float
     std: float
+    half_width: float
     level: float
     travel: float
     quantum: float
@@ -78,6 +83,7 @@ class PreslidingFit(Result):
             "way": self.way,
             "stiffness_nm_rad": self.stiffness,
             "std": self.std,
+            "half_width": self.half_width,
             "level_nm": self.level,
             "travel_rad": self.travel,
             "encoder_step_rad": self.quantum,
@@ -101,7 +107,7 @@ class PreslidingFit(Result):
 def _verdict(result: PreslidingFit) -> Text:
     if result.refused:
         return Text(result.refused, "bad")
-    stiffness = Number().with_width(result.stiffness, HELD * result.std)
+    stiffness = Number().with_width(result.stiffness, result.half_width)
     return Text(
         f"{result.joint}: stiffness {stiffness} N m/rad (95 %), break-away {result.level:.4g} N m, "
         f"from {result.way}; the encoder has {result.steps:.0f} steps in the elastic travel."
@@ -143,24 +149,32 @@ def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> Preslidi
             "raise its torque slowly until it breaks away, or move it slowly back and forth"
         )
     way = "a break-away ramp" if abs(rises[0][2]) < 0.5 * abs(rises[0][3]) else "reversals"
-    travel, displacement, torque = _all_rises(rises)
-    found = _fit_travel(displacement, torque, travel)
+    first, displacement, torque, number = _all_rises(rises)
+    found = _fit_travel(displacement, torque, number, first)
+    travel = float(np.exp(found.values[0]))
     level = float(np.median([abs(rise[3]) for rise in rises]))
-    stiffness, std = level / found[0], level * found[1] / found[0] ** 2
+    widths = level / travel * np.array([found.std[0], found.half_width[0]])
     result = PreslidingFit(
-        name, way, stiffness, std, level, found[0], quantum, displacement, level * torque
+        joint=name,
+        way=way,
+        stiffness=level / travel,
+        std=float(widths[0]),
+        half_width=float(widths[1]),
+        level=level,
+        travel=travel,
+        quantum=quantum,
+        displacement=displacement,
+        torque=level * torque,
     )
     if result.steps >= FEWEST_STEPS:
         return result
     refused = (
         f"{name}: the encoder cannot resolve the pre-sliding stiffness: its step of "
-        f"{1e6 * quantum:.3g} µrad is {100 * quantum / found[0]:.0f} % of the elastic travel of "
-        f"about {1e6 * found[0]:.3g} µrad, of which {FEWEST_STEPS:g} steps are needed; it is at "
+        f"{1e6 * quantum:.3g} µrad is {100 * quantum / travel:.0f} % of the elastic travel of "
+        f"about {1e6 * travel:.3g} µrad, of which {FEWEST_STEPS:g} steps are needed; it is at "
         f"least {level / (FEWEST_STEPS * quantum):.3g} N m/rad"
     )
-    return PreslidingFit(
-        name, way, np.nan, np.nan, level, found[0], quantum, displacement, level * torque, refused
-    )
+    return replace(result, stiffness=np.nan, std=np.nan, half_width=np.nan, refused=refused)
 
 
 def _joint(robot: Robot, log: Log, joint: str | None) -> int:
@@ -217,8 +231,8 @@ def _turns(q: Floats) -> list[int]:
     return [*starts, len(q)]
 
 
-def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
-    """First guess of the travel, and all rises as displacement and share of the level.
+def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats, NDArray[np.intp]]:
+    """First guess of the travel, and all rises as displacement, share of the level and number.
 
     The share left to rise, (T - τ)/(T - τ₀), is e⁻¹ after one travel.
     """
@@ -228,28 +242,24 @@ def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
         below = np.flatnonzero(remaining < np.exp(-1.0))
         travels.append(float(x[below[0]]) if len(below) else float(x.max()))
     travel = max(float(np.median(travels)), 1e-12)
-    displacement, share = [], []
-    for x, tau, begin, level in rises:
+    displacement, share, number = [], [], []
+    for k, (x, tau, begin, level) in enumerate(rises):
         near = x < FAR * travel
+        number.append(np.full(int(near.sum()), k))
         displacement.append(x[near])
         # 1 - exp(-x / travel), whatever the torque began with
         share.append((tau[near] - begin) / (level - begin))
-    return travel, np.concatenate(displacement), np.concatenate(share)
+    every = np.concatenate(displacement), np.concatenate(share), np.concatenate(number)
+    return travel, *every
 
 
-def _fit_travel(x: Floats, share: Floats, first: float) -> Pair:
-    """Travel of share = 1 - exp(-x / travel), and its standard deviation [rad]."""
-    from scipy.optimize import least_squares
+def _fit_travel(
+    x: Floats, share: Floats, number: NDArray[np.intp], first: float
+) -> ParameterEstimate:
+    """Logarithm of the travel of share = 1 - exp(-x / travel); rises are independent."""
 
-    def residual(log_travel: Floats) -> Floats:
-        return np.asarray(share + np.expm1(-x / np.exp(log_travel[0])))
+    def model(logs: Floats) -> TwoArrays:
+        return np.zeros((len(x), 0)), share + np.expm1(-x / np.exp(logs[0]))
 
-    found = least_squares(residual, [np.log(first)], loss="soft_l1", f_scale=0.1)
-    travel = float(np.exp(found.x[0]))
-    slope = x / travel * np.exp(-x / travel)
-    e = residual(found.x)
-    freedom = max(len(x) - 1, 1)
-    information = float(slope @ slope)
-    if information == 0:
-        return travel, float("inf")
-    return travel, travel * float(np.sqrt(e @ e / freedom / information))
+    shapes = ShapeParameters(np.log([first]), outlying=OUTLYING)
+    return fit_separable(model, shapes, RowNoise(number, independent=None))

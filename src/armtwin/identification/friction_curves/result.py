@@ -228,6 +228,7 @@ def _temperature(result: FrictionFit) -> Blocks:
             continue
         name = group.elements[0].name
         found.append({"name": name, "viscosity_k": warm.viscosity, "std": warm.viscosity_std})
+        found[-1]["half_width"] = warm.viscosity_half
         for kelvin, law in zip(warm.temperatures, warm.laws, strict=True):
             numbers = coefficients(law)
             dry = sum(value for key, value in numbers.items() if key in law.dry)
@@ -236,7 +237,7 @@ def _temperature(result: FrictionFit) -> Blocks:
     viscosity = (
         Column("name", "element"),
         Column("viscosity_k", "viscosity coefficient", KELVIN),
-        Column("std", "std", Number(1.0, "K", digits=2)),
+        Column("half_width", "± 95 %", Number(1.0, "K", digits=2)),
     )
     yield Table(viscosity, found, "temperature.viscosity")
     yield Text("The shape of the law is that of the reference temperature.", "soft")

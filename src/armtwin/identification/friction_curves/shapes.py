@@ -1,7 +1,7 @@
 """The shape parameters of a friction law: those that its torque is not linear in.
 
-They are positive and are searched by their logarithms. Their names say what they are: a speed, a
-slope (one over a speed) or an exponent.
+They are positive and are searched by their logarithms. Their names say what they are: a slope (one
+over a speed), an exponent, or else a speed.
 """
 
 from __future__ import annotations
@@ -10,28 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from armtwin.drives.friction.coulomb import CoulombViscous
-from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
+from armtwin.drives.friction.lubricated import GearPair
 from armtwin.drives.friction.makkar import Makkar
-from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.maths.batch import Floats, Names, Record, TwoArrays
 
 # laws that are compared, by the name that a robot file has for them
-LAWS: Mapping[str, type[Law]] = {
-    "coulomb_viscous": CoulombViscous,
-    "stribeck": Stribeck,
-    "gear_pair": GearPair,
-    "geared_joint": GearedJoint,
-    "roller_bearing": RollerBearing,
-    "hyperbolic": Hyperbolic,
-    "makkar": Makkar,
-}
+LAWS: Mapping[str, type[Law]] = {kind.law: kind for kind in get_args(Law) if kind.has_curve}
 BEYOND = 20.0  # how far beyond the slowest and the fastest point a shape's speed may lie
 EXPONENTS = (0.1, 2.0)
 FILM_EXPONENTS = (0.01, 0.99)  # of a film whose shear grows with the speed
@@ -67,11 +56,8 @@ def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
 
 
 def sort_shape(kind: type[Law], shape: Floats) -> Floats:
-    """Shape parameters of a law in their order: Makkar's bump rises by its steeper tangent."""
-    if kind is not Makkar:
-        return shape
-    names = shape_names(kind)
-    slopes = [names.index("rise_slope"), names.index("fall_slope")]
+    """Shape parameters of a law in their order: of two tangents the steeper one is the first."""
+    slopes = [shape_names(kind).index(name) for name in kind.tangents]
     found = shape.copy()
     found[slopes] = np.sort(shape[slopes])[::-1]
     return found
@@ -84,13 +70,16 @@ def bounds(kind: type[Law], slowest: float, fastest: float) -> TwoArrays:
         least, most = slowest / BEYOND, fastest * BEYOND
         if name.endswith("slope"):
             least, most = 1 / most, 1 / least
-        elif name == "exponent":
-            least, most = FILM_EXPONENTS if kind is GearPair else EXPONENTS
-        elif name == "viscous_exponent":
-            least, most = FILM_EXPONENTS
+        elif name.endswith("exponent"):
+            least, most = FILM_EXPONENTS if _is_of_film(kind, name) else EXPONENTS
         low.append(least)
         high.append(most)
     return np.array(low), np.array(high)
+
+
+def _is_of_film(kind: type[Law], name: str) -> bool:
+    """Whether an exponent is that of a film whose shear grows with the speed."""
+    return name == "viscous_exponent" or kind is GearPair
 
 
 def starts(kind: type[Law], slowest: float, fastest: float) -> Iterator[Floats]:
@@ -101,8 +90,8 @@ def starts(kind: type[Law], slowest: float, fastest: float) -> Iterator[Floats]:
         if name.endswith("slope"):
             grid.append(1 / np.concatenate([[slowest / 2], speeds]))
         elif name.endswith("exponent"):
-            film = name == "viscous_exponent" or kind is GearPair
-            grid.append(np.array(TRIED_FILMS if film else TRIED_EXPONENTS))
+            tried = TRIED_FILMS if _is_of_film(kind, name) else TRIED_EXPONENTS
+            grid.append(np.array(tried))
         else:
             grid.append(speeds)
     for chosen in product(*grid):

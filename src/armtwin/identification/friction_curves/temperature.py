@@ -11,20 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
+from armtwin.identification.fitting.separable import (
+    ShapeParameters,
+    block_diagonal,
+    fit,
+    fit_separable,
+)
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
-from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.batch import Floats, TwoArrays
 
 SAME = 2.0  # temperatures closer than this are one [K]
 FAINTEST = 0.02  # of a curve's largest torque: noise is not taken to be less than of this
-STEP = 1e-5  # of the logarithm of a shape number, for slopes
+UNIDENTIFIABLE = 1e10  # condition number from which a curve has too few speeds
 LEAST_SPAN = 4.0  # between the coldest and the warmest curve [K]
 
 
@@ -39,6 +45,7 @@ class TemperatureFit:
         reference: Temperature at which the law of the fit holds [K].
         viscosity: Temperature-viscosity coefficient β [K].
         viscosity_std: Its standard deviation [K].
+        viscosity_half: Half width of its 95 % interval [K].
         thermal: Name of the linear number that β is of.
     """
 
@@ -48,6 +55,7 @@ class TemperatureFit:
     reference: float
     viscosity: float
     viscosity_std: float
+    viscosity_half: float
     thermal: str
 
 
@@ -97,7 +105,9 @@ def fit_temperature(
         chosen[rows] = True
         tables.append(curves.rows(chosen))
     fitted = _fit_shared_shape(tables, row, law)
-    laws = fitted.laws
+    shapes = np.exp(fitted.values[len(tables) * len(coefficients(law)) :])
+    linear = fitted.values[: len(tables) * len(coefficients(law))].reshape(len(tables), -1)
+    laws = tuple(law_of(type(law), own, shapes) for own in linear)
     name = law.thermal[0]
     values = np.array([float(getattr(found, name)) for found in laws])
     if not (values > 0).all():
@@ -108,93 +118,42 @@ def fit_temperature(
     count = len(coefficients(law))
     place = list(coefficients(law)).index(name) + count * np.arange(len(laws))
     relative = fitted.covariance[np.ix_(place, place)] / np.outer(values, values)
-    beta, beta_std = _slope(1 / means, np.log(values), relative)
-    deviations = np.sqrt(np.diag(fitted.covariance)[: count * len(laws)]).reshape(-1, count)
-    return TemperatureFit(means, laws, deviations, reference, beta, beta_std, name)
+    root = np.linalg.cholesky(np.linalg.pinv(relative)).T
+    A = root @ np.column_stack([1 / means - (1 / means).mean(), np.ones(len(means))])
+    line = fit(A, root @ np.log(values), RowNoise(known=float(fitted.freedom[0])))
+    deviations = fitted.std[: count * len(laws)].reshape(-1, count)
+    numbers = (float(line.values[0]), float(line.std[0]), float(line.half_width[0]))
+    return TemperatureFit(means, laws, deviations, reference, *numbers, name)
 
 
-class _SharedShapeFit(NamedTuple):
-    """Laws of one shape at several temperatures, and the covariance of all of their numbers."""
-
-    laws: tuple[Law, ...]
-    covariance: Floats
-
-
-def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _SharedShapeFit:
+def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> ParameterEstimate:
     """Linear numbers at each temperature with one shape that suits all, from that of a law on.
 
-    Its covariance includes that an error of the shape shifts the parameters of all temperatures.
+    Numbers of each temperature, then the logarithms of the shape: an error of the shape shifts the
+    parameters of all temperatures.
     """
-    from scipy.optimize import least_squares
-
     kind = type(law)
-    names = shape_names(kind)
-    start = np.log([float(getattr(law, name)) for name in names])
+    start = np.log([float(getattr(law, name)) for name in shape_names(kind)])
     sizes = [_size(table) for table in tables]
+    target = np.concatenate(
+        [table.torque / size for table, size in zip(tables, sizes, strict=True)]
+    )
 
-    def block(x: Floats, k: int) -> Floats:
+    def model(x: Floats) -> TwoArrays:
         unit = law_of(kind, np.ones(len(coefficient_names(kind))), np.exp(x))
-        acting = row[tables[k].joint] / sizes[k]
-        return np.asarray(unit.columns(tables[k].speeds @ row) * acting[:, None])
+        blocks = []
+        for table, size in zip(tables, sizes, strict=True):
+            acting = row[table.joint] / size
+            blocks.append(np.asarray(unit.columns(table.speeds @ row) * acting[:, None]))
+        return block_diagonal(blocks), target
 
-    def solve(x: Floats) -> tuple[list[Floats], Floats]:
-        values, residual = [], []
-        for k, table in enumerate(tables):
-            A, y = block(x, k), table.torque / sizes[k]
-            found, _, rank, _ = np.linalg.lstsq(A, y, rcond=None)
-            if rank < A.shape[1]:
-                raise ArmtwinError("a curve has too few speeds to identify the linear parameters")
-            values.append(np.asarray(found, dtype=np.float64))
-            residual.append(y - A @ found)
-        return values, np.concatenate(residual)
-
-    x = start
-    if len(names):
-        x = least_squares(lambda place: solve(place)[1], start).x
-    values, residual = solve(x)
-    slopes = _block_diagonal([block(x, k) for k in range(len(tables))])
-    for i in range(len(names)):
-        step = np.zeros(len(x))
-        step[i] = STEP
-        rise = []
-        for k, found in enumerate(values):
-            rise.append((block(x + step, k) - block(x - step, k)) @ found / (2 * STEP))
-        slopes = np.column_stack([slopes, np.concatenate(rise)])
-    freedom = max(len(residual) - slopes.shape[1], 1)
-    covariance = np.linalg.pinv(slopes.T @ slopes) * float(residual @ residual) / freedom
-    laws = tuple(law_of(kind, found, np.exp(x)) for found in values)
-    return _SharedShapeFit(laws, np.asarray(covariance))
+    found = fit_separable(model, ShapeParameters(start))
+    if found.condition > UNIDENTIFIABLE:
+        raise ArmtwinError("a curve has too few speeds to identify the linear parameters")
+    return found
 
 
 def _size(curves: FrictionCurves) -> Floats:
     """Size of the noise of each row, relative to the torque, (k,) [N m]."""
     size = np.abs(curves.torque)
     return np.maximum(size, FAINTEST * size.max())
-
-
-def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
-    """Blocks along the diagonal of one matrix."""
-    rows = sum(len(block) for block in blocks)
-    columns = sum(block.shape[1] for block in blocks)
-    found = np.zeros((rows, columns))
-    row = column = 0
-    for block in blocks:
-        height, width = block.shape
-        found[row : row + height, column : column + width] = block
-        row, column = row + height, column + width
-    return found
-
-
-def _slope(x: Floats, y: Floats, covariance: Floats) -> Pair:
-    """Slope of a line through points of a covariance, and its standard deviation.
-
-    It is widened where the points lie farther from the line than their covariance says.
-    """
-    A = np.column_stack([x - x.mean(), np.ones(len(x))])
-    weight = np.linalg.pinv(covariance)
-    spread = np.linalg.inv(A.T @ weight @ A)
-    found = spread @ A.T @ weight @ y
-    residual = y - A @ found
-    freedom = len(x) - 2
-    widened = max(1.0, float(residual @ weight @ residual) / freedom) if freedom > 0 else 1.0
-    return float(found[0]), float(np.sqrt(spread[0, 0] * widened))

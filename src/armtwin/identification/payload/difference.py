@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import Factors, factorise
-from armtwin.identification.fitting.rows import RegressionRows
+from armtwin.identification.fitting.estimate import RowNoise, even_blocks
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion, clean_log
 from armtwin.identification.rigid_body.fit.regression import select_rows
@@ -28,7 +27,7 @@ from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.robot import Robot
 
-PARTS = 10  # of a run, to be left out in turn
+PARTS = 10  # of a run that count as independent of each other
 TEN = ("m", "mx", "my", "mz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
 SIZES = np.array([1.0, *[0.1] * 3, *[0.01] * 6])  # of one kilogram at ten centimetres
 
@@ -53,12 +52,10 @@ class LoadRows:
     independent: float
     cutoff: float
 
-    def parts(self, Y: Floats, target: Floats) -> list[Factors]:
-        """Factors of parts of the rows with other columns (m, n, k) and targets (m, n)."""
-        m, n, k = Y.shape
-        busy = np.ones((n, k), dtype=bool)
-        rows = RegressionRows(Y.reshape(m, n * k), busy, target, self.used)
-        return [factorise(part, np.eye(k)) for part in rows.in_parts(PARTS)]
+    @property
+    def noise(self) -> RowNoise:
+        """How the rows err: blocks of the run are independent of each other."""
+        return RowNoise(even_blocks([len(self.target)], PARTS), self.independent)
 
 
 def flange_columns(robot: Robot, motion: Motion) -> Floats:
@@ -72,7 +69,7 @@ def flange_columns(robot: Robot, motion: Motion) -> Floats:
 def arm_torque(robot: Robot, motion: Motion) -> Floats:
     """Torque of the arm by its file, friction included, (m, n)."""
     torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
-    return np.asarray(torque + robot.friction_torque(motion.v, motion.q))
+    return np.asarray(torque + robot.friction_torque(motion.v, motion.q, motion.a))
 
 
 def by_difference(robot: Robot, runs: SynchronisedRuns, cutoff: float | None) -> LoadRows:

@@ -65,6 +65,7 @@ def identify_payload(
     return PayloadIdentification(robot, method, source, rows, fit_load(rows), None, runs, road)
 
 
+@one_blas_thread()
 def identify_drive_gains(
     robot: Robot,
     without: Log,

@@ -93,12 +93,9 @@ class PayloadIdentification(Result):
     @cached_property
     def table(self) -> tuple[LoadRow, ...]:
         """Mass, centre and inertia with deviations and intervals."""
-        value, std, wide = self.fit.seen()
-        found = []
-        for k, (name, unit) in enumerate(ROWS):
-            x, s, w = float(value[k]), float(std[k]), float(wide[k])
-            found.append(LoadRow(name, unit, x, s, x - w, x + w))
-        return tuple(found)
+        seen = self.fit.seen()
+        numbers = np.array([seen.values, seen.std, seen.low, seen.high]).T.tolist()
+        return tuple(LoadRow(*row, *four) for row, four in zip(ROWS, numbers, strict=True))
 
     @property
     def mass(self) -> float:

@@ -9,11 +9,15 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.decomposition import Decomposition, decompose
+from armtwin.identification.fitting.estimate import jackknife
 from armtwin.identification.fitting.factors import Factors, merge_factors
 from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
-from armtwin.identification.fitting.regularisation import RegularisedFit, fit_regularised
+from armtwin.identification.fitting.regularisation import (
+    RegularisedFit,
+    estimate_scatter,
+    fit_regularised,
+)
 from armtwin.identification.fitting.robust import refit_robustly
-from armtwin.identification.fitting.scatter import estimate_scatter, jackknife
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.data.cutoff import Say
 from armtwin.identification.rigid_body.data.experiment import (

@@ -81,7 +81,7 @@ def read_recipe(path: Path) -> RecipeFile:
     return RecipeFile(Recipe(**values), **beside)
 
 
-def _read(key: str, value: Any) -> Any:
+def _read(key: str, value: object) -> Any:
     """The value of a key; an error names the contract that it violates."""
     if key in NUMBERS:
         return NUMBERS[key].read(value)
@@ -96,14 +96,14 @@ def _read(key: str, value: Any) -> Any:
     return _read_list(key, value)
 
 
-def _check_value(value: Any, is_right: bool, contract: str) -> Any:
+def _check_value(value: object, is_right: bool, contract: str) -> Any:
     """The value, if it is right."""
     if not is_right:
         raise ArmtwinError(f"must be {contract}, got {value!r:.60}")
     return value
 
 
-def _read_list(key: str, value: Any) -> Any:
+def _read_list(key: str, value: object) -> Any:
     """The value of a key that holds names, pairs or numbers."""
     contract = LISTED[key]
     parts = _check_value(value, isinstance(value, list), contract)
@@ -120,7 +120,7 @@ def _read_list(key: str, value: Any) -> Any:
     return tuple(_check_value(value, right, contract))
 
 
-def _read_bounds(value: Any) -> dict[str, Values]:
+def _read_bounds(value: object) -> dict[str, Values]:
     """Lower and upper bounds by the names of links."""
     contract = "lower and upper bounds in kg by the names of links"
     bounds = {}
@@ -130,11 +130,11 @@ def _read_bounds(value: Any) -> dict[str, Values]:
     return bounds
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_pair_of_names(value: Any) -> bool:
+def _is_pair_of_names(value: object) -> bool:
     if not isinstance(value, list) or len(value) != 2:
         return False
     return all(isinstance(name, str) for name in value)
@@ -155,7 +155,7 @@ def recipe_text(written: RecipeFile) -> str:
     return to_toml(tables)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value with lists in place of tuples."""
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]

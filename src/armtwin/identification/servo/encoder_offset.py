@@ -50,20 +50,19 @@ def estimate_encoder_offset(
     if any(np.isnan(x).any() for x in twist):
         return None
     rows = rows_of_drive(speed, load, twist)
-    elastic = fit_twist(rows, (0,))
+    elastic, rigid = fit_twist(rows, (0,)), fit_twist(rows, ())
     # no gear twists against its load
-    fit = elastic if elastic.compliance[0] > 0 else fit_twist(rows, ())
+    fit = elastic if elastic.compliance.value[0] > 0 else rigid
     lateness = float(np.clip(fit.offset, -LARGEST_DELAY, LARGEST_DELAY))
     chosen = replace(fit, offset=lateness)
-    none = 0 * fit.compliance
-    spread = float((replace(fit, offset=0.0, compliance=none).left(rows) ** 2).sum())
+    spread = float((replace(rigid, offset=0.0).left(rows) ** 2).sum())
     if not spread > 0:
         return None
     residual = float((chosen.left(rows) ** 2).sum())
-    alone = float((replace(chosen, compliance=none).left(rows) ** 2).sum())
+    alone = float((replace(rigid, offset=lateness).left(rows) ** 2).sum())
     return EncoderOffset(
         lateness=lateness,
-        compliance=float(fit.compliance[0]),
+        compliance=float(fit.compliance.value[0]),
         share=1 - residual / spread,
         by_time=1 - alone / spread,
         left=float(np.sqrt(residual / len(rows.twist))),

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
+from armtwin.identification.fitting.estimate import RowNoise, assess, even_blocks
+from armtwin.identification.fitting.separable import (
+    LinearSolution,
+    ShapeParameters,
+    block_diagonal,
+    search,
+    solve,
+)
 from armtwin.identification.servo.encoder_offset import EncoderOffset
 from armtwin.identification.servo.selection import PARTS, ChosenLaw
 from armtwin.identification.servo.structure import (
     LOAD,
     NO_POLE,
+    SPEED,
     TERMS,
     DriveSignals,
     Poles,
@@ -27,13 +36,11 @@ from armtwin.identification.servo.structure import (
 from armtwin.maths.batch import Floats, Indices, TwoArrays
 from armtwin.robot.schema.servo import Side
 
-ROUNDS = 15  # of steps
+ROUNDS = 6  # of poles and lag in turn
 NEAR = 1e-3  # relative change of a pole that ends them
-LONGEST_STEP = 0.7  # of a pole's logarithm
-HALVINGS = 6
+FARTHEST = 8.0  # change of a pole's logarithm
 STEP = 1e-3  # relative step of a pole's derivative
 TIME_CONSTANTS = 4.0  # of a loop that a log must last to identify it
-NORMAL_90, STUDENT_90 = 1.645, 2.132  # deviations of 90 %; of five parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +51,10 @@ class DriveLaw:
         poles: The denominator.
         side: Encoder of the position loop.
         terms: Numbers of the terms in use.
-        theta: Coefficients of all TERMS, 0 where not in use, (7,).
+        theta: LinearSolution of all TERMS, 0 where not in use, (7,).
         sign_speed: Speed v_s of the sign term [rad/s].
         offset: How the link encoder differs; None where there is none.
-        interval: Half widths of 90 % of p1, p0 and theta, (9,).
+        interval: Half widths of 95 % intervals of p1, p0 and theta, (9,).
     """
 
     poles: Poles
@@ -60,11 +67,16 @@ class DriveLaw:
 
     def predicted(self, drive: DriveSignals) -> Floats:
         """Predicted error q_ref - q on a reference, up to a constant, (m,)."""
-        error = columns(drive, self.poles, self.sign_speed) @ self.theta
+        error = columns(drive, self.poles, self.sign_speed, self.late) @ self.theta
         if self.side == "link" and self.offset is not None:
             twist = self.offset.lateness * drive.v + self.offset.compliance * drive.torque
             error = error - respond_to_encoder(self.poles, twist - twist[0], drive.rate)
         return np.asarray(error)
+
+    @property
+    def late(self) -> float:
+        """Time by which the speed of the reference is late, at least 0 [s]."""
+        return max(self.coefficient(SPEED), 0.0)
 
     def coefficient(self, term: int) -> float:
         """The coefficient of a term, 0 where it is not in use."""
@@ -90,11 +102,14 @@ def estimate(
     """
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
-    if poles.p1 > NO_POLE:
-        poles = fit.searched(poles, inertia)
-    theta, _ = fit.solve(poles)
     whole = np.zeros(len(TERMS))
-    whole[list(chosen.terms)] = theta[: len(chosen.terms)]
+    for _ in range(ROUNDS):
+        if poles.p1 > NO_POLE:
+            poles = fit.searched(poles, inertia)
+        whole[list(chosen.terms)] = fit.solve(poles).values[: len(chosen.terms)]
+        former, fit.late = fit.late, max(float(whole[SPEED]), 0.0)
+        if abs(fit.late - former) <= NEAR * fit.late:
+            break
     interval = fit.interval(poles)
     return DriveLaw(poles, chosen.side, chosen.terms, whole, sign_speed, offset, interval)
 
@@ -109,22 +124,19 @@ class _Fit:
 
     def __init__(self, logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> None:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
+        self.late = 0.0
+        self.blocks = even_blocks([len(log.time) for log in logs], PARTS)
 
     def table(self, poles: Poles) -> TwoArrays:
         """Columns in use, free ones last, (m, k), and the target, (m,)."""
         terms = list(self.chosen.terms)
         tables, targets, free = [], [], []
         for log in self.logs:
-            tables.append(columns(log, poles, self.sign_speed)[:, terms])
+            tables.append(columns(log, poles, self.sign_speed, self.late)[:, terms])
             free.append(free_columns(log.time, poles))
             targets.append(self._target(log, poles))
         used = np.concatenate(tables)
-        own = np.zeros((len(used), sum(x.shape[1] for x in free)))
-        row, column = 0, 0
-        for block in free:
-            own[row : row + len(block), column : column + block.shape[1]] = block
-            row, column = row + len(block), column + block.shape[1]
-        return np.column_stack([used, own]), np.concatenate(targets)
+        return np.column_stack([used, block_diagonal(free)]), np.concatenate(targets)
 
     def _target(self, log: DriveSignals, poles: Poles) -> Floats:
         if self.chosen.side == "motor":
@@ -132,119 +144,72 @@ class _Fit:
         twist = log.twist - log.twist[0]
         return log.error + respond_to_encoder(poles, twist, log.rate)
 
-    def solve(self, poles: Poles) -> TwoArrays:
+    def solve(self, poles: Poles) -> LinearSolution:
         """Coefficients and residual."""
-        table, target = self.table(poles)
-        sizes = np.linalg.norm(table, axis=0)
-        sizes[sizes == 0] = 1.0
-        scaled, *_ = np.linalg.lstsq(table / sizes, target, rcond=1e-10)
-        theta = scaled / sizes
-        return theta, target - table @ theta
+        return solve(*self.table(poles))
 
     def squares(self, poles: Poles) -> float:
         """Residual sum of squares."""
-        _, residual = self.solve(poles)
+        residual = self.solve(poles).residual
         return float(residual @ residual)
 
     def searched(self, start: Poles, inertia: float | None = None) -> Poles:
-        """The poles that fit best near a start, by steps of Gauss and Newton in their logarithms.
+        """The poles that fit best near a start; the lag follows from the coefficient of the load.
 
-        The coefficients are eliminated from each step, as they follow from the poles. A step is
-        halved until it lowers the residual sum of squares.
+        Poles are searched by their logarithms, with lag and poles in turn until both settle.
         """
         poles = start
-        theta, residual = self.solve(poles)
         for _ in range(ROUNDS):
+            lag = poles.lag
             if inertia is not None and poles.p0 > 0:
-                lag = _limit_lag(max(float(theta[0]) * inertia, 0.0), poles)
+                load = float(self.solve(poles).values[0])
+                lag = _limit_lag(max(load * inertia, 0.0), poles)
                 poles = replace(poles, lag=lag)
-                theta, residual = self.solve(poles)
-            step = self._step(poles, residual)
-            moved = self._moved(poles, step, float(residual @ residual))
-            if moved is None:
-                return poles
-            poles = moved
-            theta, residual = self.solve(poles)
-            if np.abs(step).max() < NEAR:
-                return poles
+            former = _values(poles)
+            here = np.log(former)
+            shapes = ShapeParameters(here, here - FARTHEST, here + FARTHEST, close=NEAR**2)
+            place, _ = search(partial(self._at, lag), shapes)
+            poles = _poles(place, lag)
+            settled = np.abs(_values(poles) / former - 1).max() < NEAR
+            if settled or inertia is None or poles.p0 == 0:
+                break
         return poles
 
-    def _step(self, poles: Poles, residual: Floats) -> Floats:
-        """Change of the logarithms of p1 and p0, (1,) or (2,)."""
-        table, _ = self.table(poles)
-        sizes = np.linalg.norm(table, axis=0)
-        sizes[sizes == 0] = 1.0
-        by_log = self._slopes(poles)[:, : poles.order] * _values(poles)
-        eliminated, *_ = np.linalg.lstsq(table / sizes, by_log, rcond=1e-10)
-        alone = by_log - (table / sizes) @ eliminated
-        step, *_ = np.linalg.lstsq(alone, residual, rcond=1e-10)
-        return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
-
-    def _moved(self, poles: Poles, step: Floats, squares: float) -> Poles | None:
-        """Poles after a step that lowers the residual sum of squares; None where none does."""
-        for halvings in range(HALVINGS):
-            values = _values(poles) * np.exp(step / 2**halvings)
-            tried = replace(poles, p1=float(values[0]))
-            if poles.p0 > 0:
-                tried = replace(tried, p0=float(values[1]))
-                tried = replace(tried, lag=_limit_lag(poles.lag, tried))
-            if self.squares(tried) < squares:
-                return tried
-        return None
+    def _at(self, lag: float, logs: Floats) -> TwoArrays:
+        return self.table(_poles(logs, lag))
 
     def left_out(self, poles: Poles) -> Floats:
         """Residual of each left-out part of each log by a fit to all others, (m,)."""
         table, target = self.table(poles)
-        sizes = np.linalg.norm(table, axis=0)
-        sizes[sizes == 0] = 1.0
-        scaled = table / sizes
-        residuals = []
-        for part in _parts([len(log.time) for log in self.logs]):
-            kept = np.ones(len(target), dtype=bool)
-            kept[part] = False
-            theta, *_ = np.linalg.lstsq(scaled[kept], target[kept], rcond=1e-10)
-            residuals.append(target[part] - scaled[part] @ theta)
-        return np.concatenate(residuals)
+        residual = np.empty_like(target)
+        for number in range(PARTS * len(self.logs)):
+            part = self.blocks == number
+            theta = solve(table[~part], target[~part]).values
+            residual[part] = target[part] - table[part] @ theta
+        return residual
 
     def interval(self, poles: Poles) -> Floats:
-        """Half widths of 90 % of p1, p0 and all terms, (9,), of the linearised law.
-
-        The larger of two: with as many independent samples as the residual's autocorrelation
-        leaves, and by leaving out parts of the logs in turn.
-        """
-        table, _ = self.table(poles)
-        _, residual = self.solve(poles)
-        slopes = self._slopes(poles)
-        whole = np.column_stack([slopes, table])
-        sizes = np.linalg.norm(whole, axis=0)
-        sizes[sizes == 0] = 1.0
-        whole = whole / sizes
-        spread = np.linalg.pinv(whole.T @ whole, rcond=1e-12)
-        variance = float(residual @ residual) / max(len(residual) - whole.shape[1], 1)
-        std = np.sqrt(np.maximum(np.diag(spread), 0) * variance * _dependence(residual))
-        by_parts = _jackknife(whole, residual, PARTS * len(self.logs))
-        half = np.maximum(NORMAL_90 * std, STUDENT_90 * by_parts) / sizes
+        """Half widths of 95 % of p1, p0 and all terms, (9,), of the linearised law."""
+        here = self.solve(poles)
+        poles_used = poles.order if self.chosen.order == 2 else 1
+        J = np.column_stack([self._slopes(poles, here)[:, :poles_used], here.A])
+        noise = RowNoise(self.blocks, independent=None)
+        values = np.concatenate([[poles.p1, poles.p0][:poles_used], here.values])
+        half = assess(values, J[:, None], here.residual[:, None], noise).half_width
         found = np.zeros(2 + len(TERMS))
-        found[:2] = half[:2]
-        if self.chosen.order == 1:
-            found[1] = 0.0
-        found[2 + np.array(self.chosen.terms)] = half[2 : 2 + len(self.chosen.terms)]
+        found[:poles_used] = half[:poles_used]
+        terms = np.array(self.chosen.terms)
+        found[2 + terms] = half[poles_used : poles_used + len(terms)]
         return found
 
-    def _slopes(self, poles: Poles) -> Floats:
+    def _slopes(self, poles: Poles, here: LinearSolution) -> Floats:
         """How the explained part changes with p1 and p0, (m, 2)."""
         slopes = []
-        for name in ("p1", "p0"):
-            value = getattr(poles, name)
-            step = STEP * max(value, 0.01)
-            fixed = name == "p0" and self.chosen.order == 1
-            if fixed:
-                slopes.append(np.zeros(sum(len(log.time) for log in self.logs)))
-                continue
-            theta, _ = self.solve(poles)
-            before, beside = self.table(poles)
-            after, later = self.table(replace(poles, **{name: value + step}))
-            slopes.append(((after - before) @ theta - (later - beside)) / step)
+        for p1, p0 in ((1.0, 0.0), (0.0, 1.0)):
+            step = STEP * max(p1 * poles.p1 + p0 * poles.p0, 0.01)
+            moved = replace(poles, p1=poles.p1 + p1 * step, p0=poles.p0 + p0 * step)
+            A, y = self.table(moved) if p1 or poles.p0 else (here.A, here.A @ here.values)
+            slopes.append((A @ here.values - y + here.residual) / step)
         return np.stack(slopes, axis=1)
 
 
@@ -259,16 +224,9 @@ def residual_squares(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed
 
 def cross_validate(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
     """Residual of each left-out part of each log by a fit to all others, (m,)."""
-    return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)
-
-
-def _parts(lengths: Sequence[int]) -> list[Any]:
-    """Samples of each part of each log."""
-    found, first = [], 0
-    for length in lengths:
-        found += np.array_split(np.arange(first, first + length), PARTS)
-        first += length
-    return found
+    fit = _Fit(logs, chosen, law.sign_speed)
+    fit.late = law.late
+    return fit.left_out(law.poles)
 
 
 def _values(poles: Poles) -> Floats:
@@ -276,31 +234,10 @@ def _values(poles: Poles) -> Floats:
     return np.array([poles.p1, poles.p0][: poles.order])
 
 
-def _dependence(residual: Floats) -> float:
-    """Samples for each independent one, 1 + 2 Σ ρ_k up to the first ρ_k below 0."""
-    centred = residual - residual.mean()
-    size = len(centred)
-    power = np.abs(np.fft.rfft(centred, 2 * size)) ** 2
-    correlation = np.fft.irfft(power)[:size]
-    if not correlation[0] > 0:
-        return 1.0
-    correlation = correlation / correlation[0]
-    below = np.flatnonzero(correlation < 0)
-    end = int(below[0]) if len(below) else size
-    return float(1 + 2 * correlation[1:end].sum())
-
-
-def _jackknife(table: Floats, residual: Floats, parts: int) -> Floats:
-    """Deviations by leaving out parts in turn, (k,)."""
-    changes = []
-    whole = table.T @ table
-    blocks = zip(np.array_split(table, parts), np.array_split(residual, parts), strict=True)
-    for block, block_residual in blocks:
-        kept = whole - block.T @ block
-        changes.append(-np.linalg.pinv(kept, rcond=1e-12) @ (block.T @ block_residual))
-    deviations = np.array(changes)
-    spread = ((deviations - deviations.mean(axis=0)) ** 2).sum(axis=0)
-    return np.asarray(np.sqrt((parts - 1) / parts * spread))
+def _poles(logs: Floats, lag: float) -> Poles:
+    """Poles of the logarithms of p1 and p0, with a lag with which they are stable."""
+    found = Poles(*np.exp(logs).tolist())
+    return replace(found, lag=_limit_lag(lag, found)) if found.p0 > 0 else found
 
 
 def no_position_feedback(law: DriveLaw) -> bool:

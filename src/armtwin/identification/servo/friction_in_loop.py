@@ -16,7 +16,6 @@ Ref: [Moreau 1988]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -102,15 +101,15 @@ def friction_of_motion(friction: LoopFriction, loops: Loops, speed: Floats, rate
 
 @compiled
 def _follow(
-    rows: Any,
-    curves: Any,
-    scales: Any,
-    held: Any,
-    loops: Any,
-    speed: Any,
+    rows: Floats,
+    curves: Floats,
+    scales: Floats,
+    held: Floats,
+    loops: Floats,
+    speed: Floats,
     sample: float,
     steps: int,
-    torque: Any,
+    torque: Floats,
 ) -> None:
     """Fill torque (m - 1, drives) with the mean friction between samples."""
     elements, drives = rows.shape
@@ -144,7 +143,14 @@ def _follow(
 
 @compiled
 def _torque(
-    rows: Any, curves: Any, scales: Any, held: Any, give: Any, remaining: Any, F: Any, r: int
+    rows: Floats,
+    curves: Floats,
+    scales: Floats,
+    held: Floats,
+    give: Floats,
+    remaining: Floats,
+    F: Floats,
+    r: int,
 ) -> float:
     """Torque of element r with which r + μ F(r) = r_free, the others as they are."""
     free, mu = 0.0, 0.0

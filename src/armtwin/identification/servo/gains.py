@@ -136,19 +136,17 @@ def _delays(laws: Sequence[DriveLaw]) -> Delays:
 
 
 def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
-    """Terms beside gains and delays; a late speed is late in second order too."""
+    """Terms beside gains and delays."""
     table = np.array([law.theta for law in laws])
-    late = np.maximum(table[:, SPEED], 0.0)
     early = np.minimum(table[:, DELAY], 0.0)
     if lead:
         early = early + np.minimum(table[:, SPEED], 0.0)
-    by_acceleration = table[:, ACCELERATION] + 0.5 * late**2
-    shifts = (early, by_acceleration, table[:, SIGN], table[:, TORQUE])
+    shifts = (early, table[:, ACCELERATION], table[:, SIGN], table[:, TORQUE])
     if not any(np.any(x) for x in shifts):
         return None
     return Shaping(
         speed=_numbers(-early),
-        acceleration=_numbers(-by_acceleration),
+        acceleration=_numbers(-table[:, ACCELERATION]),
         sign=_numbers(-table[:, SIGN]),
         sign_speed=tuple(law.sign_speed for law in laws),
         torque=_numbers(-table[:, TORQUE]),

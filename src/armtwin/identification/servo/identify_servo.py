@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.estimate import student
 from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
 from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
 from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
@@ -25,9 +25,7 @@ from armtwin.maths.batch import Pair, TwoArrays, Values
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
-if TYPE_CHECKING:
-    pass
-
+IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predicted path error
 SAME = 1e-9  # error over motion below which reference and measurement are one
 SCALE = 3.0  # factor between reference and measurement that no servo makes
 DEGREES = 180 / np.pi
@@ -321,11 +319,12 @@ def _slow_gain_width(p1: float, seen: float) -> float:
 
 
 def _intervals(rows: Sequence[ServoRow]) -> dict[str, Values]:
-    """Lower, then upper bounds of the 90 % intervals of all drives."""
+    """Lower, then upper bounds of 90 % intervals of all drives, as a robot file has them."""
+    narrower = student(np.inf, IN_FILE) / student(np.inf)
     found = {}
     for name in ("delay", "kp", "ki", "ff_gain"):
         values = np.array([getattr(row, name) for row in rows])
-        half = np.array([row.interval[name] for row in rows])
+        half = narrower * np.array([row.interval[name] for row in rows])
         bounds = np.concatenate([values - half, values + half])
         found[name] = tuple(float(f"{x:.4g}") for x in bounds)
     return found

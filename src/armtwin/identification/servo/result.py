@@ -52,7 +52,7 @@ class ServoRow:
         ff_gain: Speed per torque that is fed forward; of a torque loop -1/k_v [rad/(N m s)].
         encoder_offset: Delay of the link encoder behind the motor's; None without one [s].
         kv: Velocity gain of a torque loop, None of a velocity law [N m s/rad].
-        interval: Half widths of 90 % of the numbers, by their names.
+        interval: Half widths of 95 % intervals of the numbers, by their names.
     """
 
     name: str
@@ -269,7 +269,7 @@ def _servo(found: ServoIdentification) -> Blocks:
     yield Text(f"Written as servo '{NAME}' of the robot file, for the model's torque.")
     yield Table(_columns(found), [vars(row) for row in found.table])
     yield Text(
-        "± half widths of 90 % intervals. kp and ki are over the velocity gain; the torque gain is "
+        "± half widths of 95 % intervals. kp and ki are over the velocity gain; the torque gain is "
         "speed per motor torque, negative where load makes the drive lag.",
         "soft",
     )
@@ -308,7 +308,7 @@ def _json(row: ServoRow) -> Record:
         "ff_gain": row.ff_gain,
         "kv_n_m_s_rad": row.kv,
         "encoder_offset_s": row.encoder_offset,
-        "interval_90": row.interval,
+        "interval_95": row.interval,
     }
 
 

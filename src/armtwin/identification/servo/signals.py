@@ -88,7 +88,7 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
         v = logged if _same_speed(logged, v) else v
     a = CubicSpline(time, v)(time, 1)
     load = robot.inverse_dynamics(q_ref, v, a)
-    friction = robot.friction_torque(v, q_ref)
+    friction = robot.friction_torque(v, q_ref, a)
     return Signals(
         name=name,
         rate=rate,

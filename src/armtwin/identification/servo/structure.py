@@ -108,12 +108,17 @@ class DriveSignals:
     twist: Floats
 
 
-def columns(drive: DriveSignals, poles: Poles, sign_speed: float) -> Floats:
-    """Columns of all TERMS, (m, 7), for a drive that was at rest before the log."""
+def columns(drive: DriveSignals, poles: Poles, sign_speed: float, late: float = 0.0) -> Floats:
+    """Columns of all TERMS, (m, 7), for a drive that was at rest before the log.
+
+    A speed that is late differs by θ_v (a - θ_v da/dt / 2): its second order follows from the
+    lateness θ_v known so far.
+    """
     rate = drive.rate
+    speed = drive.v - 0.5 * late * drive.a
     torque = drive.torque - drive.torque[0]
     smooth_sign = np.tanh(drive.v / sign_speed)
-    given = np.stack([drive.v, drive.q, drive.a, smooth_sign, torque], axis=1)
+    given = np.stack([speed, drive.q, drive.a, smooth_sign, torque], axis=1)
     filtered = after_loop(poles, given - given[0], rate)
     load = integrate_after_loop(poles, torque, rate)
     return np.column_stack([load, filtered, drive.v])

@@ -11,14 +11,16 @@ identifiable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from armtwin.identification.fitting.estimate import CONFIDENCE, student
 from armtwin.identification.transmission.result import JointTransmission, TransmissionIdentification
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
+    BLOCKS,
     TwistRows,
     joints_with_two_encoders,
     twist_rows,
@@ -28,8 +30,6 @@ from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 
-# standard deviations of an interval of 95 %, by Student: 20 stretches in a log, 10 in a half
-CERTAIN, CERTAIN_OF_HALF = 2.09, 2.26
 OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
 HALF = 0.5  # of the friction: with a wider interval the side is not identifiable
 SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks were loaded
@@ -128,9 +128,8 @@ def _identifiable_joints(rows: TwistRows) -> list[int]:
     cautious = [_cautious(half) for half in halves]
     identified = []
     for j in every:
-        is_positive = _exceeds(whole, j, CERTAIN)
-        holds = all(_exceeds(fit, j, CERTAIN_OF_HALF) for fit in cautious)
-        if is_positive and holds and _predicts(j, every, halves):
+        holds = all(_exceeds_on_half(fit, j) for fit in cautious)
+        if _exceeds(whole, j) and holds and _predicts(j, every, halves):
             identified.append(j)
     return identified
 
@@ -149,9 +148,15 @@ def _cautious(rows: TwistRows) -> TwistFit:
     return fit_twist(rows, range(rows.joints), (), extra)
 
 
-def _exceeds(fit: TwistFit, j: int, deviations: float) -> bool:
-    """Whether a compliance is positive by more than `deviations` standard deviations."""
-    return bool(fit.compliance[j] > deviations * fit.compliance_std[j])
+def _exceeds(fit: TwistFit, j: int) -> bool:
+    """Whether a compliance is positive with 95 % confidence."""
+    return bool(fit.compliance.least[j] > 0)
+
+
+def _exceeds_on_half(fit: TwistFit, j: int) -> bool:
+    """As above on half of the logs, by all of its blocks: few of them alone hold a motion."""
+    deviations = student(BLOCKS // 2 - 1, 2 * CONFIDENCE - 1)
+    return bool(fit.compliance.value[j] > deviations * fit.compliance.std[j])
 
 
 def _predicts(j: int, every: list[int], halves: tuple[TwistRows, TwistRows]) -> bool:
@@ -172,7 +177,7 @@ def _loose(rows: TwistRows, elastic: list[int]) -> list[int]:
         if rows.side[:, j].std() <= SIDES_SEEN:
             continue
         fit = fit_twist(rows, elastic, [j])
-        if fit.gap[j] > CERTAIN * fit.gap_std[j] and fit.compliance[j] > 0:
+        if fit.gap.least[j] > 0 and fit.compliance.value[j] > 0:
             loose.append(j)
     return loose
 
@@ -186,71 +191,65 @@ def _row(
     for transmission in robot.description.transmission:
         if transmission.joint == name:
             prior = transmission.stiffness
-    bare = JointTransmission(
-        name,
-        None,
-        None,
-        prior,
-        None,
-        None,
-        None,
-        None,
-        0.0,
-        0.0,
-        None,
-        _explain_unidentifiable(rows, j),
-    )
     if j not in elastic:
-        return bare
-    share, share_std = _motor_share(rows, j, elastic, loose)
-    found = replace(
-        bare,
-        stiffness=1 / float(fit.compliance[j]),
+        return JointTransmission(name, prior, _explain_unidentifiable(rows, j))
+    share, share_std, share_half = _motor_share(rows, j, elastic, loose) or (None, None, np.inf)
+    lost, lost_std, lost_half = None, None, np.inf
+    if rows.side[:, j].std() > SIDES_SEEN:
+        with_gap = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
+        lost, lost_std, lost_half = (2 * float(values[j]) for values in with_gap.gap[:3])
+        lost = max(lost, 0.0)
+    return JointTransmission(
+        name=name,
+        prior=prior,
+        sentence=f"{_lost_motion(lost, lost_half)}; {_side(share, share_half)}",
+        stiffness=1 / float(fit.compliance.value[j]),
         interval=_interval(j, fit, _cautious(rows)),
         motor_share=share,
         motor_share_std=share_std,
+        lost_motion=lost,
+        lost_motion_std=lost_std,
     )
-    if rows.side[:, j].std() > SIDES_SEEN:
-        with_gap = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
-        lost, lost_std = 2 * float(with_gap.gap[j]), 2 * float(with_gap.gap_std[j])
-        found = replace(found, lost_motion=max(lost, 0.0), lost_motion_std=lost_std)
-    return replace(found, sentence=f"{_lost_motion(found)}; {_side(found)}")
 
 
 def _interval(j: int, *fits: TwistFit) -> Pair:
     """Lower and upper end of a stiffness that covers the interval of each fit [N m/rad]."""
     ends = []
     for fit in fits:
-        c, s = float(fit.compliance[j]), CERTAIN * float(fit.compliance_std[j])
+        c, s = float(fit.compliance.value[j]), float(fit.compliance.half[j])
         ends += [1 / (c + s), 1 / max(c - s, 1e-300)]
     return min(ends), max(ends)
 
 
 def _motor_share(
     rows: TwistRows, j: int, elastic: list[int], loose: list[int]
-) -> Pair | tuple[None, None]:
-    """Share of the friction on the motor's side: 1 - K times the coefficient of the friction."""
+) -> Iterator[float] | None:
+    """Share of the friction on the motor's side: 1 - K times the coefficient of the friction.
+
+    With its deviation and the half width of its interval; None where it is not identifiable.
+    """
     load, friction = rows.load[:, j].std(), rows.friction[:, j].std()
     if friction < FRICTION_SEEN * load:
-        return None, None
+        return None
     fit = fit_twist(rows, elastic, loose, [(j, rows.friction[:, j])])
-    if fit.compliance[j] <= 0:
-        return None, None
-    K = 1 / fit.compliance[j]
-    return float(1 - K * fit.extra[0]), float(K * fit.extra_std[0])
+    c = float(fit.compliance.value[j])
+    if c <= 0:
+        return None
+    beyond, std, half = (float(values[0]) / c for values in fit.extra[:3])
+    return iter((1 - beyond, std, half))
 
 
 def _explain_unidentifiable(rows: TwistRows, j: int) -> str:
     """Why a stiffness is not identifiable."""
     whole = fit_twist(rows, range(rows.joints))
-    c, s = whole.compliance[j], CERTAIN * whole.compliance_std[j]
+    c, s = whole.compliance.value[j], whole.compliance.half[j]
     why = "not even its sign is determined"
     if c < -s:
         why = (
             "negative, unlike any spring: its twist has another cause, not even its sign is "
             "determined"
         )
-    if c > s:
+    if _exceeds(whole, j):
         why = (
             "but not even its sign is determined on both halves of the logs once run-out and a "
             "delay of the link encoder are admitted"
@@ -261,21 +260,19 @@ def _explain_unidentifiable(rows: TwistRows, j: int) -> str:
     )
 
 
-def _lost_motion(found: JointTransmission) -> str:
-    lost, std = found.lost_motion, found.lost_motion_std
-    if lost is None or std is None:
+def _lost_motion(lost: float | None, half: float) -> str:
+    if lost is None:
         return "lost motion not identifiable, its load acts on one flank throughout"
-    if lost > CERTAIN * std:
-        return f"lost motion {1e6 * lost:.0f} ± {1e6 * CERTAIN * std:.0f} µrad"
-    return f"no lost motion detected, below {1e6 * (lost + CERTAIN * std):.0f} µrad"
+    if lost > half:
+        return f"lost motion {1e6 * lost:.0f} ± {1e6 * half:.0f} µrad"
+    return f"no lost motion detected, below {1e6 * (lost + half):.0f} µrad"
 
 
-def _side(found: JointTransmission) -> str:
-    share, std = found.motor_share, found.motor_share_std
-    if share is None or std is None:
+def _side(share: float | None, half: float) -> str:
+    if share is None:
         return "side of friction not identifiable"
-    share_text = f"{share:.2f} ± {CERTAIN * std:.2f} of the friction on the motor's side"
-    if CERTAIN * std > HALF:
+    share_text = f"{share:.2f} ± {half:.2f} of the friction on the motor's side"
+    if half > HALF:
         return f"side of friction not identifiable ({share_text})"
     return share_text
 

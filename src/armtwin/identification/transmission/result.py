@@ -29,9 +29,10 @@ class JointTransmission:
 
     Attributes:
         name: The joint.
-        stiffness: Stiffness [N m/rad]; None where it is not identifiable.
-        interval: Lower and upper end of its interval [N m/rad]; None likewise.
         prior: Stiffness of the robot file [N m/rad]; None where it has none.
+        sentence: What is and what is not identifiable.
+        stiffness: Stiffness [N m/rad]; None where it is not identifiable.
+        interval: Lower and upper end of its 95 % interval [N m/rad]; None likewise.
         motor_share: Share of the friction on the motor's side of the spring; None where not
             identifiable.
         motor_share_std: Its standard deviation.
@@ -40,21 +41,20 @@ class JointTransmission:
         rms: Residual of q - q_link in the logs of the fit, rms [rad].
         rms_offset_only: Residual of the time offset alone [rad].
         rms_unseen: Residual in the unseen log [rad]; None without one.
-        sentence: What is and what is not identifiable.
     """
 
     name: str
-    stiffness: float | None
-    interval: Pair | None
     prior: float | None
-    motor_share: float | None
-    motor_share_std: float | None
-    lost_motion: float | None
-    lost_motion_std: float | None
-    rms: float
-    rms_offset_only: float
-    rms_unseen: float | None
     sentence: str
+    stiffness: float | None = None
+    interval: Pair | None = None
+    motor_share: float | None = None
+    motor_share_std: float | None = None
+    lost_motion: float | None = None
+    lost_motion_std: float | None = None
+    rms: float = 0.0
+    rms_offset_only: float = 0.0
+    rms_unseen: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,7 +110,7 @@ def _verdict(result: TransmissionIdentification) -> Text:
     found = "No stiffness is identifiable from these logs."
     if parts:
         found = f"Stiffness in MN m/rad: {', '.join(parts)}."
-    late = f"{1e3 * result.offset:.2f} ± {2e3 * result.offset_std:.2f} ms late"
+    late = f"{1e3 * result.offset:.2f} ± {1e3 * result.fit.offset_half:.2f} ms late"
     return Text(f"{found} The link encoders are {late}.")
 
 
@@ -178,7 +178,7 @@ def _charts(result: TransmissionIdentification) -> Blocks:
     sample = np.arange(0, len(rows.twist), step).astype(np.float64)
     without_offset = rows.twist - fit.offset * rows.late
     without_offset -= without_offset.mean(axis=0)
-    explained = fit.compliance * rows.load + fit.gap * rows.side
+    explained = fit.compliance.value * rows.load + fit.gap.value * rows.side
     explained -= explained.mean(axis=0)
     charts = []
     for j, row in enumerate(result.table):

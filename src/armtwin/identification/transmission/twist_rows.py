@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import joint_torque
@@ -118,7 +119,7 @@ def _rows(
     rate = (len(log.time) - 1) / float(np.ptp(log.time))
     cleaned = clean_log(log, min(CUTOFF, rate / LEAST_RATE), Recipe(), torque)
     motion, grid = cleaned.motion, cleaned.clean.time
-    friction = robot.friction_torque(motion.v, motion.q)
+    friction = filter_values(robot.friction_torque(motion.v, motion.q, motion.a), cleaned.how)
     rotors = motion.a @ robot.assembly.rotors.inertia
     load = cleaned.clean.tau - rotors - friction
     # from the first sample whose past the log holds

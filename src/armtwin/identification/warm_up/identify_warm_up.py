@@ -29,6 +29,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.estimate import RowNoise, student
+from armtwin.identification.fitting.separable import ShapeParameters, fit_separable, solve
 from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_SHARE
@@ -40,7 +42,6 @@ LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a join
 CLOSED = 0.02  # of the travel of a cycle by which its ends may differ
 FEWEST = 6  # cycles that identify an exponential
 IDENTIFIED = 0.3  # relative standard deviation up to which a time constant is identified
-HELD = 0.95  # probability that an interval holds the time constant
 USUAL = 1.2  # r of half of the final friction viscous and a fifth of the cooling by thinner oil
 THIRD = 0.005  # of the time constant: effect of the balance's third term
 WIDEST = 4.0  # logarithm by which a parameter may differ from its start
@@ -162,6 +163,7 @@ class _Decay:
         constant: Time constant of the end [s].
         bend: k, by how much the decay is faster at time 0.
         std: Standard deviation of the logarithm of the time constant.
+        half_width: Half width of its 95 % interval.
     """
 
     final: float
@@ -169,11 +171,17 @@ class _Decay:
     constant: float
     bend: float
     std: float
+    half_width: float
 
     def at(self, time: Floats) -> Floats:
         """Friction at times."""
-        fade = np.exp(-time / self.constant)
-        return np.asarray(self.final + self.fall * fade / (1 + self.bend * (1 - fade)))
+        return self.final + self.fall * _fade(time, self.constant, self.bend)
+
+
+def _fade(time: Floats, constant: float, bend: float) -> Floats:
+    """Share of the decay that is left at times."""
+    fade = np.exp(-time / constant)
+    return np.asarray(fade / (1 + bend * (1 - fade)))
 
 
 def _joint(
@@ -205,13 +213,13 @@ def _joint(
     if not plain.fall > 0:
         return replace(unidentified, refused="the friction does not decay"), unknown
     found = _fit_faster_decay(time, friction, plain)
-    if not found.std < IDENTIFIED or not found.final > 0:
+    if not found.std < IDENTIFIED or not min(found.final, found.fall) > 0:
         words = "the log is too short to identify the final friction"
         return replace(unidentified, refused=words), unknown
     curve = found.at(time)
     change = -np.diff(curve) / curve[:-1]
     calm = np.flatnonzero(change < limit)
-    width = float(np.exp(_quantile(len(friction)) * found.std))
+    width = float(np.exp(found.half_width))
     identified = replace(
         unidentified,
         final=found.final,
@@ -225,61 +233,46 @@ def _joint(
     return identified, curve
 
 
-def _quantile(cycles: int) -> float:
-    """Half width of an interval in standard deviations, by Student's t."""
-    from scipy.stats import t
-
-    return float(t.ppf(0.5 + 0.5 * HELD, max(cycles - 4, 1)))
-
-
 def _fit_exponential(time: Floats, y: Floats) -> _Decay:
     """Fit an exponential to points."""
-    from scipy.optimize import least_squares
-
     span = float(np.ptp(time))
 
-    def linear(constant: float) -> TwoArrays:
-        A = np.column_stack([np.ones(len(time)), np.exp(-time / constant)])
-        values = np.linalg.lstsq(A, y, rcond=None)[0]
-        return values, y - A @ values
+    def model(x: Floats) -> TwoArrays:
+        return np.column_stack([np.ones(len(time)), np.exp(-time / np.exp(x[0]))]), y
 
-    tried = np.geomspace(0.02 * span, 20 * span, 40)
-    squares = [float((linear(one)[1] ** 2).sum()) for one in tried]
-    start = np.log(tried[int(np.argmin(squares))])
-    found = least_squares(lambda x: linear(float(np.exp(x[0])))[1], [start])
-    constant = float(np.exp(found.x[0]))
-    (final, amplitude), residual = linear(constant)
-    fade = np.exp(-time / constant)
-    J = np.column_stack([np.ones(len(time)), fade, amplitude * fade * time / constant])
-    variance = float(residual @ residual) / max(len(y) - 3, 1)
-    std = np.sqrt(np.linalg.pinv(J.T @ J)[2, 2] * variance)
-    return _Decay(float(final), float(amplitude), constant, 0.0, float(std))
+    tried = np.log(np.geomspace(0.02 * span, 20 * span, 40))[:, None]
+    squares = [float((solve(*model(x)).residual ** 2).sum()) for x in tried]
+    found = fit_separable(model, ShapeParameters(tried[int(np.argmin(squares))]))
+    final, fall, log = found.values.tolist()
+    widths = float(found.std[2]), float(found.half_width[2])
+    return _Decay(final, fall, float(np.exp(log)), 0.0, *widths)
 
 
 def _fit_faster_decay(time: Floats, y: Floats, plain: _Decay) -> _Decay:
     """Fit a decay that is faster at first, started from an exponential.
 
-    Unknowns are final value and amplitude over the exponential's, and logarithms of the time
-    constant over its own and of r over its usual size; the last has a prior at 0.
+    Shapes are logarithms of the time constant over the exponential's and of r over its usual size;
+    the latter has a prior at 0.
     """
-    from scipy.optimize import least_squares
+    noise, usual = _scatter(y), USUAL * plain.fall / abs(plain.final)
 
-    def decay_of(x: Floats) -> _Decay:
-        final, amplitude = plain.final * x[0], plain.fall * x[1]
-        bend = USUAL * float(np.exp(x[3])) * plain.fall / abs(plain.final)
-        return _Decay(final, amplitude, plain.constant * float(np.exp(x[2])), bend, 0.0)
+    def model(x: Floats) -> TwoArrays:
+        fade = _fade(time, plain.constant * np.exp(x[0]), usual * np.exp(x[1]))
+        return np.column_stack([np.ones(len(time)), fade]) / noise, y / noise
 
-    noise = _scatter(y)
-
-    def gap(x: Floats) -> Floats:
-        return np.concatenate([(y - decay_of(x).at(time)) / noise, [x[3] / np.log(FACTOR)]])
-
-    low, high = [-np.inf, 0.0, -WIDEST, -WIDEST], [np.inf, np.inf, WIDEST, WIDEST]
-    found = least_squares(gap, [1.0, 1.0, 0.0, 0.0], bounds=(low, high))
-    variance = (gap(found.x)[:-1] ** 2).sum() / max(len(y) - 4, 1)
-    covariance = np.linalg.pinv(found.jac.T @ found.jac) * max(float(variance), 1.0)
-    std = float(np.hypot(np.sqrt(covariance[2, 2]), THIRD))
-    return replace(decay_of(found.x), std=std)
+    prior = np.array([0.0, 1 / np.log(FACTOR) ** 2])
+    shapes = ShapeParameters(np.zeros(2), low=-WIDEST, high=WIDEST, prior=prior)
+    found = fit_separable(model, shapes, RowNoise(known=max(len(y) - 4, 1)))
+    final, fall, longer, stronger = found.values.tolist()
+    reach = float(student(found.freedom[2]))
+    return _Decay(
+        final=final,
+        fall=fall,
+        constant=plain.constant * float(np.exp(longer)),
+        bend=usual * float(np.exp(stronger)),
+        std=float(np.hypot(found.std[2], THIRD)),
+        half_width=float(np.hypot(found.half_width[2], reach * THIRD)),
+    )
 
 
 def _scatter(y: Floats) -> float:

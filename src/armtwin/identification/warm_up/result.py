@@ -119,7 +119,8 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         Column("last", f"last {result.unit}", PLAIN),
         Column("decay", "decay", Number(100.0, "%")),
         Column("time_constant", "time constant", SECONDS),
-        Column("time_constant_std", "±", Number(1.0, "s", digits=2)),
+        Column("time_constant_low", "95 % from", SECONDS),
+        Column("time_constant_high", "to", SECONDS),
         Column("warm_at", "warm at", SECONDS),
     )
     records: list[Record] = [{**asdict(row), "warm": row.warm} for row in result.table]

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.friction.load import dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, even_blocks
+from armtwin.identification.fitting.separable import fit
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.worm.result import WormIdentification, WormParameter
@@ -28,12 +29,15 @@ from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.dynamics.load_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.friction_columns import friction_columns
+from armtwin.robot.dynamics.load_friction import beyond_gears, load_column
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 CUTOFF = 10.0  # [Hz]
+BLOCKS = 10  # of a run that count as independent of each other
+UNIDENTIFIABLE = 1e10  # condition number from which coefficients show in combination only
 TURNING = 1.5  # periods of the cut-off about a reversal in which the filter smooths friction
 
 
@@ -90,27 +94,26 @@ def identify_worm(
     for log, tool in zip(logs, tools, strict=True):
         runs.append(_run(robot.with_tool(tool), log, cutoff))
     plain, loaded, target, used = _equations(robot, runs, group, elements, joints)
-    sizes = _sizes(target, used)
-    first, _, rms_plain = _solve(plain, target, used, sizes)
-    values, std, rms = _solve(np.concatenate([plain, loaded], axis=2), target, used, sizes)
-    table = []
-    k = 0
+    blocks = even_blocks([len(run.v) for run in runs], BLOCKS)[used]
+    noise = RowNoise(blocks, independent=None)
+    first = _fit(plain[used], target[used], noise)
+    found = _fit(np.concatenate([plain, loaded], axis=2)[used], target[used], noise)
+    rows: list[tuple[str, str, float]] = []
     for element, _ in group:
-        for name, prior in coefficients(element.law).items():
-            numbers = (prior, float(values[k]), float(std[k]), float(first[k]))
-            table.append(WormParameter(element.name, name, *numbers))
-            k += 1
+        rows += [(element.name, *pair) for pair in coefficients(element.law).items()]
+    without = [*first.values.tolist(), *[float("nan")] * len(elements)]
     for name in elements:
         element = placed[names.index(name)][0]
-        prior = element.load.share if element.load is not None else 0.0
-        numbers = (prior, float(values[k]), float(std[k]), float("nan"))
-        table.append(WormParameter(name, "load.share", *numbers))
-        k += 1
+        rows.append((name, "load.share", 0.0 if element.load is None else element.load.share))
+    numbers = zip(found.values, found.std, found.half_width, without, strict=True)
+    table = []
+    for row, values in zip(rows, numbers, strict=True):
+        table.append(WormParameter(*row, *map(float, values)))
     largest = {}
     for e, name in enumerate(elements):
         largest[name] = float(np.abs(loaded[:, :, e]).max())
     shown = tuple(robot.joint_names[j] for j in joints)
-    return WormIdentification(robot, tuple(table), rms, rms_plain, shown, largest)
+    return WormIdentification(robot, tuple(table), found.sigma, first.sigma, shown, largest)
 
 
 def _sharing(placed: Sequence[Placed], elements: Sequence[str]) -> list[Placed]:
@@ -140,27 +143,24 @@ def _equations(
     runs: Sequence[_Run],
     group: Sequence[Placed],
     elements: Sequence[str],
-    joints: Any,
+    joints: NDArray[np.intp],
 ) -> tuple[Floats, Floats, Floats, Flags]:
     """Columns of the laws, columns of the loads, friction torques, and samples to use."""
     plain, loaded, target, used = [], [], [], []
     for run in runs:
         columns, sliding = [], np.ones(len(run.v), dtype=bool)
         on_links = beyond_gears(robot.assembly, run.rigid, run.v, run.a)
-        for element, row in group:
-            w = run.v @ row.weights
-            sliding &= _slides(w, run.around)
-            own = np.asarray(element.law.columns(w))
-            for column in own.T:
-                columns.append(column[:, None] * row.weights[joints])
+        for found, (_, row) in zip(friction_columns(group, run.v, run.q), group, strict=True):
+            sliding &= _slides(run.v @ row.weights, run.around)
+            columns.append(found.columns[:, None] * found.row[:, joints, None])
         of_loads = []
         for name in elements:
             element, row = next(pair for pair in group if pair[0].name == name)
-            load = load_of(run.robot.assembly, on_links, row)
-            w = run.v @ row.weights
-            shape = np.sign(w) * dry_share(element.law, w)
-            of_loads.append((np.abs(load) * shape)[:, None] * row.weights[joints])
-        plain.append(np.stack(columns, axis=2))
+            column = load_column(
+                run.robot.assembly, on_links, row, element.law, run.v @ row.weights
+            )
+            of_loads.append(column[:, None] * row.weights[joints])
+        plain.append(np.concatenate(columns, axis=2))
         loaded.append(np.stack(of_loads, axis=2))
         target.append((run.tau - run.rigid)[:, joints])
         used.append(sliding)
@@ -180,38 +180,14 @@ def _slides(w: Floats, around: int) -> Flags:
     return np.asarray(moving)
 
 
-def _sizes(target: Floats, used: Flags) -> Floats:
-    """Root mean square of the friction of each joint, (joints,) [N m]."""
-    return np.asarray(np.sqrt((target[used] ** 2).mean(axis=0)))
-
-
-def _solve(
-    columns: Floats, target: Floats, used: Flags, sizes: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Coefficients, their deviations, and the residual rms of each joint."""
-    A = (columns[used] / sizes[:, None]).reshape(-1, columns.shape[2])
-    y = (target[used] / sizes).ravel()
-    scale = np.linalg.norm(A, axis=0)
-    if not scale.all():
+def _fit(columns: Floats, target: Floats, noise: RowNoise) -> ParameterEstimate:
+    """Coefficients of all elements."""
+    if not columns.any(axis=(0, 1)).all():
         raise ArmtwinError("worm: a friction element never moves in these runs")
-    found, _, rank, _ = np.linalg.lstsq(A / scale, y, rcond=1e-10)
-    if rank < A.shape[1]:
+    found = fit(columns, target, noise)
+    if found.condition > UNIDENTIFIABLE:
         raise ArmtwinError(
             "worm: the coefficients are identifiable only in combination; log runs of different "
             "loads and with joints that move on their own"
         )
-    residual = (y - A @ (found / scale)).reshape(-1, len(sizes))
-    rms = np.sqrt((residual**2).mean(axis=0)) * sizes
-    spread = np.linalg.inv((A / scale).T @ (A / scale))
-    variance = float((residual**2).mean()) / _independent(residual)
-    return found / scale, np.sqrt(np.diag(spread) * variance) / scale, rms
-
-
-def _independent(residual: Floats) -> float:
-    """Share of independent samples, from the autocorrelation of the residual at lag one."""
-    shares = []
-    for column in residual.T:
-        power = float(column @ column)
-        near = float(column[1:] @ column[:-1]) / power if power else 0.0
-        shares.append((1 - near) / (1 + near))
-    return float(np.clip(np.mean(shares), 1e-3, 1.0))
+    return found

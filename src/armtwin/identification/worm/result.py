@@ -16,7 +16,6 @@ from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
-HELD = 1.96  # deviations of a normal distribution within which 95 % lie
 SOURCE = "identified: from runs of different loads"
 
 
@@ -30,6 +29,7 @@ class WormParameter:
         prior: Its value in the robot file.
         value: Its value by the fit.
         std: Its standard deviation.
+        half_width: Half width of its 95 % interval.
         plain: Its value by a fit without load; nan of b itself.
     """
 
@@ -38,6 +38,7 @@ class WormParameter:
     prior: float
     value: float
     std: float
+    half_width: float
     plain: float
 
 
@@ -114,7 +115,7 @@ def _verdict(result: WormIdentification) -> Text:
     for row in result.table:
         if row.name == "load.share":
             locks = ", self-locking" if row.value >= LOCKS else ""
-            parts.append(f"{row.element} {Number().with_width(row.value, HELD * row.std)}{locks}")
+            parts.append(f"{row.element} {Number().with_width(row.value, row.half_width)}{locks}")
     return Text(f"Friction per load (95 %): {'; '.join(parts)}.")
 
 
@@ -123,7 +124,7 @@ def _numbers(result: WormIdentification) -> Blocks:
         Column("element", "element"),
         Column("name", "parameter"),
         *Column.alike(PLAIN, prior="file", value="identified"),
-        Column("std", "std", Number(digits=2)),
+        Column("half_width", "± 95 %", Number(digits=2)),
         Column("plain", "without load", PLAIN),
     )
     yield Table(columns, [asdict(row) for row in result.table], "numbers")

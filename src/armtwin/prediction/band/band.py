@@ -26,7 +26,7 @@ from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Quantity, Variant, sample_variant
 from armtwin.prediction.band.residual import read_servo_residual, residuals
-from armtwin.prediction.predict import Prediction
+from armtwin.prediction.predict import Prediction, check_prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.report.result import Result
 
@@ -223,10 +223,7 @@ def assess(
         seed: Seed of the sampled variants; by default the job's.
         progress: Called with the share that is done.
     """
-    if not isinstance(prediction, Prediction):
-        raise ArmtwinError(
-            f"assess needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
-        )
+    check_prediction("assess", prediction)
     asked = prediction.job.description.uncertainty
     count = asked.draws if draws is None else draws
     problem = draws_problem(count)
@@ -256,6 +253,11 @@ def assess(
         return band
     more = run_variants(prediction, variants(slice(count, None)), progress)
     return Band(prediction, quantities, deviations, first.join(more), chosen)
+
+
+def assess_run(prediction: Prediction) -> Band | None:
+    """The 90 % interval of a prediction; None where its run stops."""
+    return None if prediction.verdict.stopped is not None else assess(prediction)
 
 
 def _is_near(probability: float) -> bool:

@@ -18,7 +18,7 @@ MEASUREMENTS = {
     "tool": "Weigh the tool and find its centre of mass",
 }
 LEAST_GAIN = 0.05  # share of the spread's variance that a measurement must remove to be reported
-MOST = 3
+MOST = 3  # measurements that are suggested
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,19 @@ import numpy as np
 
 from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway, split
 from armtwin.drives.friction.laws import Law
-from armtwin.files.fields import SOURCE_KINDS
 from armtwin.jobs.uncertainty import Kind
 from armtwin.prediction.band.identified import is_identified
-from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
+from armtwin.prediction.band.quantity import (
+    Quantity,
+    Variant,
+    change_each,
+    least_trusted,
+    scale_keys,
+    source_kind,
+)
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.drive_groups import FrictionElement
+from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 from armtwin.simulation.model import Model
 
 DRY = ("level", "asperity", "static", "torques", "scale")  # keys of what rubs
@@ -64,7 +70,7 @@ def _of_all(
     asked: WidthSettings,
 ) -> Quantity:
     """What moves in all groups together, as viscosity does with the oil's temperature."""
-    source = _least_trusted([source_kind(group, key) for group in groups])
+    source = least_trusted(source_kind(group, key) for group in groups)
     own = kind.partition(".")[2]
     width = max(asked.width(kind, kind, source, group, key=own) for group in groups)
     return Quantity(kind, words, kind, source, width, change, LOGGED)
@@ -91,20 +97,21 @@ def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iter
 
 def _with_level(name: str, variant: Variant, factor: float) -> Variant:
     """One friction element with dry, viscous and pre-sliding torques scaled together."""
-    elements = []
-    for element in variant.description.friction:
-        elements.append(_scale_level(element, factor) if element.name == name else element)
-    return change_robot(variant, friction=tuple(elements))
+
+    def change(element: FrictionElement) -> FrictionElement:
+        return _scale_level(element, factor) if element.name == name else element
+
+    return change_each(variant, "friction", change)
 
 
 def _scale_level(element: FrictionElement, factor: float) -> FrictionElement:
     negative = None if element.negative is None else at_level(element.negative, factor)
-    offset = None if element.offset is None else factor * element.offset
     stiffer = _with_stiffer_bristles(element, factor)
     bristle = element.presliding
     if bristle is not None and bristle.radius is not None:
         stiffer = element  # the level over the pre-sliding distance grows by itself
-    return replace(stiffer, law=at_level(element.law, factor), negative=negative, offset=offset)
+    shifted = scale_keys(stiffer, factor, "offset")
+    return replace(shifted, law=at_level(element.law, factor), negative=negative)
 
 
 def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:
@@ -112,44 +119,34 @@ def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionE
     bristle = element.presliding
     if bristle is None:
         return element
-    stiffness = None if bristle.stiffness is None else factor * bristle.stiffness
     radius = None if bristle.radius is None else bristle.radius / factor
-    damping = None if bristle.damping is None else factor * bristle.damping
-    stiffer = replace(bristle, stiffness=stiffness, radius=radius, damping=damping)
-    return replace(element, presliding=stiffer)
+    stiffer = scale_keys(bristle, factor, "stiffness", "damping")
+    return replace(element, presliding=replace(stiffer, radius=radius))
 
 
 def _with_viscosity(variant: Variant, factor: float) -> Variant:
-    elements = []
-    for element in variant.description.friction:
+    def change(element: FrictionElement) -> FrictionElement:
         negative = None if element.negative is None else at_viscosity(element.negative, factor)
-        law = at_viscosity(element.law, factor)
-        elements.append(replace(element, law=law, negative=negative))
-    return change_robot(variant, friction=tuple(elements))
+        return replace(element, law=at_viscosity(element.law, factor), negative=negative)
+
+    return change_each(variant, "friction", change)
 
 
 def _with_bristles(variant: Variant, factor: float) -> Variant:
-    friction = variant.description.friction
-    return change_robot(
-        variant, friction=tuple(_with_stiffer_bristles(element, factor) for element in friction)
-    )
+    return change_each(variant, "friction", lambda x: _with_stiffer_bristles(x, factor))
 
 
 def _with_rotors(variant: Variant, factor: float) -> Variant:
-    motors = []
-    for motor in variant.description.motor:
-        motors.append(replace(motor, rotor_inertia=factor * motor.rotor_inertia))
-    return change_robot(variant, motor=tuple(motors))
+    return change_each(variant, "motor", lambda x: scale_keys(x, factor, "rotor_inertia"))
 
 
 def _with_stiffness(variant: Variant, factor: float) -> Variant:
-    gears = []
-    for gear in variant.description.transmission:
-        if gear.stiffness is not None:
-            low = None if gear.low_stiffness is None else factor * gear.low_stiffness
-            gear = replace(gear, stiffness=factor * gear.stiffness, low_stiffness=low)
-        gears.append(gear)
-    return change_robot(variant, transmission=tuple(gears))
+    def change(gear: Transmission) -> Transmission:
+        if gear.stiffness is None:
+            return gear
+        return scale_keys(gear, factor, "stiffness", "low_stiffness")
+
+    return change_each(variant, "transmission", change)
 
 
 def dry_level(law: Law) -> float:
@@ -164,7 +161,3 @@ def _dry_source(element: FrictionElement) -> str:
             if key in element.source:
                 return source_kind(element, key)
     return source_kind(element)
-
-
-def _least_trusted(kinds: list[str]) -> str:
-    return max(kinds, key=list(SOURCE_KINDS).index)

@@ -9,9 +9,10 @@ from typing import Any
 
 from armtwin.jobs.uncertainty import Kind
 from armtwin.maths.batch import Names, Record, Values
-from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
+from armtwin.prediction.band.quantity import Quantity, Variant, scale_keys, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH
+from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw
 from armtwin.robot.schema.servo_rule import for_each
@@ -50,8 +51,7 @@ def with_filters(servo: Servo, factor: float) -> Servo:
     for f in fields(servo):
         own = getattr(servo, f.name)
         if isinstance(own, Filter) and own.frequency is not None:
-            frequency = tuple(factor * x for x in own.frequency)
-            changes[f.name] = replace(own, frequency=frequency)
+            changes[f.name] = scale_keys(own, factor, "frequency")
     return replace(servo, **changes)
 
 
@@ -70,8 +70,7 @@ def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
     """The servo with what it feeds forward against friction scaled."""
     rule = getattr(servo, "rule", None)
     if rule is not None and any(rule.friction_feedforward):
-        own = tuple(factor * x for x in rule.friction_feedforward)
-        return replace(servo, rule=replace(rule, friction_feedforward=own))
+        return replace(servo, rule=scale_keys(rule, factor, "friction_feedforward"))
     return _with_powers(servo, dict.fromkeys(("coulomb", "viscous"), 1), (factor,))
 
 
@@ -80,13 +79,12 @@ def _with_rule(servo: Servo, key: str, gains: Names, factor: float) -> Any:
     rule = getattr(servo, "rule", None)
     if rule is None:
         return _with_powers(servo, dict.fromkeys(gains, 1), (factor,))
-    own = tuple(factor * x for x in getattr(rule, key))
-    return replace(servo, rule=replace(rule, **{key: own}))
+    return replace(servo, rule=scale_keys(rule, factor, key))
 
 
-def _with_powers(servo: Any, powers: dict[str, int], factors: Values) -> Any:
+def _with_powers(servo: Servo, powers: dict[str, int], factors: Values) -> Any:
     """A servo with gains scaled by powers of factors; gains that it has not are left out."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for name, power in powers.items():
         gain = getattr(servo, name, None)
         if gain is not None:
@@ -120,7 +118,7 @@ def servo_quantities(robot: Robot, name: str, asked: WidthSettings) -> Iterator[
     servo = robot.description.servo[name]
     fit = getattr(servo, "fit", None)
     if fit is not None:
-        yield from _list_fitted(robot, name, servo, asked)
+        yield from _list_fitted(robot, name, servo, fit.interval.get("kp", ()), asked)
         return
     yield from _bandwidths(robot, name, servo, asked)
     if isinstance(servo, Proportional):
@@ -168,13 +166,13 @@ def _bandwidths(robot: Robot, name: str, servo: Servo, asked: WidthSettings) -> 
         change=partial(_with_servo, name, lambda own, factor: with_bandwidth(own, (factor,))),
         measured_by=LOGGED,
     )
-    drives = [drive.name for drive, _ in robot.assembly.drives]
+    drives = drive_names(robot)
     for k, drive in enumerate(drives):
         own = asked.job.first(f"{BANDWIDTH}.{drive}")
         yield _of_drive(name, drives, k, source, EACH * width if own is None else own)
 
 
-def _of_drive(servo: str, drives: list[str], k: int, source: str, width: float) -> Quantity:
+def _of_drive(servo: str, drives: Names, k: int, source: str, width: float) -> Quantity:
     """The bandwidth of one drive."""
     return Quantity(
         name=f"{BANDWIDTH}.{drives[k]}",
@@ -194,10 +192,11 @@ def _one_bandwidth(drive: int, drives: int, servo: Servo, factor: float) -> Serv
     return with_bandwidth(servo, tuple(factors))
 
 
-def _list_fitted(robot: Robot, name: str, servo: Any, asked: WidthSettings) -> Iterator[Quantity]:
+def _list_fitted(
+    robot: Robot, name: str, servo: Servo, interval: Values, asked: WidthSettings
+) -> Iterator[Quantity]:
     """A fitted servo: each drive's bandwidth by the interval of its position gain."""
-    interval = servo.fit.interval.get("kp", ())
-    drives = [drive.name for drive, _ in robot.assembly.drives]
+    drives = drive_names(robot)
     power = 1 if isinstance(servo, VelocityLaw) else 2
     if len(interval) != 2 * len(drives):
         yield from _bandwidths(robot, name, servo, asked)
@@ -222,12 +221,12 @@ def _with_servo(
     return replace(variant, description=replace(d, servo=servos))
 
 
-def _group_of_gains(servo: Any) -> Any:
+def _group_of_gains(servo: Servo) -> Any:
     """The group that holds a servo's gains: its rule, or itself."""
     return getattr(servo, "rule", None) or servo
 
 
-def _frequency_of(robot: Robot, servo: Any) -> str:
+def _frequency_of(robot: Robot, servo: Servo) -> str:
     """The bandwidth in words; empty where the file gives gains."""
     rule = getattr(servo, "rule", None)
     if rule is None:

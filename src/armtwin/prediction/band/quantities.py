@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from armtwin.errors import ArmtwinError
-from armtwin.files.fields import SOURCE_KINDS
+from armtwin.errors import blame
 from armtwin.jobs.job import Job
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
@@ -16,12 +15,21 @@ from armtwin.prediction.band.of_drives import (
 )
 from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
-from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
+from armtwin.prediction.band.quantity import (
+    Quantity,
+    Variant,
+    change_each,
+    change_robot,
+    least_trusted,
+    scale_keys,
+    source_kind,
+)
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.groups import Body, SixInertias
+from armtwin.robot.schema.groups import Body, Link
 
+INERTIAS = ("xx", "yy", "zz", "xy", "xz", "yz")
 Change = Callable[[Body, float], Body]
 
 
@@ -31,8 +39,7 @@ def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     inertial = robot.uncertainty.known[robot.layout.all_links]
     if not links or inertial.any():
         return
-    trust = list(SOURCE_KINDS)
-    source = max((source_kind(link, "mass") for link in links), key=trust.index)
+    source = least_trusted(source_kind(link, "mass") for link in links)
     mass = ("links.mass", "masses of the links", heavier)
     size = ("links.size", "where the links' masses are", larger)
     for name, words, change in (mass, size):
@@ -70,43 +77,27 @@ def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
 
 def heavier(body: Body, factor: float) -> Body:
     """A body of the same shape, denser."""
-    moment = body.first_moment
-    if moment is not None:
-        moment = (factor * moment[0], factor * moment[1], factor * moment[2])
-    inertia = None if body.inertia is None else _scale_inertias(body.inertia, factor)
-    return replace(body, mass=factor * body.mass, first_moment=moment, inertia=inertia)
+    denser = scale_keys(body, factor, "mass", "first_moment")
+    return _with_inertias(denser, factor)
 
 
 def larger(body: Body, factor: float) -> Body:
     """A body of the same mass, larger about its frame."""
-    com, moment = body.com, body.first_moment
-    if com is not None:
-        com = (factor * com[0], factor * com[1], factor * com[2])
-    if moment is not None:
-        moment = (factor * moment[0], factor * moment[1], factor * moment[2])
-    inertia = None if body.inertia is None else _scale_inertias(body.inertia, factor**2)
-    return replace(body, com=com, first_moment=moment, inertia=inertia)
+    wider = scale_keys(body, factor, "com", "first_moment")
+    return _with_inertias(wider, factor**2)
 
 
-def _scale_inertias(six: SixInertias, factor: float) -> SixInertias:
-    return replace(
-        six,
-        xx=factor * six.xx,
-        yy=factor * six.yy,
-        zz=factor * six.zz,
-        xy=factor * six.xy,
-        xz=factor * six.xz,
-        yz=factor * six.yz,
-    )
+def _with_inertias(body: Body, factor: float) -> Body:
+    if body.inertia is None:
+        return body
+    return replace(body, inertia=scale_keys(body.inertia, factor, *INERTIAS))
 
 
 def _with_links(change: Change, variant: Variant, factor: float) -> Variant:
-    links = []
-    for link in variant.description.link:
-        if link.body is not None:
-            link = replace(link, body=change(link.body, factor))
-        links.append(link)
-    return change_robot(variant, link=tuple(links))
+    def change_link(link: Link) -> Link:
+        return link if link.body is None else replace(link, body=change(link.body, factor))
+
+    return change_each(variant, "link", change_link)
 
 
 def _with_tool(name: str, change: Change, variant: Variant, factor: float) -> Variant:
@@ -137,8 +128,6 @@ def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
         *tool_quantities(robot, asked),
         *placement_quantities(asked),
     ]
-    try:
+    with blame(job.where):
         asked.check(found)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"{job.where}: {error}") from None
     return tuple(found)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from armtwin.files.fields import SOURCE_KINDS
+from armtwin.files.shape import WithFields
 from armtwin.jobs.uncertainty import Kind
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, NamedTexts, Names, Record
 from armtwin.prediction.band.widths import MEASURED, WIDTHS, Z_90, in_words, spread_of
 from armtwin.robot.schema.description import Description
 
 GROUPS = ("links", "tool", "placement")  # names of several kinds together
+G = TypeVar("G", bound=WithFields)
 Measurement = str  # a measurement: a key of `measuring.WAYS`
 
 
@@ -119,7 +121,15 @@ def sample_variant(nominal: Variant, quantities: Sequence[Quantity], deviations:
     return found
 
 
-def source_kind(group: Any, key: str = "") -> str:
+class Sourced(Protocol):
+    """A group of a robot file."""
+
+    @property
+    def source(self) -> str | NamedTexts:
+        """Where its numbers are from: of all, or by key."""
+
+
+def source_kind(group: Sourced, key: str = "") -> str:
     """Kind of the source of a group's key: that of the key, or of the whole group.
 
     Of several texts of which none is the key's, the least trusted counts.
@@ -129,11 +139,32 @@ def source_kind(group: Any, key: str = "") -> str:
         return source.partition(":")[0]
     if key in source:
         return str(source[key].partition(":")[0])
-    trust = list(SOURCE_KINDS)
-    kinds = [text.partition(":")[0] for text in source.values()]
-    return max(kinds, key=trust.index, default="assumed")
+    return least_trusted(text.partition(":")[0] for text in source.values())
+
+
+def least_trusted(kinds: Iterable[str]) -> str:
+    """The least trusted of kinds of sources."""
+    return max(kinds, key=list(SOURCE_KINDS).index, default="assumed")
 
 
 def change_robot(variant: Variant, **keys: Any) -> Variant:
     """A variant with other groups of the robot."""
     return replace(variant, description=replace(variant.description, **keys))
+
+
+def change_each(variant: Variant, key: str, change: Callable[[Any], Any]) -> Variant:
+    """A variant with every group of a list of the robot changed."""
+    groups = getattr(variant.description, key)
+    return change_robot(variant, **{key: tuple(change(group) for group in groups)})
+
+
+def scale_keys(group: G, factor: float, *keys: str) -> G:
+    """A group with the numbers under some keys scaled, as far as it has them."""
+    changes: Record = {}
+    for key in keys:
+        value = getattr(group, key, None)
+        if isinstance(value, tuple):
+            changes[key] = tuple(factor * x for x in value)
+        elif value is not None:
+            changes[key] = factor * value
+    return replace(group, **changes)

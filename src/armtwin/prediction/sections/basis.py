@@ -13,7 +13,7 @@ from armtwin.files.digests import digest, digest_of
 from armtwin.files.versions import versions
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, NamedArrays, Record
+from armtwin.maths.batch import Floats, NamedArrays, NamedTexts, Record
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
 from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
@@ -23,7 +23,7 @@ from armtwin.prediction.sections.plots import joint_plots, reversals
 from armtwin.robot.robot import Robot
 
 
-def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
+def inputs_sha256(job: Job, robot: Robot) -> NamedTexts:
     """Digests of the files that went in, and of job and robot as they were used."""
     files = {"job file": job.origin, "robot file": robot.origin}
     for segment in job.description.segment:
@@ -41,7 +41,7 @@ def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
 
 
 LIMITS = ("velocity", "acceleration", "torque")
-GROUPS_NAMED = 5
+GROUPS_NAMED = 5  # groups of assumed numbers in one sentence
 
 DISTANCE = Number(digits=2)
 UNCHECKED = (

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from armtwin.jobs.groups import Tolerance
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Layer
 from armtwin.notebook.numbers import (
     DEGREES,
     FINE_PERCENT,
@@ -13,6 +17,7 @@ from armtwin.notebook.numbers import (
     SIGNED_MICROMETRES,
     Number,
 )
+from armtwin.notebook.scales import Axis
 from armtwin.prediction.band.band import LIKELY, UNLIKELY, Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, Verdict
@@ -23,6 +28,11 @@ LITTLE = 0.02  # of the tolerance to spare, which is written to a tenth of a per
 IN, OUT = "IN TOLERANCE", "OUT OF TOLERANCE"
 WITHIN, EXCEEDS = "WITHIN TOLERANCE", "EXCEEDS TOLERANCE"
 PROBABLE, IMPROBABLE = 0.7, 0.3  # from and up to which a seam probably is in or out of tolerance
+
+
+def chart_along_seam(title: str, unit: str, layers: Iterable[Layer]) -> Chart:
+    """Errors over the place on the seam."""
+    return Chart(title, Axis("along the seam", "mm"), Axis("error", unit), tuple(layers))
 
 
 def state_verdict(p: Prediction, band: Band | None = None) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from armtwin.maths.batch import Record
-from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.charts import Bars, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import NONE, PERCENT
 from armtwin.notebook.scales import Axis
@@ -17,10 +17,10 @@ from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
 from armtwin.prediction.band.measuring import Saving, narrow_interval
 from armtwin.prediction.band.widths import in_words
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sections.headline import CAPPED, number_of, state_verdict
+from armtwin.prediction.sections.headline import CAPPED, chart_along_seam, number_of, state_verdict
 
-SHARES_SHOWN = 5
-LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0
+SHARES_SHOWN = 5  # contributions to the uncertainty in the table
+LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0  # percentiles: median and 90 % interval
 TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
 
 
@@ -137,8 +137,7 @@ def _along(band: Band) -> Multiples:
         allowed = number.scale * float(band.tolerances[k])
         curve = Curve("median", 1e3 * band.ensemble.place, middle, low=low, high=high)
         layers = (curve, Rule(allowed, "tolerance"), Rule(-allowed))
-        axes = Axis("along the seam", "mm"), Axis("error", number.unit)
-        charts.append(Chart(direction, *axes, layers))
+        charts.append(chart_along_seam(direction, number.unit, layers))
     caption = "Shaded: 90 % interval at each place."
     return Multiples(tuple(charts), columns=2, shared="x", title="Along the seam", caption=caption)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GRID = 1400  # samples evenly in time
 BUCKETS = 300  # stretches of time in each of which the extremes of the path error are kept
 JOINT_BUCKETS = 20  # and those of each joint
-UM, MM, MILLIDEGREES = 1e6, 1e3, 180e3 / np.pi
+UM, MM, MILLIDEGREES = 1e6, 1e3, 180e3 / np.pi  # a metre, a radian in these
 LAG, MEASURED, SPEED = 2, 3, 5  # colours
 COLOURS = {"lateral": 0, "vertical": 1, "orientation": 4}
 ALONG = "along the seam [mm]"

@@ -12,7 +12,7 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
 
-SEAM_POINTS = 700
+SEAM_POINTS = 700  # of the seam in 3-D
 FEW, MOST = 0.05, 0.5  # shares of variants from which a colour changes
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 

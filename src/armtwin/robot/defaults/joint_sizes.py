@@ -16,7 +16,7 @@ from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.robot import Robot
 
-POSES = 64
+POSES = 64  # random postures over which sizes are taken
 RISE = 0.3  # time in which a joint comes to full speed [s]
 PEAK = 2.0  # peak torque of a drive over what it gives for long
 CARRIED = 0.1  # of the arm's mass

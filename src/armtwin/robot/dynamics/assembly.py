@@ -18,6 +18,7 @@ from armtwin.robot.dynamics.rows import Row, hydraulic_row, order_gear_matrix, r
 from armtwin.robot.parameters import Layout, layout
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, Motor
+from armtwin.robot.schema.groups import Joint
 from armtwin.robot.schema.tree import Tree, build_tree
 
 
@@ -66,6 +67,11 @@ class Assembly:
             if joint.mimic is None and joint.name not in self.passive:
                 found.append(i)
         return tuple(found)
+
+    @cached_property
+    def free_joints(self) -> tuple[Joint, ...]:
+        """The joints that have a coordinate of their own, in its order."""
+        return tuple(self.tree.joints[i] for i in self.free)
 
     def slides(self, row: Row) -> bool:
         """Whether a row is a length [m, N] and not an angle [rad, N m]."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, TwoArrays, spread
+from armtwin.maths.batch import Floats, ThreeArrays, TwoArrays, spread
 from armtwin.maths.traced_rows import compute, is_traced
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor
 from armtwin.mechanics.rotors import Rotors
@@ -114,16 +114,8 @@ def linearise(
     return Linearisation(mass_matrix(robot, q, turning), D, K)
 
 
-def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
-    """Steady sliding friction on the joints, (m, n); 0 where a row is at rest, but for offsets."""
-    tau = np.zeros_like(v)
-    for found in friction_columns(robot.friction, v, q):
-        tau += (found.columns @ found.values)[:, None] * found.row
-    return tau
-
-
 def full_regressor(
-    robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats, contacts: ContactStates = SURE
+    robot: Assembly, state: ThreeArrays, Y: Floats, contacts: ContactStates = SURE
 ) -> None:
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state

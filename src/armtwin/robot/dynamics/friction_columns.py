@@ -94,6 +94,16 @@ def friction_columns(
         yield FrictionColumns(np.atleast_2d(acting), columns, element)
 
 
+def friction_over_motion(
+    friction: Elements, v: Floats, q: Floats | None, contacts: ContactStates = SURE
+) -> Floats:
+    """Friction torque of elements on the joints along a motion, (m, n); arguments as above."""
+    tau = np.zeros_like(v)
+    for found in friction_columns(friction, v, q, contacts):
+        tau += (found.columns @ found.values)[:, None] * found.row
+    return tau
+
+
 def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -> Floats:
     """Columns (m, k) of an element at speeds w (m,), with its deflection (m,) before sliding."""
     if bend is None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from armtwin.drives.friction.curves import coefficients
+from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.load import dry_share, of_load
+from armtwin.drives.friction.terms import Loaded
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.friction_columns import friction_over_motion
 from armtwin.robot.dynamics.rows import Row, turning_motor
 
 
@@ -51,13 +53,31 @@ def beyond_gears(assembly: Assembly, rigid: Floats, v: Floats, a: Floats) -> Flo
 
 def friction_beyond(assembly: Assembly, v: Floats) -> Floats:
     """Friction of rows that no motor turns, between gears and links, (m, n) [N m]."""
-    found = np.zeros_like(v)
+    beyond = []
     for element, row in assembly.friction:
         if row.linkage is None and not is_turned(assembly, row):
-            values = np.array(list(coefficients(element.law).values()))
-            torque = element.law.columns(v @ row.weights) @ values
-            found += torque[:, None] * row.weights
-    return found
+            beyond.append((element, row))
+    return friction_over_motion(beyond, v, None)
+
+
+def load_column(
+    assembly: Assembly, on_links: Floats, row: Row, law: Law, w: Floats, side: Floats | None = None
+) -> Floats:
+    """Friction on a row for a share of 1 of the load that its gear transmits, (..., m) [N m].
+
+        |load| sign(w) s(w)
+
+    Args:
+        assembly: The robot's parts.
+        on_links: Joint torques beyond the gears, (m, n) [N m].
+        row: A row that one motor turns.
+        law: The law whose dry friction grows with the load.
+        w: Speed of the row, (m,) [rad/s].
+        side: To which side the contact bears, -1 to 1, (..., m); by default that of its speed.
+    """
+    bears = np.sign(w) if side is None else side
+    shape = 1.0 if isinstance(law, Loaded) else dry_share(law, w)
+    return np.asarray(np.abs(load_of(assembly, on_links, row)) * bears * shape)
 
 
 def load_dependent_friction(
@@ -81,6 +101,7 @@ def load_dependent_friction(
             continue
         w = v @ row.weights
         side = np.sign(w) if sides is None else sides[:, e]
-        more = share * (np.abs(load_of(assembly, on_links, row)) - usual)
-        found += (more * side * dry_share(element.law, w))[:, None] * row.weights
+        column = load_column(assembly, on_links, row, element.law, w, side)
+        more = share * (column - usual * side * dry_share(element.law, w))
+        found += more[:, None] * row.weights
     return found

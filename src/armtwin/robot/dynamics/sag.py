@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from armtwin.drives.springs import Springs, deflection_from_torque, pack_springs
 from armtwin.maths.batch import Floats
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.robot.kinematics.coordinates import Coordinates
 
 SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
@@ -30,29 +32,29 @@ class Outside:
 
     def at(self, k: int) -> Outside:
         """What acts at one of the set-points."""
-        some = slice(k, k + 1)
-        torque = None if self.torque is None else self.torque[some]
-        wrench = None if self.wrench is None else self.wrench[some]
-        return Outside(torque, wrench)
+        return self._each(lambda values: values[k : k + 1])
 
     def at_times(self, time: Floats, others: Floats) -> Outside:
         """What acts at other times, linear between those of the set-points."""
-        found: list[Floats | None] = []
-        for values in (self.torque, self.wrench):
-            if values is None:
-                found.append(None)
-                continue
-            columns = [np.interp(others, time, column) for column in values.T]
-            found.append(np.stack(columns, axis=1))
-        return Outside(*found)
+        return self._each(lambda values: interpolate_columns(others, time, values))
+
+    def _each(self, select: Callable[[Floats], Floats]) -> Outside:
+        """What acts, selected from each table that is there."""
+        torque = None if self.torque is None else select(self.torque)
+        wrench = None if self.wrench is None else select(self.wrench)
+        return Outside(torque, wrench)
 
 
 def solve_sag(
-    places: Coordinates, q: Floats, outside: Outside | None = None, springs: Springs | None = None
+    places: Coordinates,
+    q: Floats,
+    outside: Outside | None = None,
+    springs: Springs | None = None,
+    hold: Callable[[Coordinates, Floats, Outside], Floats] | None = None,
 ) -> Floats:
     """Coordinates at rest with the motors on q: elastic joints and links sag in their springs.
 
-        Z = null space of the motors' rows,   T = - (S Z)⁻ᵀ Zᵀ load(u),   S u = twist(T)
+        Z = null space of the held rows,   T = - (S Z)⁻ᵀ Zᵀ load(u),   S u = twist(T)
 
     With the motors held there are as many springs as degrees of freedom: what each bears is known.
 
@@ -62,7 +64,9 @@ def solve_sag(
         outside: What acts from outside.
         springs: Numbers of the springs, those of the gears and links first; by default those of the
             robot's file.
+        hold: Torques that hold the joints at some coordinates; by default those of rigid links.
     """
+    holding = hold or holding_torques
     u = places.both_sides(q)
     if not places.elastic:
         return u
@@ -75,9 +79,9 @@ def solve_sag(
     bears = np.linalg.inv(rows @ freedom)
     for _ in range(SETTLING):
         load = np.zeros(places.count)
-        load[: places.bodies] = -holding_torques(places, u, outside or Outside())
-        twist = twists_under_load(own, bears.T @ (freedom.T @ load))
-        twist = twist - ripple_of(places, u, len(rows))
+        load[: places.bodies] = -holding(places, u, outside or Outside())
+        bears_torque = bears.T @ (freedom.T @ load)
+        twist = twists_under_load(own, bears_torque) - ripple_of(places, u, len(rows))
         moved = freedom @ (bears @ (twist - rows @ u))
         u = u + moved
         if np.abs(moved).max() < STILL:
@@ -93,10 +97,10 @@ def twists_under_load(springs: Springs, torque: Floats) -> Floats:
 
 
 def freedom_of(places: Coordinates) -> Floats:
-    """Degrees of freedom while all motors are held, (N, N - motors)."""
+    """Degrees of freedom while motors hold and brakes are on, (N, N - held)."""
     from scipy.linalg import null_space
 
-    return np.asarray(null_space(places.motor_rows))
+    return np.asarray(null_space(places.held_rows))
 
 
 def ripple_of(places: Coordinates, u: Floats, count: int) -> Floats:

@@ -9,7 +9,7 @@ by a rod between two pins, or by a hinge; joints that follow through it are calc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,10 +35,11 @@ from armtwin.elements.placed import Placed
 from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Indices, NamedArrays, NamedNumbers, Names
-from armtwin.maths.rotations import about, pose
+from armtwin.maths.batch import Floats, Indices, NamedArrays, Names
+from armtwin.maths.rotations import about, from_quaternion, pose, skew
 from armtwin.mechanics.inertia import transform_to_parent
 from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.schema.drive_groups import Pins
 from armtwin.robot.schema.groups import Joint, LinkBeam, Loop
 
 SLIDE = 10.0  # m: length of the beam that models a slide, so that it never gets to zero
@@ -100,11 +101,7 @@ class RobotStructure:
         point, triad, R = self.frames[frame]
         places = self.structure.places
         at, on = places[point], places[triad]
-        w, i, j, k = x[on : on + 4]
-        vector = np.array([i, j, k])
-        spin = np.array([[0, -k, j], [k, 0, -i], [-j, i, 0]])
-        turn = (w * w - vector @ vector) * np.eye(3) + 2 * np.outer(vector, vector) + 2 * w * spin
-        return pose(turn @ R, x[at : at + 3])
+        return pose(from_quaternion(*x[on : on + 4]) @ R, x[at : at + 3])
 
     def level(self, position: ArrayLike, yaw: float, frame: str = "tool") -> Floats:
         """Pose of a frame that keeps its attitude of q = 0 but for a turn about z, (4, 4).
@@ -117,18 +114,21 @@ class RobotStructure:
         turn = about(np.array([0.0, 0.0, 1.0]), yaw)
         return pose(turn @ self.frames[frame][2], np.asarray(position, dtype=np.float64))
 
-    def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
-        """Linear and angular velocity of a frame per rate of each joint, base axes, (6, joints).
+    def motion(self, placed: Placed, frame: str = "tool") -> Floats:
+        """Linear and angular velocity of a frame per rate of q, base axes, (6, n).
 
         ω = 2 E dl/dt,   E = [-k | l0 1 + [k]×]
         """
         point, triad, _ = self.frames[frame]
         places = self.structure.places
         at, on = places[point], places[triad]
-        w, i, j, k = placed.x[on : on + 4]
-        E = np.array([[-i, w, -k, j], [-j, k, w, -i], [-k, -j, i, w]])
-        DF = placed.DF[:, list(self.joints)]
-        return np.concatenate([DF[at : at + 3], 2 * E @ DF[on : on + 4]])
+        w, k = placed.x[on], placed.x[on + 1 : on + 4]
+        E = np.column_stack([-k, w * np.eye(3) + skew(k)])
+        return np.concatenate([placed.DF[at : at + 3], 2 * E @ placed.DF[on : on + 4]])
+
+    def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
+        """Linear and angular velocity of a frame per rate of each joint, base axes, (6, joints)."""
+        return self.motion(placed, frame)[:, list(self.joints)]
 
     def inverse_kinematics(self, X: ArrayLike, q: ArrayLike, frame: str = "tool") -> Floats:
         """Joint positions at which a frame has a pose, by Gauss's and Newton's method, (joints,).
@@ -141,14 +141,14 @@ class RobotStructure:
         target, found = np.asarray(X, dtype=np.float64), np.array(q, dtype=np.float64)
         placed = place(self.structure, self.coordinates(found))
         for _ in range(MOST_STEPS):
-            off = _pose_error(target, self.pose(placed.x, frame))
+            off = pose_error(target, self.pose(placed.x, frame))
             step = np.linalg.lstsq(self.jacobian(placed, frame), off, rcond=None)[0]
             largest = float(np.abs(step).max())
             found += step * min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
             placed = place(self.structure, self.coordinates(found), placed.x)
             if largest < 1e-12:
                 break
-        off = _pose_error(target, self.pose(placed.x, frame))
+        off = pose_error(target, self.pose(placed.x, frame))
         if np.abs(off).max() > REACHED:
             far, turned = np.linalg.norm(off[:3]), np.linalg.norm(off[3:])
             raise ArmtwinError(
@@ -175,9 +175,10 @@ class _Draft:
     at: dict[str, list[tuple[Floats, str, str]]] = field(default_factory=dict)
 
 
-def _pose_error(target: Floats, found: Floats) -> Floats:
+def pose_error(target: Floats, found: Floats) -> Floats:
     """What a pose lacks of another, shift and turn about base axes, (6,)."""
     R = target[:3, :3] @ found[:3, :3].T
+    # a small turn: its axis times its angle is the odd part of the matrix
     twice = R - R.T
     turn = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
     shift = target[:3, 3] - found[:3, 3]
@@ -348,9 +349,7 @@ class _Builder:
         balancer = next(b for b in self.assembly.description.balancer if b.name == name)
         if balancer.pins is None:
             return self._assume_pins(strut)
-        given = balancer.pins
-        ends = ((given.link_a, given.a), (given.link_b, given.b))
-        return [(link, (self.pose_of(link) @ [*a, 1.0])[:3]) for link, a in ends]
+        return self.placed_pins(balancer.pins)
 
     def lay_pins(self, link: str, pins: dict[str, list[tuple[str, Floats]]]) -> None:
         """Give a link its nodes at pins, so that beams to what lies beyond start there."""
@@ -368,10 +367,10 @@ class _Builder:
         law, zero = _law(strut, length)
         self.draft.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
 
-    def loop_pins(self, loop: Loop) -> list[tuple[str, Floats]]:
-        """Links and positions at q = 0 of the pins that a loop joins."""
+    def placed_pins(self, pins: Loop | Pins) -> list[tuple[str, Floats]]:
+        """Links and positions at q = 0 of the pins of a loop or of a balancer."""
         found = []
-        for link, pin in ((loop.link_a, loop.a), (loop.link_b, loop.b)):
+        for link, pin in ((pins.link_a, pins.a), (pins.link_b, pins.b)):
             at = self.pose_of(link) @ [*pin, 1.0]
             found.append((link, at[:3]))
         return found
@@ -438,7 +437,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     joints = assembly.tree.joints
     struts = dict(zip([b.name for b in description.balancer], assembly.struts, strict=True))
     pins = {name: builder.pins(name, strut) for name, strut in struts.items()}
-    rods = {loop.name: builder.loop_pins(loop) for loop in description.loop if loop.axis is None}
+    rods = {loop.name: builder.placed_pins(loop) for loop in description.loop if loop.axis is None}
     pins |= rods
     builder.lay_pins(assembly.tree.root, pins)
     for i, joint in enumerate(joints):
@@ -447,7 +446,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     for name, strut in struts.items():
         builder.strut(name, strut, pins[name])
     for loop in description.loop:
-        builder.close(loop, builder.loop_pins(loop))
+        builder.close(loop, builder.placed_pins(loop))
     frames = {}
     for frame in ("flange", "tool"):
         body, X = assembly.frame(frame)
@@ -458,27 +457,6 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     for i, joint in enumerate(joints):
         builder.body(i, joint)
     return _assemble(assembly, builder.draft, frames)
-
-
-def with_joint_springs(robot: RobotStructure, q: Floats, stiffness: NamedNumbers) -> RobotStructure:
-    """The robot with motors held at q, and joints that turn against their transmissions.
-
-    Args:
-        robot: The robot.
-        q: Positions of the motors, as joint angles, (joints,).
-        stiffness: Of the elastic joints [N m/rad or N/m].
-    """
-    structure = robot.structure
-    angles = dict(zip(robot.joint_names, q.tolist(), strict=True))
-    elements: list[Element] = []
-    for element in structure.parts.elements:
-        if isinstance(element, Hinge) and element.name in stiffness:
-            k = stiffness[element.name]
-            rest = angles[f"{element.name}.twist"]
-            element = replace(element, laws=(ElementSpring(-k * rest, k), None, None))
-        elements.append(element)
-    changed = structure.with_parts(elements=tuple(elements), coordinate_inertia=None)
-    return replace(robot, structure=changed)
 
 
 def _assemble(

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, NamedArrays, Record
+from armtwin.files.shape import Group
+from armtwin.maths.batch import Floats, NamedArrays, Numbers, Record
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
@@ -100,7 +101,7 @@ def linearisation(arm: Arm, rotors: Rotors) -> Formula:
 WIDTH = "width"
 
 
-def shape_numbers(part: Any) -> list[str] | None:
+def shape_numbers(part: Group) -> list[str] | None:
     """Names of the numbers of a law, force or linkage that are no coefficients.
 
     None where some are no single numbers: a table is not traced.
@@ -166,7 +167,7 @@ class _Softened:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.law, name)
 
-    def columns(self, w: Any) -> Any:
+    def columns(self, w: Numbers) -> Any:
         """Torque per unit of each coefficient at speed w."""
         speed = np.sqrt(w * w + self.width * self.width)
         return self.law.columns(speed) * (w / speed)[..., None]
@@ -187,7 +188,7 @@ class _Columns:
         self._put_friction(of, Y)
         return {"Y": Y[0]}
 
-    def _put_bodies_and_rotors(self, of: Arrays, Y: Any) -> None:
+    def _put_bodies_and_rotors(self, of: Arrays, Y: Numbers) -> None:
         robot = self.robot
         state = rows_of_state(of)
         bodies = trace_arm(robot.arm, of)
@@ -197,7 +198,7 @@ class _Columns:
         first = robot.layout.rotors.start
         python_of(regressor.rotor_regressor)(bodies, *drives, *state, Y, first, 0, 1)
 
-    def _put_balancers(self, of: Arrays, Y: Any) -> None:
+    def _put_balancers(self, of: Arrays, Y: Numbers) -> None:
         q, _, _ = rows_of_state(of)
         for k, strut in enumerate(self.robot.struts):
             force = self.parts.traced(f"force {k}", of)
@@ -205,7 +206,7 @@ class _Columns:
             columns = replace(strut, force=force, linkage=linkage).columns(as_symbols(q))
             Y[:, strut.joint, self.robot.layout.balancer(k)] = columns
 
-    def _put_friction(self, of: Arrays, Y: Any) -> None:
+    def _put_friction(self, of: Arrays, Y: Numbers) -> None:
         q, v, _ = rows_of_state(of)
         at = self.robot.layout.friction.start
         for row, columns, _ in friction_columns(self._friction(of), as_symbols(v), as_symbols(q)):

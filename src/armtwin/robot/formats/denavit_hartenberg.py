@@ -117,10 +117,10 @@ def joint_frames(table: DhTable) -> tuple[list[Floats], list[Floats], Floats]:
 def table_of(tables: Tables, origin: str) -> DhTable:
     """The Denavit-Hartenberg table of a robot file's tables."""
     if "joint" in tables:
-        raise FileError(origin, [f"must have either [[joint]] or [{KEY}], got both"])
+        raise FileError(origin, f"must have either [[joint]] or [{KEY}], got both")
     read: _File = _SCHEMA.read({KEY: tables[KEY]}, origin)
     if not read.denavit_hartenberg.row:
-        raise FileError(origin, [f"{KEY}.row: a robot needs at least one joint, got none"])
+        raise FileError(origin, f"{KEY}.row: a robot needs at least one joint, got none")
     return read.denavit_hartenberg
 
 

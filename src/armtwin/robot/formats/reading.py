@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armtwin.errors import FileError
 from armtwin.files.reading import check_format
 from armtwin.files.schema import Schema
@@ -55,7 +53,7 @@ def _single_dampings(tables: Tables) -> Sentences:
                 yield f"servo.{name}.{key}.damping: write it as a list, [{damping}]"
 
 
-def _tables_in(value: Any) -> dict[str, Tables]:
+def _tables_in(value: object) -> dict[str, Tables]:
     """The tables of a table by key, as far as it holds any."""
     if not isinstance(value, dict):
         return {}
@@ -100,6 +98,6 @@ def _read(tables: Tables, origin: str) -> Description:
     for key, groups in tables.items():
         if isinstance(groups, list) and len(groups) > MOST_GROUPS:
             contract = f"{key} must have at most {MOST_GROUPS} entries"
-            raise FileError(origin, [f"{contract}, got {len(groups)}"])
+            raise FileError(origin, f"{contract}, got {len(groups)}")
     description: Description = SCHEMA.read(tables, origin)
     return description

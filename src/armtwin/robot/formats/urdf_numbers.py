@@ -13,7 +13,7 @@ from armtwin.maths.rotations import from_rpy, pose
 from armtwin.robot.formats.xml_tree import Node
 
 LARGEST, LARGEST_LENGTH = 1e9, 1e6  # magnitudes that no machine has, SI
-MOST_NOTES, LONGEST_NOTE = 20, 200
+MOST_NOTES, LONGEST_NOTE = 20, 200  # notes, and characters of one
 
 
 @dataclass

@@ -31,7 +31,7 @@ from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Flange, Frame, Link, Mounted, Pose, Tool
 
 TOOL_FRAMES = ("tcp", "tool")
-MOST_LINKS = 5000
+MOST_LINKS = 5000  # of a file
 SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 Carriers = dict[str, tuple[str, Floats]]
 XACRO_ADVICE = (
@@ -49,16 +49,16 @@ def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
     """
     root = read_xml(path)
     if path.suffix == ".xacro" or any("xacro" in node.tag for node in root.walk()):
-        raise FileError(str(path), [XACRO_ADVICE])
+        raise FileError(path, XACRO_ADVICE)
     if root.tag != "robot":
-        raise FileError(str(path), [f"must have <robot> as its root element, got <{root.tag}>"])
+        raise FileError(path, f"must have <robot> as its root element, got <{root.tag}>")
     _check_size(root, path)
     reader = Reader(f"public: URDF file {path.name}")
     bodies = _bodies(reader, root)
     joints = [joint_group(reader, node, bodies) for node in root.all("joint")]
     _check_names(reader, root, joints)
     if reader.problems:
-        raise FileError(str(path), reader.problems, reader.more)
+        raise FileError(path, reader.problems, reader.more)
     return _assemble(reader, root, bodies, joints, path, allow_unphysical)
 
 
@@ -66,12 +66,12 @@ def _check_size(root: Node, path: Path) -> None:
     """Refuse what is no arm: a scene, or a file made to keep the reader busy."""
     links = len(list(root.all("link")))
     if links > MOST_LINKS:
-        raise FileError(str(path), [f"must have at most {MOST_LINKS} links, got {links}"])
+        raise FileError(path, f"must have at most {MOST_LINKS} links, got {links}")
     kinds = [joint.attributes.get("type") for joint in root.all("joint")]
     moving = sum(kind in MOVING for kind in kinds)
     if moving > MOST_GROUPS:
         contract = f"must have at most {MOST_GROUPS} joints that move"
-        raise FileError(str(path), [f"{contract}, got {moving}"])
+        raise FileError(path, f"{contract}, got {moving}")
 
 
 def _bodies(reader: Reader, root: Node) -> NamedArrays:
@@ -182,7 +182,7 @@ def _refuse_unphysical(links: Iterable[Link], path: Path) -> None:
         if link.unphysical:
             problems.append(f"link '{link.name}': {link.unphysical}. {advice}")
     if problems:
-        raise FileError(str(path), problems)
+        raise FileError(path, problems)
 
 
 def _frames(reader: Reader, rigid: Carriers) -> tuple[Frame, ...]:
@@ -208,7 +208,7 @@ def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) ->
         while link in fixed and link not in found:
             if link in chain:
                 circle = " -> ".join([*chain, link])
-                raise FileError(str(path), [f"fixed joints form a cycle ({circle})"])
+                raise FileError(path, f"fixed joints form a cycle ({circle})")
             chain[link] = None
             link = fixed[link].parent
         home, X = found.setdefault(link, (link, np.eye(4)))

@@ -19,7 +19,7 @@ from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint, SlideLimits, TurnLimits
 
 FrictionTorque = Callable[[Floats], Floats]
-UNLIMITED = 1e9
+UNLIMITED = 1e9  # limit that is written where there is none
 SPEEDS = 50  # in each direction at which the friction of a joint is fitted
 EXACT = 1e-6  # relative misfit of a law that is Coulomb and viscous friction
 NOT_IN_URDF = (
@@ -123,7 +123,7 @@ def fit_joint_friction(
         misfit = np.abs(torque[:, j] - columns @ (level, rise)).max()
         others = np.delete(torque - torque[SPEEDS], j, axis=1)  # beyond what they have at rest
         coupled = np.abs(others).max(initial=0.0)
-        joint = robot.tree.joints[robot.free[j]]
+        joint = robot.free_joints[j]
         force, way = ("N", "m") if joint.type == "prismatic" else ("N m", "rad")
         remarks = []
         if misfit > EXACT * (level + rise):
@@ -145,8 +145,7 @@ def _describe_drives(robot: Assembly, friction: dict[str, JointFriction]) -> Sen
     """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
     reflected = robot.rotor_inertias @ robot.motor_rows**2
     parts = []
-    for k, inertia in zip(robot.free, reflected.tolist(), strict=True):
-        joint = robot.tree.joints[k]
+    for joint, inertia in zip(robot.free_joints, reflected.tolist(), strict=True):
         if inertia > 0:
             unit = "kg" if joint.type == "prismatic" else "kg m²"
             parts.append(f"{joint.name} {inertia:.4g} {unit}")
@@ -184,12 +183,17 @@ def _collect_fixed_parts(description: Description) -> Iterator[_FixedPart]:
 
 
 def _write_fixed_joint(parent: str, child: str, X: Floats) -> list[str]:
+    return [*_begin_joint(f"{parent}-{child}", "fixed", (parent, child), X), "  </joint>"]
+
+
+def _begin_joint(name: str, kind: str, links: tuple[str, str], X: Floats) -> list[str]:
+    """The lines that every joint has: its name and kind, its pose, its parent and child."""
+    parent, child = map(quoteattr, links)
     return [
-        f'  <joint name={quoteattr(f"{parent}-{child}")} type="fixed">',
+        f"  <joint name={quoteattr(name)} type={quoteattr(kind)}>",
         _origin(X, 4),
-        f"    <parent link={quoteattr(parent)}/>",
-        f"    <child link={quoteattr(child)}/>",
-        "  </joint>",
+        f"    <parent link={parent}/>",
+        f"    <child link={child}/>",
     ]
 
 
@@ -231,11 +235,9 @@ def _joint(joint: Joint, friction: JointFriction | None) -> list[str]:
     bounded = limits.lower is not None or limits.upper is not None
     kind = joint.type if bounded or joint.type == "prismatic" else "continuous"
     axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+    links = joint.parent, joint.child
     lines = [
-        f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
-        _origin(joint.origin.matrix(), 4),
-        f"    <parent link={quoteattr(joint.parent)}/>",
-        f"    <child link={quoteattr(joint.child)}/>",
+        *_begin_joint(joint.name, kind, links, joint.origin.matrix()),
         f'    <axis xyz="{_numbers(axis)}"/>',
         _limit(limits),
     ]

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.opening import URDF, read_bytes
+from armtwin.maths.batch import NamedTexts
 
-DEEPEST = 50
-MOST_ELEMENTS = 200_000
+DEEPEST = 50  # levels of elements
+MOST_ELEMENTS = 200_000  # of a file
 LONGEST_TEXT = 200  # characters between two elements that are kept
 
 
@@ -20,7 +21,7 @@ class Node:
     """An XML element with its line number."""
 
     tag: str
-    attributes: dict[str, str]
+    attributes: NamedTexts
     line: int
     children: list[Node] = field(default_factory=list)
 
@@ -48,7 +49,7 @@ class _Target:
         self.parser: Any = None
         self.count = 0
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: NamedTexts) -> None:
         node = Node(tag, dict(attributes), self.parser.CurrentLineNumber)
         if len(self.open) >= DEEPEST:
             contract = f"elements must not be nested deeper than {DEEPEST}"
@@ -88,14 +89,13 @@ def read_xml(path: Path) -> Node:
     parser = DefusedXMLParser(target=target, forbid_dtd=True)
     target.parser = parser.parser
     try:
-        parser.feed(text)
-        root: Node = parser.close()
+        with blame(path):
+            parser.feed(text)
+            root: Node = parser.close()
     except (DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden):
         contract = "must not declare a document type or entities (they can expand without end)"
-        raise FileError(str(path), [contract]) from None
+        raise FileError(path, contract) from None
     # the latter two: an encoding that is not known
     except (ParseError, ValueError, LookupError) as error:
-        raise FileError(str(path), [f"is not valid XML: {error}"]) from None
-    except ArmtwinError as error:
-        raise FileError(str(path), [str(error)]) from None
+        raise FileError(path, f"is not valid XML: {error}") from None
     return root

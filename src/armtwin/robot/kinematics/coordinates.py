@@ -68,7 +68,7 @@ class Coordinates:
     Attributes:
         built: The arm as it is built; the robot itself where nothing of it differs.
         own: For each joint of the robot its place among those of the built arm, (n,).
-        bodies: Number of joints of the built arm, the first coordinates.
+        bodies: Number of joints of the built arm that move on their own, the first coordinates.
         count: Number N of all coordinates.
         link: Coordinate of the link side of each joint of the robot, (n,).
         drive: Coordinate of its drive side, (n,); the same one where the gear is rigid.
@@ -99,6 +99,15 @@ class Coordinates:
             weights[self.link] = 0.0
             weights[self.drive] = row.weights[self.own]
         return weights
+
+    @property
+    def held_rows(self) -> Floats:
+        """Rows that do not move while motors hold and brakes are on, (held, N).
+
+        They are the turns of the motors, and the joints of the robot that no motor turns.
+        """
+        braked = ~self.built.assembly.gear[:, self.own].any(axis=0)
+        return np.vstack([self.motor_rows, np.eye(self.count)[self.drive[braked]]])
 
     def both_sides(self, q: Floats) -> Floats:
         """Coordinates (..., N) of joints whose two sides are at the same place, (..., n)."""
@@ -163,11 +172,13 @@ def coordinates(
     built = as_built(robot, deviations=deviations, flexures=links)
     tree = built.assembly.tree
     own = np.array([tree.joint(name) for name in robot.joint_names], dtype=np.int64)
+    link = np.array([built.joint_names.index(name) for name in robot.joint_names], dtype=np.int64)
     on_joints, on_motors = _transmissions(built) if joints else ({}, {})
     n = built.n
     drive, motor, count = _sides(built, n, on_joints, on_motors)
     rows = np.eye(count)
-    motor_rows = built.assembly.gear @ rows[drive]
+    gear = built.assembly.gear[:, built.assembly.free]
+    motor_rows = gear @ rows[drive]
     for k in on_motors:
         motor_rows[k] = rows[motor[k]]
     elastic = []
@@ -175,7 +186,7 @@ def coordinates(
         twist = rows[drive[j]] - rows[j]
         elastic.append(_gear(transmission.joint, transmission, twist, rows[drive[j]]))
     for k, transmission in on_motors.items():
-        twist = motor_rows[k] - built.assembly.gear[k] @ rows[drive]
+        twist = motor_rows[k] - gear[k] @ rows[drive]
         elastic.append(_gear(transmission.motor, transmission, twist, motor_rows[k]))
     gears = len(elastic)
     if links:
@@ -191,8 +202,8 @@ def coordinates(
         own=own,
         bodies=n,
         count=count,
-        link=own,
-        drive=drive[own],
+        link=link,
+        drive=drive[link],
         motor_rows=motor_rows,
         motor=motor,
         elastic=tuple(elastic),
@@ -225,19 +236,22 @@ def _transmissions(built: Robot) -> tuple[dict[int, Transmission], dict[int, Tra
     """Transmissions of known stiffness, by joint and by motor, in their order."""
     on_joints, on_motors = {}, {}
     motors = [motor.name for motor in built.description.motor]
+    names = built.joint_names
+    turned = np.abs(built.assembly.gear[:, built.assembly.free]).sum(axis=0)
     for transmission in built.description.transmission:
         if transmission.stiffness is None:
             continue
         if transmission.motor:
             on_motors[motors.index(transmission.motor)] = transmission
-        else:
-            on_joints[built.assembly.tree.joint(transmission.joint)] = transmission
-    driven = np.abs(built.assembly.gear).sum(axis=0) > 0
-    idle = [built.assembly.tree.joints[j].name for j in on_joints if not driven[j]]
-    if idle:
-        raise ArmtwinError(
-            f"robot '{built.name}': the transmission of {idle[0]} has no motor that drives it"
-        )
+            continue
+        if transmission.joint not in names or (
+            motors and not turned[names.index(transmission.joint)]
+        ):
+            raise ArmtwinError(
+                f"robot '{built.name}': the transmission of {transmission.joint} has no motor that "
+                "drives it"
+            )
+        on_joints[names.index(transmission.joint)] = transmission
     return dict(sorted(on_joints.items())), dict(sorted(on_motors.items()))
 
 

@@ -15,8 +15,8 @@ from armtwin.mechanics import kinematics, newton_ik, wrist_arm
 from armtwin.mechanics.wrist_arm import WristArm
 from armtwin.robot.dynamics.assembly import Assembly
 
-RESTARTS = 60
-STEPS = 80
+RESTARTS = 60  # numerical searches before a pose counts as out of reach
+STEPS = 80  # of one search
 MET = 1e-10  # pose error [m, rad] below which a numerical solution counts
 # below which a solution in closed form is one of an arm whose file rounds its right angles
 NEARLY = 1e-7
@@ -118,9 +118,7 @@ class InverseKinematics:
         """
         poses = check_poses(X, single=False)
         n = self.limits.shape[1]
-        start = check_array("q0", q0, (n,), "joint position to start from")
-        if start.ndim != 1:
-            raise ArmtwinError(f"q0 must have shape ({n},), got {start.shape}")
+        start = check_array("q0", q0, (n,), "joint position to start from", single=True)
         path = np.empty((len(poses), n))
         if isinstance(self.recognised, str):
             self._follow_by_newton(poses, start, path)
@@ -148,7 +146,7 @@ class InverseKinematics:
 
     def _name(self, coordinate: int) -> str:
         """Name of the joint of a coordinate."""
-        return self.robot.tree.joints[self.robot.free[coordinate]].name
+        return self.robot.free_joints[coordinate].name
 
     def why_unreachable(self, X: ArrayLike) -> str:
         """Why a pose cannot be reached within the limits, as a sentence."""

@@ -60,7 +60,7 @@ def highest_speeds(robot: Assembly, fastest: Floats | None = None) -> Floats:
         fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
     """
     if fastest is None:
-        turns = [robot.tree.joints[k].type == "revolute" for k in robot.free]
+        turns = [joint.type == "revolute" for joint in robot.free_joints]
         fastest = np.where(turns, TURNING, SLIDING)
     limit = motion_limits(robot).velocity
     return np.where(np.isfinite(limit), limit, fastest)

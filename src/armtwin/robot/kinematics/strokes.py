@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names, check_array
+from armtwin.maths.batch import Floats, Names, ThreeArrays, check_array
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
 
-TURN = 2 * np.pi
+TURN = 2 * np.pi  # [rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def strokes(robot: Robot, q: Floats, v: Floats, a: Floats) -> Strokes:
     return Strokes(seen.position, seen.slope * turning, acceleration)
 
 
-def joint_motion(robot: Robot, motion: Strokes, near: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def joint_motion(robot: Robot, motion: Strokes, near: ArrayLike) -> ThreeArrays:
     """Positions, speeds and accelerations of the joints, (m, n) each, of a motion of the drives."""
     q = joint_positions(robot, motion.position, near)
     seen = levers(robot, q)

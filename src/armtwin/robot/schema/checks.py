@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
 
 from armtwin.drives.balancers import GasForce
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.files.fields import bad_texts, groups_of
+from armtwin.files.fields import groups_of, own_problems
+from armtwin.files.shape import Group
 from armtwin.maths.batch import NamedArrays, Sentences
 from armtwin.maths.units import units_of
 from armtwin.robot.dynamics.bodies import body_problems
@@ -95,7 +95,7 @@ def _driven_problems(description: Description, passive: Counter[str]) -> Sentenc
             yield f"balancer '{balancer.name}' acts on joint '{balancer.joint}', {FOLLOWS}"
 
 
-WRIST_COORDINATES = 5
+WRIST_COORDINATES = 5  # r, z, phi, gamma, psi
 
 
 def problems(description: Description) -> list[str]:
@@ -125,18 +125,13 @@ def _poses_are_given(description: Description) -> bool:
 
 def _own_problems(description: Description) -> Sentences:
     """What the groups find wrong with themselves."""
+    yield from own_problems(description)
     for path, group in groups_of(description, by_name=False):
-        own = group.problem() if hasattr(group, "problem") else ""
-        if own:
-            yield f"{path} {own}"
-        texts = bad_texts(group)
-        if texts:
-            yield f"{path} {texts}".strip()
         yield from _range_problems(group, path)
         yield from _idle_sources(group, path)
 
 
-def _range_problems(group: Any, path: str) -> Sentences:
+def _range_problems(group: Group, path: str) -> Sentences:
     """Numbers that a file could not hold; a robot changed by code obeys the same ranges."""
     for name, unit in units_of(group.__class__):
         value = getattr(group, name)
@@ -146,7 +141,7 @@ def _range_problems(group: Any, path: str) -> Sentences:
                 yield f"{path}.{name} {unit.broken(number)}, got {number:g}"
 
 
-def _idle_sources(group: Any, path: str) -> Sentences:
+def _idle_sources(group: Group, path: str) -> Sentences:
     """Sources for keys that the group does not have."""
     source = getattr(group, "source", None)
     if not isinstance(source, dict):
@@ -157,7 +152,7 @@ def _idle_sources(group: Any, path: str) -> Sentences:
             yield f"{path}.source.{key} names no key of its group"
 
 
-def _keys_within(group: Any) -> set[str]:
+def _keys_within(group: Group) -> set[str]:
     """Keys of a group and of the groups within it."""
     keys = set()
     for f in fields(group):

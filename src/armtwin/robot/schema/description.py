@@ -32,7 +32,7 @@ from armtwin.robot.schema.groups import (
 )
 from armtwin.robot.schema.servo import Servo
 
-FORMAT = 2
+FORMAT = 2  # of robot files
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ or a combination ({ joint_5 = 1, joint_6 = 1 }).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.curves import breakaway
@@ -53,7 +53,7 @@ CURRENTS_ARE_TORQUES = "assumed: 1 N m/A, so that currents are torques"
 LEAST_TORQUE = 1e-9  # of a contact that has no dry friction, so that its bristle has a stiffness
 
 
-def _row(value: Any) -> str | NamedNumbers:
+def _row(value: object) -> str | NamedNumbers:
     if isinstance(value, dict) and value:
         return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
     if not isinstance(value, str):

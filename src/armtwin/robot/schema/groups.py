@@ -7,7 +7,7 @@ numbers come from: one text for the group, or a table with a text for each key.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from armtwin.files.fields import (
     Source,
     Uncertainty,
     Width,
+    ask_for_one,
     unknown_widths,
 )
 from armtwin.files.shape import DERIVED, kind_from
@@ -53,15 +54,14 @@ LargestTorque = Annotated[float, Unit("N m", above=0)]
 LargestForce = Annotated[float, Unit("N", above=0)]
 TensionStiffness = Annotated[float, Unit("N", above=0)]
 BendingStiffness = Annotated[float, Unit("N m^2", above=0)]
-MOST_ELEMENTS = 64
+MOST_ELEMENTS = 64  # of a beam
 
 
-def _count(value: Any) -> int:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not 1 <= value <= MOST_ELEMENTS:
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_ELEMENTS:
         contract = f"must be a whole number from 1 to {MOST_ELEMENTS}"
         raise ArmtwinError(f"{contract}, got {value!r:.40}")
-    return int(value)
+    return value
 
 
 Elements = Annotated[int, Read(_count)]
@@ -90,8 +90,7 @@ class Orientation:
         ways = ("rpy", "abc", "quaternion", "matrix")
         given = [way for way in ways if getattr(self, way) is not None]
         if len(given) != 1:
-            got = " and ".join(given) or "none"
-            return f"must have exactly one of {', '.join(ways)}, got {got}"
+            return ask_for_one(ways, given)
         if self.quaternion is not None:
             length = np.linalg.norm(self.quaternion)
             if abs(length - 1) > 1e-6:

@@ -33,7 +33,6 @@ def name_problems(description: Description) -> Sentences:
         *_link_mentions(description),
         *_beam_mentions(description),
         *_loop_mentions(description),
-        *_flexure_mentions(description),
         *_joint_mentions(description),
         *_coordinate_mentions(description),
         *_choice_mentions(description),
@@ -72,8 +71,7 @@ def _link_mentions(description: Description) -> Iterator[Mention]:
     links = [link.name for link in description.link]
     if description.flange is not None:
         yield Mention("flange.link", "link", description.flange.link, links)
-    for i, frame in enumerate(description.frame, 1):
-        yield Mention(f"frame.{i}.link", "link", frame.link, links)
+    yield from _each(description, "frame.link", "link", links)
     for i, motor in enumerate(description.motor, 1):
         if motor.spin is not None:
             yield Mention(f"motor.{i}.spin.link", "link", motor.spin.link, links)
@@ -90,33 +88,32 @@ def _link_mentions(description: Description) -> Iterator[Mention]:
 
 def _loop_mentions(description: Description) -> Iterator[Mention]:
     links = [build_tree(description).root, *(link.name for link in description.link)]
+    yield from _each(description, "loop.link_a", "link", links)
+    yield from _each(description, "loop.link_b", "link", links)
     joints = _joints(description)
     for i, loop in enumerate(description.loop, 1):
-        yield Mention(f"loop.{i}.link_a", "link", loop.link_a, links)
-        yield Mention(f"loop.{i}.link_b", "link", loop.link_b, links)
         for name in loop.passive:
             yield Mention(f"loop.{i}.passive", "joint", name, joints)
 
 
-def _flexure_mentions(description: Description) -> Iterator[Mention]:
-    moving = [joint.child for joint in description.joint]
-    for i, flexure in enumerate(description.flexure, 1):
-        yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
-
-
 def _joint_mentions(description: Description) -> Iterator[Mention]:
-    joints = _joints(description)
-    for i, transmission in enumerate(description.transmission, 1):
-        if transmission.joint:
-            yield Mention(f"transmission.{i}.joint", "joint", transmission.joint, joints)
-        if transmission.motor:
-            motors = [motor.name for motor in description.motor]
-            yield Mention(f"transmission.{i}.motor", "motor", transmission.motor, motors)
-    for i, deviation in enumerate(description.deviation, 1):
-        yield Mention(f"deviation.{i}.joint", "joint", deviation.joint, joints)
-    for i, balancer in enumerate(description.balancer, 1):
-        if balancer.joint:
-            yield Mention(f"balancer.{i}.joint", "joint", balancer.joint, joints)
+    moving = [joint.child for joint in description.joint]
+    yield from _each(description, "flexure.link", "moving link", moving)
+    motors = [motor.name for motor in description.motor]
+    yield from _each(description, "transmission.motor", "motor", motors)
+    for path in ("transmission.joint", "deviation.joint", "balancer.joint"):
+        yield from _each(description, path, "joint", _joints(description))
+
+
+def _each(
+    description: Description, path: str, what: str, known: Iterable[str]
+) -> Iterator[Mention]:
+    """The names under a key of each group of a list, where they are given."""
+    groups, key = path.split(".")
+    for i, group in enumerate(getattr(description, groups), 1):
+        name = getattr(group, key)
+        if name:
+            yield Mention(f"{groups}.{i}.{key}", what, name, known)
 
 
 def _coordinate_mentions(description: Description) -> Iterator[Mention]:

@@ -13,7 +13,7 @@ from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint
 
 DEFAULT_SERVO = "cascade"  # of a job that names none
-SEAM_JOINTS = 6
+SEAM_JOINTS = 6  # for position and orientation of a tool
 
 
 @dataclass(frozen=True)

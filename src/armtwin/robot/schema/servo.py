@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
@@ -21,7 +21,7 @@ FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")
 Voltage = Annotated[float, Unit("V", above=0)]
 
 
-def _coefficients(value: Any) -> tuple[Values, ...]:
+def _coefficients(value: object) -> tuple[Values, ...]:
     """Coefficients of a filter, the same for all drives or a list for each."""
     if not isinstance(value, list | tuple) or not value:
         contract = "must be a list of numbers, or such a list for each drive"
@@ -107,7 +107,7 @@ class Shaping:
     torque: tuple[Number, ...] = (0.0,)
 
 
-def _rule_problem(servo: Any, ruled: Names) -> str:
+def _rule_problem(servo: Cascade | CS7B, ruled: Names) -> str:
     """What is wrong with a rule beside gains, or with neither, as a phrase."""
     given = [name for name in ruled if getattr(servo, name) is not None]
     if servo.rule is not None and given:
@@ -118,7 +118,7 @@ def _rule_problem(servo: Any, ruled: Names) -> str:
     return ""
 
 
-def _unknown_widths(servo: Any) -> str:
+def _unknown_widths(servo: Servo) -> str:
     """What is wrong with the widths of a servo, as a phrase; empty if nothing is."""
     return unknown_widths(servo.uncertainty, (*UNCERTAIN, "filters"))
 
@@ -344,7 +344,7 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
     return problems
 
 
-def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
+def _not_for_each(key: str, value: object, drives: int) -> list[str]:
     """What is wrong with a list of one value for all drives or one each."""
     if not isinstance(value, tuple) or len(value) in (1, drives):
         return []

@@ -16,6 +16,15 @@ UNCERTAIN = (
     "friction_feedforward",
     "acceleration_feedforward",
 )
+NUMBERS = (
+    "bandwidth",
+    "inertia",
+    "damping",
+    "integrator",
+    "speed_feedforward",
+    "friction_feedforward",
+    "acceleration_feedforward",
+)
 Gain = tuple[Number, ...]
 
 
@@ -66,23 +75,14 @@ class ServoRule:
 
     def gains(self, drives: int) -> ServoGains:
         """The gains of n drives."""
-        bandwidth = for_each(self.bandwidth, drives)
-        inertia = for_each(self.inertia, drives)
-        damping = for_each(self.damping, drives)
-        integrator = for_each(self.integrator, drives)
-        speed = for_each(self.speed_feedforward, drives)
-        friction = for_each(self.friction_feedforward, drives)
-        acceleration = for_each(self.acceleration_feedforward, drives)
-        kp, ki, kv, kvf, kafc = [], [], [], [], []
-        for i in range(drives):
-            w = 2 * pi * bandwidth[i]
-            J = inertia[i]
-            kp.append(J * w**2)
-            ki.append(integrator[i] * J * w**3)
-            kv.append(2 * damping[i] * w * J)
-            kvf.append(speed[i] * kv[i] + friction[i])
-            kafc.append(acceleration[i] * J)
-        return ServoGains(tuple(kp), tuple(ki), tuple(kv), tuple(kvf), tuple(kafc))
+        numbers = [for_each(getattr(self, name), drives) for name in NUMBERS]
+        gains = []
+        for f, J, damping, integrator, speed, friction, acceleration in zip(*numbers, strict=True):
+            w = 2 * pi * f
+            kv = 2 * damping * w * J
+            feedforward = speed * kv + friction, acceleration * J
+            gains.append((J * w**2, integrator * J * w**3, kv, *feedforward))
+        return ServoGains(*zip(*gains, strict=True))
 
 
 def for_each(values: tuple[Any, ...], drives: int) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from armtwin.maths.batch import Floats
 from armtwin.report.figures import BLUE, RED, axes_in_space, equal_lengths, plain
 from armtwin.robot.dynamics.assembly import Assembly
 
-MM = 1e3
+MM = 1e3  # a metre in mm
 SAME_PLACE = 1.0  # neighbouring joints nearer than this share a label [mm]
 
 

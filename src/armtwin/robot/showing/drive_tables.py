@@ -39,8 +39,7 @@ def row_words(on: On) -> str:
 
 
 def _element(element: FrictionElement) -> Record:
-    values = [getattr(element.law, name) for name, _ in element.law.coefficients]
-    torque = element.law.columns(np.array(SPEEDS)) @ values + (element.offset or 0.0)
+    torque = element.law.sliding_torque(np.array(SPEEDS)) + (element.offset or 0.0)
     at_speeds = {f"at {speed:g}": x for speed, x in zip(SPEEDS, torque, strict=True)}
     return {"name": element.name, "on": row_words(element.on), "law": element.law.law, **at_speeds}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from armtwin.identification.fitting.estimate import student
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.validation import Validation
@@ -231,7 +232,7 @@ def _describe_loads(found: Estimate) -> Sentences:
         if term.element.name.endswith(LOAD):
             row = values[term.name]
             host = term.element.name.removesuffix(LOAD)
-            words.append(f"{host} {100 * row.value:.2g} ± {100 * row.std:.1g} %")
+            words.append(f"{host} {100 * row.value:.2g} ± {100 * student(np.inf) * row.std:.1g} %")
     if words:
         yield (
             f"Friction grows with the torque that gears transmit, by this share of it: "
@@ -266,7 +267,7 @@ def _describe_presliding(found: Estimate) -> Sentences:
 
 def describe_gravity(direction: GravityDirection) -> str:
     """What the logs show of the direction of gravity."""
-    apart = f"{np.degrees(direction.angle):.2g} ± {np.degrees(direction.angle_deviation):.2g} deg"
+    apart = f"{np.degrees(direction.angle):.2g} ± {np.degrees(direction.angle_half_width):.2g} deg"
     if direction.base_is_tilted:
         lower = 100 * (1 - np.exp(-0.5 * direction.gain))
         return (

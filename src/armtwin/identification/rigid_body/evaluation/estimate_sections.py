@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
+from armtwin.identification.fitting.estimate import student
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.diagnostics import list_unidentified
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
@@ -192,10 +193,10 @@ def _before_and_after(
     numbers = np.arange(1.0, len(rows) + 1)
     prior = np.array([row.prior for row in rows]) / sizes
     value = np.array([row.value for row in rows]) / sizes
-    std = np.array([row.std for row in rows]) / sizes
+    half_width = student(np.inf) * np.array([row.std for row in rows]) / sizes
     return (
         Points("robot file", numbers - BESIDE, prior, shape="square", colour=3, names=names),
-        Points("identified", numbers + BESIDE, value, y_error=std, colour=0, names=names),
+        Points("identified", numbers + BESIDE, value, y_error=half_width, colour=0, names=names),
     )
 
 

@@ -30,7 +30,7 @@ from armtwin.identification.rigid_body.friction.presliding import (
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.friction_columns import sliding_columns
-from armtwin.robot.dynamics.load_friction import is_turned, load_of
+from armtwin.robot.dynamics.load_friction import is_turned, load_column
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
@@ -259,7 +259,7 @@ def _load_values(
     if side is None:
         doubt = of_all_joints(robot, some.doubt) @ np.abs(term.row.weights)
         side = mean_sign(w, doubt)
-    return np.asarray(side * np.abs(load_of(robot.assembly, some.on_links, term.row)))
+    return load_column(robot.assembly, some.on_links, term.row, term.element.law, w, side)
 
 
 def elements_of(terms: Terms) -> list[tuple[FrictionElement, Row]]:

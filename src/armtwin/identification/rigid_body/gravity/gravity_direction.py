@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.estimate import student
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.rigid_body.data.experiment import GAIN_WEIGHT, IdentificationData
 from armtwin.identification.rigid_body.fit.drive_gains import (
@@ -81,6 +82,11 @@ class GravityDirection:
     strain: float
 
     @property
+    def angle_half_width(self) -> float:
+        """Half width of the 95 % interval of the angle [rad]."""
+        return float(student(np.inf)) * self.angle_deviation
+
+    @property
     def told(self) -> bool:
         """Whether the direction is identified."""
         return self.share > SHARE and self.angle_deviation < LARGEST_TILT
@@ -107,7 +113,7 @@ class GravityDirection:
         """The base tilt by the logs, as a phrase."""
         return (
             f"the base is tilted by {np.degrees(self.angle):.3g} ± "
-            f"{np.degrees(self.angle_deviation):.2g} deg from the file's direction"
+            f"{np.degrees(self.angle_half_width):.2g} deg from the file's direction"
         )
 
     @property
@@ -123,7 +129,7 @@ class GravityDirection:
         return (
             f"the torque is that of a base {in_words(self.logs)}, where the robot file has it "
             f"{in_words(self.file)}: gravity is {np.degrees(self.angle):.3g} ± "
-            f"{np.degrees(self.angle_deviation):.2g} deg from there; say {option_for(self.logs)}"
+            f"{np.degrees(self.angle_half_width):.2g} deg from there; say {option_for(self.logs)}"
         )
 
 
