@@ -31,9 +31,9 @@ import numpy as np
 
 import armtwin as at
 from armtwin.exchange.export import OPTIONS, c_compiler
-from armtwin.exchange.model_code import source_files
 from armtwin.exchange.robot_unit import robot_unit
 from armtwin.exchange.transmission_unit import joint_bench, transmission_unit
+from armtwin.exchange.unit import source_files
 from armtwin.prediction.predict import plan_motion
 from armtwin.simulation.prepared import prepare
 

@@ -1,9 +1,14 @@
-"""1 100 instances of each unit, made, run and freed in a plain C host, under leak checkers.
+"""Units of robots against `simulate`, and 1 100 instances of units under leak checkers.
 
     python studies/fmu.py [INSTANCES]
 
-Valgrind and the compiler's LeakSanitizer, each where it is found. That they would see a leak is
-shown by a host that does not free its instances.
+Robots of the library, with every family of parts, follow a motion of all joints: how far the joints
+of the unit are from those simulated. Without quantisers that is rounding, but for hydraulics that
+stick and slide by turns; with them it is at most what a step of a current moves, 1e-5 rad.
+
+Instances are made, run and freed in a plain C host under Valgrind and the compiler's LeakSanitizer,
+each where it is found. That they would see a leak is shown by a host that does not free its
+instances.
 """
 
 from __future__ import annotations
@@ -15,21 +20,67 @@ import sys
 import tempfile
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import fmpy
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
 HOST = ROOT / "tests" / "exchange" / "host.c"
+
+from tests.exchange.conftest import BENT  # noqa: E402
+from tests.exchange.test_robot_unit import followed, motion_of  # noqa: E402
+from tests.exchange.units import opened  # noqa: E402
 
 import armtwin as at  # noqa: E402
 from armtwin.exchange.export import c_compiler  # noqa: E402
+from armtwin.exchange.robot_unit import middle  # noqa: E402
 
 INSTANCES = 1100
 LEAKED = 9  # exit code of a checker that found something
 VALGRIND = ("valgrind", "--quiet", "--leak-check=full", f"--error-exitcode={LEAKED}")
 SANITISED = ("-fsanitize=address", "-fno-omit-frame-pointer")
+
+
+SMOOTH = at.Model(quantise=False)
+BUILT = replace(SMOOTH, joints="elastic", links="elastic")
+OIL = replace(SMOOTH, servo="proportional", friction="arctan")
+CASES = [
+    ("rx90b", SMOOTH),
+    ("rx90b", at.Model()),
+    ("rx90b", replace(SMOOTH, servo="cs7b")),
+    ("rx90b", replace(SMOOTH, friction="switching")),
+    ("rx90b", at.Model(friction="switching")),
+    ("rx90b", replace(SMOOTH, joints="elastic")),
+    ("tx40", SMOOTH),
+    ("lwa4p", SMOOTH),
+    ("kr300", replace(SMOOTH, joints="elastic")),
+    ("kr300", BUILT),
+    ("kr300", replace(BUILT, friction="switching")),
+    ("epaas", OIL),
+    ("epaas", replace(OIL, valves="delay")),
+    ("epaas", replace(OIL, friction="switching")),
+    ("epaas_bench", replace(OIL, friction="switching")),
+]
+
+
+def compare_with_simulation(folder: Path) -> None:
+    """Print how far units are from `simulate`."""
+    for k, (name, model) in enumerate(CASES):
+        robot = at.Robot.load(name)
+        start = BENT if name == "kr300" else middle(robot)
+        motion = motion_of(robot, model, start, 0.5)
+        path = folder / f"case_{k}.fmu"
+        at.export_fmu(robot, path, at.WholeRobot(model, start))
+        with opened(path, folder) as unit:
+            q, _, _ = followed(unit, motion)
+        log = at.simulate(robot, motion, model).log
+        apart, moved = np.abs(q - log.q).max(), np.ptp(log.q, axis=0).max()
+        steps = "in steps" if model.quantise else "without steps"
+        words = f"{model.words}, {model.friction} friction, servo {model.servo}, {steps}"
+        print(f"{name}, {words}: {apart:.1e} rad apart of {moved:.2g} moved")
 
 
 def units(folder: Path) -> list[tuple[str, Path, tuple[str, str, str]]]:
@@ -86,6 +137,7 @@ def main() -> int:
     failed = False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        compare_with_simulation(folder)
         plain, leaking = built(folder, "host"), built(folder, "leaking", "-DLEAKS")
         sanitised = built(folder, "sanitised", *SANITISED)
         also_leaking = built(folder, "also_leaking", *SANITISED, "-DLEAKS")

@@ -91,7 +91,7 @@ def test_a_compiler_that_fails_leaves_nothing(tmp_path, monkeypatch):
         (("kr300", "--joint", "1", "--fmi", "4"), "--fmi must be 2 or 3, got 4"),
         (("kr300", "--joint", "1", "--inertia", "-3"), "--inertia"),
         (("kr300", "--joint", "1", "--out", "none/x.fmu"), "cannot be written"),
-        (("epaas",), "a unit does not have hydraulic drives"),
+        (("epaas",), "cannot be simulated: servo.cascade: a servo controller is missing"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_written(tmp_path, words, sentence):

@@ -2,12 +2,18 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.drives.friction.load import Load
+from armtwin.drives.ripple import Ripple
 from armtwin.exchange.export import c_compiler
 from armtwin.prediction.predict import plan_motion
 from tests.exchange.units import compiled
+from tests.robot.test_epaas import START
+
+BENT = np.radians([10.0, -60.0, 100.0, 20.0, 30.0, 5.0])  # a posture of the KR 300
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +61,31 @@ def line_unit(folder, line):
     path = folder / "rx90b.fmu"
     at.export_fmu(robot, path, at.WholeRobot(model, motion.q[0]))
     return path
+
+
+@pytest.fixture(scope="session")
+def uneven(folder):
+    """The KR 300 with uneven elastic gears, loaded friction and spinning rotors, and its unit."""
+    d = at.Robot.load("kr300").description
+    gears = []
+    for k, gear in enumerate(d.transmission):
+        gears.append(replace(gear, ripple=(Ripple(2.0 + k, 1e-4, 0.3 * k),)))
+    elements = tuple(replace(element, load=Load(0.15)) for element in d.friction)
+    spinning = replace(d.gear, gyroscopic=True)
+    robot = at.Robot(replace(d, transmission=tuple(gears), friction=elements, gear=spinning))
+    model = at.Model(quantise=False, joints="elastic", ripple=True)
+    path = folder / "uneven.fmu"
+    at.export_fmu(robot, path, at.WholeRobot(model, BENT))
+    return robot, model, path
+
+
+@pytest.fixture(scope="session")
+def hydraulic(folder):
+    """The EPAAS without friction: robot, model, unit, and a motion from its home posture."""
+    from tests.exchange.test_robot_unit import motion_of
+
+    robot = at.Robot.load("epaas")
+    model = at.Model(servo="proportional", friction="off", quantise=False)
+    path = folder / "epaas.fmu"
+    at.export_fmu(robot, path, at.WholeRobot(model, START))
+    return robot, model, path, motion_of(robot, model, START, 0.2)

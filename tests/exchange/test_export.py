@@ -1,6 +1,11 @@
-"""A binary of a unit runs on any processor of its platform."""
+"""Sources of a unit are plain C; its binary runs on any processor of its platform."""
+
+import subprocess
+import zipfile
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import armtwin as at
 from armtwin.exchange.export import c_compiler
@@ -24,3 +29,24 @@ def test_a_processor_that_rounds_products_and_sums_gives_the_same_motion(
         found = followed(unit, some)
     for ours, theirs in zip(found, wanted, strict=True):
         assert np.abs(ours - theirs).max() < 1e-9
+
+
+@needs_compiler
+@pytest.mark.parametrize("friction", ["lugre", "switching"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_sources_compile_without_a_warning(line, tmp_path, friction, version):
+    robot, model, _ = line
+    whole = at.WholeRobot(replace(model, friction=friction, joints="elastic"))
+    gear = at.OneJoint(1, friction=friction)
+    for name, of, part in (("robot", robot, whole), ("gear", at.Robot.load("kr300"), gear)):
+        path = tmp_path / f"{name}.fmu"
+        at.export_fmu(of, path, part, fmi=version, sources_only=True)
+        folder = tmp_path / name
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder)
+        strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", f"fmi{version}.c"]
+        command = [*c_compiler(), *strict, "-o", "unit.o"]
+        done = subprocess.run(
+            command, cwd=folder / "sources", capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr

@@ -81,13 +81,16 @@ def test_fmpy_finds_nothing_wrong(line, line_unit, tmp_path):
     assert validate_fmu(str(tmp_path / "three.fmu")) == []
 
 
-def test_a_plain_c_host_runs_it_as_fmpy_does(host, line_unit, tmp_path):
+@pytest.mark.parametrize("fixture", ["line_unit", "uneven", "hydraulic"])
+def test_a_plain_c_host_runs_it_as_fmpy_does(host, fixture, request, tmp_path):
     """Held on its posture, joints 1 and 2 pushed by torques that turn over."""
+    found = request.getfixturevalue(fixture)
+    path = found if fixture == "line_unit" else found[2]
     times = np.arange(60) * 0.004
     torque = 0.5 * np.sin(40.0 * times)
     rates = np.diff(torque) / np.diff(times)
-    got = hosted(host, line_unit, tmp_path, times, torque, ("load1", "load2", "q2"))
-    with opened(line_unit, tmp_path) as unit:
+    got = hosted(host, path, tmp_path, times, torque, ("load1", "load2", "q2"))
+    with opened(path, tmp_path) as unit:
         unit.begin({"load1": torque[0]})
         wanted = [unit.get("q2")[0]]
         for k, rate in enumerate(rates):  # the host's second number goes to joint 2

@@ -10,7 +10,7 @@ with the length of a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +19,19 @@ from armtwin.drives.friction.load import compute_loads
 from armtwin.drives.friction.presliding import advance_bristle
 from armtwin.drives.ripple import apply_ripple
 from armtwin.drives.rows import along
-from armtwin.exchange.unit import Variable
+from armtwin.exchange.unit import Place, Variable
 from armtwin.maths.batch import Floats
 from armtwin.maths.dual import Dual, slope_of
-from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.memory import Memory
+from armtwin.maths.stretches import Part, stretches
 from armtwin.maths.tape import TapeTable
 from armtwin.maths.traced_fields import TracedFields
-from armtwin.simulation.kernels import trace_part
+from armtwin.simulation.kernels import BEFORE, BEFORE_STEPS, Stages, trace_part, trace_stages
 from armtwin.simulation.loop import Loop, State, trace_fields
 from armtwin.simulation.plant import BRISTLES, C0, HELD, HELD_BACK, SCALE, SWITCHING
 from armtwin.simulation.solve import solve
 from armtwin.simulation.step import StepEquations, begin_step, press_friction, press_springs, resist
+from armtwin.simulation.tick import NamedStages, Stage
 
 LEAST_LEVEL = 1e-9  # of friction
 UNREAD = {"state.energy", "state.saturated", "state.since"}  # no unit accounts for energy
@@ -92,14 +94,31 @@ class UnitFields(TracedFields):
         part.outputs = [x for x in part.outputs if x[0][0] not in UNREAD]
 
 
-def trace_apart(
-    fields: UnitFields, stages: Mapping[str, Callable[[Loop], None]]
-) -> dict[str, list[TapeStretch]]:
-    """Stages that are done now and then: nothing of them is computed before."""
-    found = {}
-    for name, stage in stages.items():
+def trace_unit(
+    fields: UnitFields,
+    of_tick: NamedStages,
+    of_step: NamedStages,
+    apart: Iterable[Stage],
+    wanted: Collection[str] = (),
+) -> tuple[Stages, Memory]:
+    """The stages of a unit that do something, and where their arrays lie.
+
+    Args:
+        fields: The loop.
+        of_tick: Stages of a tick beside those of a step.
+        of_step: Stages of a step.
+        apart: Stages that are done now and then: nothing of them is computed before.
+        wanted: Values of a tick that they read.
+    """
+    traced, memory = trace_stages(fields, of_tick, of_step, wanted=wanted)
+    found = {BEFORE: traced.pop(BEFORE), BEFORE_STEPS: traced.pop(BEFORE_STEPS)}
+    for name, (stretch,) in traced.items():
+        if stretch.outputs:
+            found[name] = [stretch]
+    for stage in apart:
+        name = stage.__name__
         found[name] = stretches(trace_part(fields, stage), f"kept by {name}")
-    return found
+    return found, memory
 
 
 def has_equations(loop: Loop) -> bool:
@@ -160,19 +179,18 @@ def find_flanks(x: Loop, springs: Iterable[int]) -> list[Any]:
 
 def state_variables(
     name: str,
-    field: str,
-    place: tuple[int, ...],
+    place: Place,
     unit: str,
     words: str,
     nominal: float,
     start: float | None = None,
 ) -> Iterator[Variable]:
     """A continuous state and its derivative as variables of a unit."""
-    slope = f"der({name})"
+    (field, where), slope = place, f"der({name})"
     rate = f"{unit}^2" if unit.endswith("/s") else f"{unit}/s"
     yield Variable(
-        name, "local", (f"state.{field}", place), unit, f"State: {words}", start,
+        name, "local", (f"state.{field}", where), unit, f"State: {words}", start,
         slope=slope, nominal=nominal,
     )  # fmt: skip
     words = f"Derivative of {name}"
-    yield Variable(slope, "local", (f"inputs.slopes.{field}", place), rate, words)
+    yield Variable(slope, "local", (f"inputs.slopes.{field}", where), rate, words)

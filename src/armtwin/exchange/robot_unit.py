@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.control.controller import uses_torque
-from armtwin.exchange.instant import UnitFields, has_equations, state_variables, trace_apart
+from armtwin.exchange.instant import UnitFields, has_equations, state_variables, trace_unit
 from armtwin.exchange.robot_stages import (
     compute_slopes,
     has_spools,
@@ -29,7 +29,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import SETTLING, STILL
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.robot import Robot
-from armtwin.simulation.kernels import trace_stages
+from armtwin.simulation.kernels import stages_of_step
 from armtwin.simulation.loop import Loop
 from armtwin.simulation.model import Model
 from armtwin.simulation.plant import BRISTLES
@@ -38,7 +38,7 @@ from armtwin.simulation.tick import OF_TICK, step, tick
 
 SIX = ("xx", "yy", "zz", "xy", "xz", "yz")
 OF_LOG = {"log_state", "log_means", "watch_limits"}  # stages for which a unit has no use
-OF_CONTROLLER = ("read_sensors", "run_position_loops", "run_velocity_loops", "carry")
+OF_CONTROLLER = {"read_sensors", "run_position_loops", "run_velocity_loops", "carry"}
 READ = ("work.current", "work.level", "work.loads")  # what the other stages read of a tick
 
 
@@ -61,15 +61,16 @@ def robot_unit(
     loop = robot_loop(run)
     fields = UnitFields.of(loop)
     of_tick = {name: stage for name, stage in OF_TICK.items() if name not in OF_LOG}
-    stages, memory = trace_stages(fields, of_tick | {"push": push}, wanted=READ)
-    orders: list[Order] = [(step, stages, "step"), (tick, stages, "tick")]
     apart = [settle_bodies, settle, take, write_outputs]
     if run.coordinates.elastic:
         apart.append(sag)
     if has_equations(loop):
         apart.append(compute_slopes)
-        orders.append((tick, OF_CONTROLLER, "control"))
-    stages |= trace_apart(fields, {stage.__name__: stage for stage in apart})
+    of_step = stages_of_step(loop)
+    stages, memory = trace_unit(fields, of_tick | {"push": push}, of_step, apart, READ)
+    orders: list[Order] = [(step, stages, "step"), (tick, stages, "tick")]
+    if has_equations(loop):
+        orders.append((tick, stages.keys() & OF_CONTROLLER, "control"))
     return ExchangeUnit(
         name=name,
         title=f"Robot {name} under its servo: set-points in, tool pose, joints and torques out.",
@@ -210,23 +211,23 @@ def _states(loop: Loop) -> Iterator[Variable]:
         joint = tree.joints[j] if j < len(loop.size) else None
         unit = "m" if joint is not None and joint.type == "prismatic" else "rad"
         of = f"joint {joint.name}" if joint is not None else f"drive side {j - len(loop.size) + 1}"
-        yield from state_variables(f"state.q{j + 1}", "u", (j,), unit, f"place of {of}", 1e-3)
+        yield from state_variables(f"state.q{j + 1}", ("u", (j,)), unit, f"place of {of}", 1e-3)
         yield from state_variables(
-            f"state.v{j + 1}", "v", (j,), f"{unit}/s", f"speed of {of}", 1e-2
+            f"state.v{j + 1}", ("v", (j,)), f"{unit}/s", f"speed of {of}", 1e-2
         )
     if loop.plant.friction.kind == BRISTLES:
         for e, name in enumerate(_friction_names(loop)):
             words = f"pre-sliding deflection of friction '{name}'"
-            yield from state_variables(f"state.bristle_{e + 1}", "z", (e,), "rad", words, 1e-5)
+            yield from state_variables(f"state.bristle_{e + 1}", ("z", (e,)), "rad", words, 1e-5)
     for c, k in enumerate(loop.plant.cylinders.drive):
         drive, _ = drives[k]
         unit = "N" if drives_slide(run.robot)[k] else "N m"
         words = f"force of {drive.name}"
-        yield from state_variables(f"state.force_{c + 1}", "oil", (c,), unit, words, 100.0)
+        yield from state_variables(f"state.force_{c + 1}", ("oil", (c,)), unit, words, 100.0)
         if has_spools(run):
             for i, (what, of) in enumerate((("spool", "A"), ("spool_speed", "A/s"))):
                 name, words = f"state.{what}_{c + 1}", f"{what.replace('_', ' ')} of {drive.name}"
-                yield from state_variables(name, "valves", (c, i), of, words, 1e-3)
+                yield from state_variables(name, ("valves", (c, i)), of, words, 1e-3)
 
 
 def _remarks(loop: Loop, model: Model) -> Sentences:

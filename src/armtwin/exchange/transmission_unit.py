@@ -19,7 +19,7 @@ from armtwin.exchange.instant import (
     has_equations,
     make_slopes,
     state_variables,
-    trace_apart,
+    trace_unit,
 )
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.maths.batch import Floats, Sentences
@@ -37,7 +37,6 @@ from armtwin.simulation.bench import (
     springs_of,
 )
 from armtwin.simulation.bench_loop import bench_loop, bench_stages, drive_motor
-from armtwin.simulation.kernels import trace_stages
 from armtwin.simulation.loop import Loop
 from armtwin.simulation.model import FrictionModel
 from armtwin.simulation.plant import BRISTLES, C0, C1, OFFSET
@@ -133,12 +132,10 @@ def transmission_unit(
     ratio = np.zeros(loop.work.rows.shape, dtype=bool)
     ratio[MOTOR] = loop.work.rows[MOTOR] != 0
     fields.constant = {**fields.constant, "work.rows": ~ratio, "work.M": loop.work.M == 0}
-    of_step = bench_stages(loop)
-    stages, memory = trace_stages(fields, {}, of_step)
     apart = [parametrise, write_outputs]
     if has_equations(loop):
         apart.append(compute_slopes)
-    stages |= trace_apart(fields, {stage.__name__: stage for stage in apart})
+    stages, memory = trace_unit(fields, {}, bench_stages(loop), apart)
     return ExchangeUnit(
         name=name,
         title=f"Transmission {name}: motor, gear with backlash, dampers and friction.",
@@ -367,12 +364,12 @@ def _states(loop: Loop) -> Iterator[Variable]:
         ):
             words = f"{what} of the {side} side, in angles of the joint"
             name = f"state.{side}_{what}"
-            yield from state_variables(name, field, (j,), unit, words, size, 0.0)
+            yield from state_variables(name, (field, (j,)), unit, words, size, 0.0)
     if loop.plant.friction.kind == BRISTLES:
         for e, k in enumerate(loop.inputs.acting):
             words = f"pre-sliding deflection of friction {k + 1}"
             name = f"state.bristle_{k + 1}"
-            yield from state_variables(name, "z", (e,), "rad", words, 1e-5, 0.0)
+            yield from state_variables(name, ("z", (e,)), "rad", words, 1e-5, 0.0)
 
 
 def _remarks(loop: Loop) -> Sentences:

@@ -105,7 +105,7 @@ def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
     lanes = Lanes(kernel_of(run.fields), [run])
     c, link = run.controller, run.coordinates.link
     period = c.tick * c.setpoint_ticks
-    u, v = lanes.view("u")[0], lanes.view("v")[0]
+    u, v = lanes.view("state.u")[0], lanes.view("state.v")[0]
     torque, tick = first, 0
     for k in range(len(run.inputs.ref)):
         if k > 0:
