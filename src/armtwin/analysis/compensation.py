@@ -55,7 +55,7 @@ def gravity_offsets(robot: Robot, tuned: Robot, servo: str, q: Floats) -> Floats
     if not isinstance(law, Proportional):
         raise ArmtwinError(f"servo '{servo}' must be of kind 'proportional', got '{law.kind}'")
     change = holding_currents(robot, q) - holding_currents(tuned, q)
-    return np.asarray(change / np.array(law.gain))
+    return change / np.array(law.gain)
 
 
 def holding_currents(robot: Robot, q: Floats) -> Floats:

@@ -299,7 +299,7 @@ def compliance(
 def compliance_matrix(here: Flexible) -> Floats:
     """Shift and turn of the tool per force and torque, (6, 6)."""
     motions = here.tool @ here.freedom
-    return np.asarray(motions @ np.linalg.solve(here.held_stiffness, motions.T))
+    return motions @ np.linalg.solve(here.held_stiffness, motions.T)
 
 
 def steady_force(force: ArrayLike, postures: int) -> Outside:

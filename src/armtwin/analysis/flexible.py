@@ -142,13 +142,13 @@ class Flexible:
     @property
     def held_stiffness(self) -> Floats:
         """Stiffness with the drives held, (free, free)."""
-        return np.asarray(self.freedom.T @ self.K @ self.freedom)
+        return self.freedom.T @ self.K @ self.freedom
 
     @property
     def deflections(self) -> Floats:
         """Twists of gears and flexures at rest, (gears,) [rad]."""
         own = self.twists[: len(self.places.elastic), : self.places.count]
-        return np.asarray(own @ self.u)
+        return own @ self.u
 
     @property
     def least_stiffness(self) -> float:

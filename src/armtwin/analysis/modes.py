@@ -171,7 +171,7 @@ class _HeldBy:
         R = self.here.motor_rows
         by_position = R.T @ (position[:, None] * self.seen)
         by_speed = R.T @ (speed[:, None] * R)
-        return np.asarray(by_position + by_speed)
+        return by_position + by_speed
 
     def _filters(self, s: complex) -> Complex:
         """Transfer of G_in, G_fb, G_out, G_ff at a frequency, (drives, 4)."""
@@ -179,12 +179,12 @@ class _HeldBy:
         b0, b1, b2, a1, a2 = np.moveaxis(self.c.filters, 2, 0)
         above = b0 + z * (b1 + z * b2)
         below = 1 + z * (a1 + z * a2)
-        return np.asarray(above / below)
+        return above / below
 
     def equation(self, s: complex) -> Complex:
         """T(s), whose null vector at a root is its shape, (N, N)."""
         here = self.here
-        return np.asarray(s * s * here.M + s * here.D + here.K + self.stiffness(s))
+        return s * s * here.M + s * here.D + here.K + self.stiffness(s)
 
     def root(self, s: complex) -> tuple[complex, Complex] | None:
         """The root that is reached from a frequency, and its shape, by inverse iteration.

@@ -79,7 +79,7 @@ class Shares:
 
     def rms(self, name: str) -> Floats:
         """Root mean square of a share, (n,)."""
-        return np.asarray(np.sqrt(np.mean(getattr(self, name) ** 2, axis=0)))
+        return np.sqrt(np.mean(getattr(self, name) ** 2, axis=0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

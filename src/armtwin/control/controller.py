@@ -291,7 +291,7 @@ def initial(c: Controller, torque: Floats, speed: Floats, acceleration: Floats) 
 
 def acceleration_feedforward(c: Controller) -> Floats:
     """Torque per reference acceleration that drives get in advance, (drives,) [N m s²/rad]."""
-    return np.asarray(c.gains[:, KAFC] + c.gains[:, KAFV])
+    return c.gains[:, KAFC] + c.gains[:, KAFV]
 
 
 def speed_surplus(c: Controller) -> Floats:

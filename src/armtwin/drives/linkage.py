@@ -83,7 +83,7 @@ class Triangle:
                 f"closes, got {given[beyond].flat[0]:.6g} m"
             )
         sign = -1.0 if falling else 1.0
-        return np.asarray(sign * np.arccos(cosine) - self.angle)
+        return sign * np.arccos(cosine) - self.angle
 
 
 class Levers(NamedTuple):

@@ -83,7 +83,7 @@ class Spring:
         gap = 0.5 * self.backlash
         y = twist - np.clip(twist, -gap, gap)
         over = np.maximum(np.abs(y) - self.knee, 0.0)
-        return np.asarray(np.sign(y) * (self.soft * (np.abs(y) - over) + self.stiffness * over))
+        return np.sign(y) * (self.soft * (np.abs(y) - over) + self.stiffness * over)
 
     @property
     def soft(self) -> float:
@@ -122,7 +122,7 @@ def numerical_damping(stiffness: Floats, mobility: Floats, step: float) -> Float
         step: Time h of a tick [s].
     """
     swing = np.sqrt(stiffness * mobility) * step
-    return np.asarray(np.clip((swing - QUICK) / (QUICKEST - QUICK), 0.0, 1.0))
+    return np.clip((swing - QUICK) / (QUICKEST - QUICK), 0.0, 1.0)
 
 
 @inlined
@@ -144,14 +144,14 @@ def deflection_energy(y: Floats, stiffness: Floats, soft: Floats, knee: Floats) 
     """Energy of springs bent by y [J]."""
     over = np.maximum(np.abs(y) - knee, 0.0)
     under = np.abs(y) - over
-    return np.asarray(0.5 * soft * under**2 + soft * knee * over + 0.5 * stiffness * over**2)
+    return 0.5 * soft * under**2 + soft * knee * over + 0.5 * stiffness * over**2
 
 
 def deflection_from_torque(torque: Floats, stiffness: Floats, soft: Floats, knee: Floats) -> Floats:
     """How far a torque bends springs [rad]."""
     size = np.abs(torque)
     under = np.minimum(size / soft, knee)
-    return np.asarray(np.sign(torque) * (under + (size - soft * under) / stiffness))
+    return np.sign(torque) * (under + (size - soft * under) / stiffness)
 
 
 @inlined

@@ -163,7 +163,7 @@ def _power_of_motion(v: Floats, frequency: NDArray[np.floating], rate: float) ->
     upper = frequency > rate / 4
     level = np.median(each[upper] / shape[upper], axis=0)
     noise = level * shape
-    return np.asarray(np.where(each > ABOVE_NOISE * noise, each, 0.0).sum(axis=1))
+    return np.where(each > ABOVE_NOISE * noise, each, 0.0).sum(axis=1)
 
 
 def clean(log: Log, how: Cleaning) -> Log:
@@ -213,7 +213,7 @@ def _grid(time: Floats, how: Cleaning) -> Floats:
     fine = how.rate * how.averaged
     middle = (how.averaged - 1) / 2 / fine
     count = _count(time, how) // how.averaged
-    return np.asarray(time[0] + middle + np.arange(count) / how.rate)
+    return time[0] + middle + np.arange(count) / how.rate
 
 
 def _count(time: Floats, how: Cleaning) -> int:
@@ -239,7 +239,7 @@ def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
     total = values[: last : how.averaged].copy()
     for k in range(1, how.averaged):
         total += values[k : last : how.averaged]
-    return np.asarray(total / how.averaged)
+    return total / how.averaged
 
 
 def _periodic(time: Floats, channels: NamedArrays, how: Cleaning) -> Log:
@@ -280,7 +280,7 @@ def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:
     frequency = np.fft.rfftfreq(len(values), 1 / how.rate)[:, None]
     spectrum = np.fft.rfft(values, axis=0) * (frequency <= how.cutoff)
     derivative = spectrum * (2j * np.pi * frequency) ** order
-    return np.asarray(np.fft.irfft(derivative, len(values), axis=0))
+    return np.fft.irfft(derivative, len(values), axis=0)
 
 
 def filter_values(values: Floats, how: Cleaning, *, overwrite: bool = False) -> Floats:
@@ -300,4 +300,4 @@ def speed_noise(raw: Floats, clean_q: Floats, how: Cleaning) -> Floats:
     """
     power = ((raw - clean_q) ** 2).mean(axis=0)
     density = power / (how.rate / 2 - how.cutoff)
-    return np.asarray(np.sqrt(density * (2 * np.pi) ** 2 * how.cutoff**3 / 3))
+    return np.sqrt(density * (2 * np.pi) ** 2 * how.cutoff**3 / 3)

@@ -191,7 +191,7 @@ def _checks(robot: Robot, law: Instants) -> tuple[_Check, ...]:
 def _peaks(values: Floats) -> Floats:
     """Largest magnitude of each column, (k,); 0 where nothing is known."""
     known = np.where(np.isnan(values), 0.0, values)
-    return np.asarray(np.abs(known).max(axis=0, initial=0.0))
+    return np.abs(known).max(axis=0, initial=0.0)
 
 
 def _beyond(robot: Robot, check: _Check, peaks: Floats, s: Floats) -> Iterator[Violation]:

@@ -68,7 +68,7 @@ class Harmonics:
         contracts[0, 1 : 1 + h] = 1.0
         contracts[1, 1 + h :] = order
         _, _, Vt = np.linalg.svd(contracts)
-        return np.asarray(_centre_first(Vt[2:].T))
+        return _centre_first(Vt[2:].T)
 
     def shapes(self, times: Floats) -> Shapes:
         """What each free coefficient adds at times (m,)."""
@@ -115,7 +115,7 @@ class FourierSeries:
     @property
     def coefficients(self) -> Floats:
         """q₀, then a, then b of each joint, (1 + 2 h, n)."""
-        return np.asarray(self.harmonics.at_rest @ self.free)
+        return self.harmonics.at_rest @ self.free
 
     def at(self, times: Floats) -> Shapes:
         """Positions, speeds and accelerations at times, (m, n) each."""

@@ -115,7 +115,7 @@ class Given:
     def rotations(self, s: Floats, path: Jet) -> Floats:
         """The spline's rotations."""
         inside = np.clip(s, self.marks[0], self.marks[-1])
-        return np.asarray(self._spline(inside).as_matrix())
+        return self._spline(inside).as_matrix()
 
     @cached_property
     def _spline(self) -> Any:

@@ -170,7 +170,7 @@ def turns_of(points: Floats) -> Floats:
     ways = np.diff(points, axis=0)
     before, after = ways[:-1], ways[1:]
     across = np.linalg.norm(np.cross(before, after), axis=1)
-    return np.asarray(np.arctan2(across, np.einsum("ij,ij->i", before, after)))
+    return np.arctan2(across, np.einsum("ij,ij->i", before, after))
 
 
 def check_turns(file: str, points: Floats, largest: float) -> None:

@@ -153,13 +153,13 @@ def _upright(R: Floats, x: Floats) -> Floats:
 
 def _dots(a: Floats, b: Floats) -> Floats:
     """Products a · b row by row, (m,)."""
-    return np.asarray((a * b).sum(axis=1))
+    return (a * b).sum(axis=1)
 
 
 def _unit(vectors: Floats) -> Floats:
     """Vectors of length 1, (m, 3)."""
     length = np.linalg.norm(vectors, axis=1)
-    return np.asarray(vectors / np.maximum(length, NOTHING)[:, None])
+    return vectors / np.maximum(length, NOTHING)[:, None]
 
 
 def _across(vectors: Floats, x: Floats) -> Floats:

@@ -159,7 +159,7 @@ class SimulatedStretch:
         q = interpolate_columns(at, run.trace_time, run.bodies)
         X = run.built.forward_kinematics(q)
         found = path_error(self.prediction.job.seam, self.times, X)
-        return np.asarray(getattr(found, self.direction))
+        return getattr(found, self.direction)
 
 
 def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> NamedArrays:

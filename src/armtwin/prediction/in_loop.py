@@ -156,4 +156,4 @@ def _positions(robot: Robot, log: Log) -> Floats:
             "machine's"
         )
     inside = np.minimum(time, run.log.time[-1])
-    return np.asarray(CubicSpline(run.log.time, run.log.q)(inside))
+    return CubicSpline(run.log.time, run.log.q)(inside)

@@ -587,7 +587,7 @@ class Robot(Result):
         It is the diagonal of N⁻ᵀ M N⁻¹.
         """
         back = self.assembly.motor_inverse
-        return np.asarray(np.einsum("im,...ij,jm->...m", back, self.mass_matrix(q), back))
+        return np.einsum("im,...ij,jm->...m", back, self.mass_matrix(q), back)
 
     def linearise(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Linearisation:
         """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""

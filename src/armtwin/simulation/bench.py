@@ -307,7 +307,7 @@ def _servo_torque(loop: Loop, angles: Floats) -> Floats:
     off = loop.record.u @ motor - angles
     torque = -holds.stiffness[0] * off - holds.damping[0] * (loop.record.v @ motor)
     torque[0] = 0.0
-    return np.asarray(torque)
+    return torque
 
 
 def _run_coupled(

@@ -61,7 +61,7 @@ class Response(Result):
     @property
     def step(self) -> Floats:
         """By how much each set-point ends beyond its start, (k,)."""
-        return np.asarray(self.setpoint[-1])
+        return self.setpoint[-1]
 
     def features(self, name: str) -> StepFeatures:
         """Features of the response of a coordinate whose set-point jumped."""

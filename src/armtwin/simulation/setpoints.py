@@ -76,7 +76,7 @@ def _zero(servo: Proportional, count: int) -> Floats:
 
 def _volts(robot: Robot, model: Model, x: Floats) -> Floats:
     servo = _sensor(robot, model)
-    return np.asarray(np.array(servo.sensor_gain) * (x - _zero(servo, x.shape[-1])))
+    return np.array(servo.sensor_gain) * (x - _zero(servo, x.shape[-1]))
 
 
 def joints_of(robot: Robot, model: Model, unit: Unit, values: ArrayLike, near: Floats) -> Floats:

@@ -230,6 +230,6 @@ def _shares(description: SweepDescription, count: int, axes: int) -> Floats:
 
     rng = np.random.default_rng(description.seed)
     if description.design == "latin hypercube":
-        return np.asarray(qmc.LatinHypercube(axes, rng=rng).random(count))
+        return qmc.LatinHypercube(axes, rng=rng).random(count)
     whole = 1 << max(0, count - 1).bit_length()
-    return np.asarray(qmc.Sobol(axes, scramble=True, rng=rng).random(whole)[:count])
+    return qmc.Sobol(axes, scramble=True, rng=rng).random(whole)[:count]

@@ -83,7 +83,7 @@ class Pivot:
         rows, columns = count.shape[:2]
         most = count.reshape(rows, columns, -1).max(axis=2)
         found = np.concatenate([[np.nan], values[order]])
-        return np.asarray(found[most])
+        return found[most]
 
 
 def pivot_of(result: SweepResult) -> Pivot | None:

@@ -58,7 +58,7 @@ def dry_share(law: Law, w: Floats) -> Floats:
     """s(w) of either direction: dry friction over that at the start of sliding, at most 1."""
     speed = np.abs(np.asarray(w, dtype=np.float64))
     g, _ = split(law, np.maximum(speed, 1e-12))
-    return np.asarray(g / breakaway(law))
+    return g / breakaway(law)
 
 
 def of_load(law: Law, load: Load | None) -> tuple[float, float, float]:

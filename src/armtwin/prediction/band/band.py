@@ -90,7 +90,7 @@ class Band(Result):
     def out_of_tolerance(self) -> Floats:
         """Share of the variants that are out of tolerance at the places of the ensemble, (k,)."""
         relative = np.abs(self.errors) / self.tolerances[:, None]
-        return np.asarray((relative.max(axis=1) > 1).mean(axis=0))
+        return (relative.max(axis=1) > 1).mean(axis=0)
 
     @cached_property
     def tolerances(self) -> Floats:

@@ -25,4 +25,4 @@ def normal_draws(count: int, quantities: int, seed: int) -> Floats:
         return np.zeros((count, 0))
     engine = qmc.Sobol(quantities, scramble=True, rng=np.random.default_rng(seed))
     points = engine.random(count)
-    return np.asarray(ndtri(points))
+    return ndtri(points)

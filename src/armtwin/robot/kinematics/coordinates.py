@@ -131,7 +131,7 @@ class Coordinates:
         for k in np.flatnonzero(self.motor >= 0):
             ratios = self.built.assembly.gear[k, self.own]
             torques = torques + generalised[..., self.motor[k], None] * ratios
-        return np.asarray(torques)
+        return torques
 
     def motor_side(self, u: Floats) -> Floats:
         """Positions (or speeds) of the joints as the motors have them, (..., n)."""
@@ -140,7 +140,7 @@ class Coordinates:
             return seen
         motors = u @ self.motor_rows.T
         back = np.linalg.inv(self.built.assembly.gear[:, self.own])
-        return np.asarray(motors @ back.T)
+        return motors @ back.T
 
     def of_bodies(self, u: Floats) -> Floats:
         """Joint positions of the built arm, (..., joints), ripple of rigid gears included."""
@@ -149,7 +149,7 @@ class Coordinates:
             if gear.compliance is None:
                 angle = u @ gear.motor
                 q = q + gear.ripple.at(angle)[..., None] * gear.joints
-        return np.asarray(q)
+        return q
 
 
 def coordinates(

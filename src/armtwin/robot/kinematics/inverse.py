@@ -105,7 +105,7 @@ class InverseKinematics:
     def _inside(self, q: Floats) -> Floats:
         """Whether each coordinate lies within its limits."""
         lower, upper = self.limits
-        return np.asarray((q >= lower) & (q <= upper))
+        return (q >= lower) & (q <= upper)
 
     def _add_turns(self, q: Floats) -> Floats:
         """Positions as they are, a turn further and a turn back, (3, ...)."""

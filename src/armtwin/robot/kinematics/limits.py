@@ -72,7 +72,7 @@ def _of_leaders(largest: Floats, G: Floats) -> Floats:
     rate = np.full_like(share, np.inf)
     for joint, leader in np.argwhere(share > 0):
         rate[joint, leader] = largest[joint] * (1.0 / share[joint, leader])
-    return np.asarray(rate.min(axis=0))
+    return rate.min(axis=0)
 
 
 def position_limits(robot: Assembly) -> Floats:

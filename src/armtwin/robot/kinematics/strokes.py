@@ -158,7 +158,7 @@ def joint_positions(robot: Robot, positions: ArrayLike, near: ArrayLike | None =
         except ArmtwinError as error:
             raise ArmtwinError(f"robot '{robot.name}': {drive.name} {error}") from None
         x[..., k] = angle + TURN * np.round((wanted[k] - angle) / TURN)
-    return np.asarray(x @ np.linalg.inv(weights).T)
+    return x @ np.linalg.inv(weights).T
 
 
 def drive_forces(robot: Robot, q: Floats, tau: Floats) -> Floats:
