@@ -14,7 +14,15 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names, Record
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -155,12 +163,12 @@ def _links(loads: BearingLoads) -> Table:
         record["axial_n"] = _peak(axial, loads.time)[0]
         record["torsion_nm"] = _peak(torsion, loads.time)[0]
         records.append(record)
-    columns = (
-        Column("link", "link"),
-        Column("bending_nm", "bending", NEWTON_METRES),
-        Column("axial_n", "axial", NEWTONS),
-        Column("torsion_nm", "torsion", NEWTON_METRES),
-        Column("time_s", "bending at", SECONDS),
+    columns = list_columns(
+        link="link",
+        bending_nm=("bending", NEWTON_METRES),
+        axial_n=("axial", NEWTONS),
+        torsion_nm=("torsion", NEWTON_METRES),
+        time_s=("bending at", SECONDS),
     )
     return Table(columns, records, "links")
 

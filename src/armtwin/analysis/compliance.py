@@ -26,7 +26,15 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.dynamics.structure import pose_error
@@ -173,10 +181,10 @@ def _sag_blocks(result: Sag) -> Blocks:
     if result.bending:
         yield Text(f"Links of beams: {', '.join(result.bending)}.")
     yield Text(f"Motors hold their positions; what each spring carries of the weight{most}:")
-    columns = (
-        Column("spring", "spring"),
-        Column("torque_n_m", "torque", Number(1.0, "N m", digits=4)),
-        Column("twist_rad", "twist", MICRORADIANS),
+    columns = list_columns(
+        spring="spring",
+        torque_n_m=("torque", Number(1.0, "N m", digits=4)),
+        twist_rad=("twist", MICRORADIANS),
     )
     if result.springs:
         yield Table(columns, result.table, "springs")
@@ -193,27 +201,28 @@ def _sag_blocks(result: Sag) -> Blocks:
 def _shift_table(result: Sag) -> Table:
     """Shift and turn of the tool by each cause, where it is largest."""
     keys = [*(f"{name}_m" for name in AXES[:3]), *(f"{name}_rad" for name in AXES[3:])]
-    columns = [Column("cause", "by")]
+    columns = list_columns(cause="by")
     if not result.states.alone:
-        columns.append(Column("time_s", "at", Number(1.0, "s", digits=4)))
+        columns += list_columns(time_s=("at", Number(1.0, "s", digits=4)))
     for k, (key, name) in enumerate(zip(keys, AXES, strict=True)):
-        columns.append(Column(key, name, MICROMETRES if k < 3 else MICRORADIANS))
+        columns += list_columns(**{key: (name, MICROMETRES if k < 3 else MICRORADIANS)})
     records: list[Record] = []
     for cause, shift in result.shifts.items():
         most = int(np.linalg.norm(shift[:, :3], axis=1).argmax())
         moved = dict(zip(keys, shift[most].tolist(), strict=True))
         records.append({"cause": cause, "time_s": float(result.states.time[most]), **moved})
-    return Table(tuple(columns), records, "tool")
+    return Table(columns, records, "tool")
 
 
 def _compliance_blocks(result: ToolCompliance) -> Blocks:
-    columns = [Column("axis", "")]
+    columns = list_columns(axis="")
     for k, name in enumerate(AXES):
-        columns.append(Column(name, f"{name}, {'N' if k < 3 else 'N m'}", Number(1e6, digits=4)))
+        head = f"{name}, {'N' if k < 3 else 'N m'}"
+        columns += list_columns(**{name: (head, Number(1e6, digits=4))})
     if result.robot.description.hydraulic:
         yield Text("Valves closed; a force that lasts moves the tool further as oil leaks.")
     yield Text("Micrometres and microradians per newton and newton metre, base axes:")
-    yield Table(tuple(columns), result.table, "compliance")
+    yield Table(columns, result.table, "compliance")
     values, directions = result.principal
     yield _principal(values[0], directions[0])
     names = ("softest", "middle", "stiffest")

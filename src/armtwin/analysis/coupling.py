@@ -20,7 +20,14 @@ from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Report,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -69,11 +76,13 @@ class Coupling(Result):
 
 def _blocks(what: str, found: Coupled, states: States) -> Blocks:
     yield Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
-    columns: tuple[Column, ...] = (Column("axis", what), Column("factor", "factor", PERCENT))
+    columns: tuple[Column, ...] = list_columns(axis=what, factor=("factor", PERCENT))
     if not states.alone:
-        columns = (
-            Column("axis", what),
-            *Column.alike(PERCENT, smallest="smallest", factor="mean", largest="largest"),
+        columns = list_columns(
+            axis=what,
+            smallest=("smallest", PERCENT),
+            factor=("mean", PERCENT),
+            largest=("largest", PERCENT),
         )
     records = []
     for name, factor in zip(found.axes.names, found.factor.T, strict=True):

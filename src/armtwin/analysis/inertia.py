@@ -26,7 +26,16 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
@@ -123,11 +132,13 @@ class EffectiveInertia(Result):
 
 
 def _inertia_blocks(result: EffectiveInertia) -> Blocks:
-    columns = [
-        Column("axis", "drive"),
-        Column("unit", ""),
-        *Column.alike(PLAIN, smallest="least", largest="most", ratio="ratio"),
-    ]
+    columns = list_columns(
+        axis="drive",
+        unit="",
+        smallest=("least", PLAIN),
+        largest=("most", PLAIN),
+        ratio=("ratio", PLAIN),
+    )
     if result.load is not None:
         columns += Column.alike(
             PLAIN,
@@ -166,10 +177,8 @@ def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:
 def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Blocks:
     where = "home" if result.chosen == BOUNDARY else "the first posture"
     yield Text(f"Natural frequencies at {where}, valves shut.")
-    columns = (
-        Column("axis", "drive"),
-        Column("frequency_hz", "alone", HERTZ),
-        Column("damping", "damping", Number()),
+    columns = list_columns(
+        axis="drive", frequency_hz=("alone", HERTZ), damping=("damping", Number())
     )
     yield Table(columns, result.table)
     coupled = ", ".join(f"{x:.4g}" for x in swings.coupled)

@@ -17,7 +17,16 @@ from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import HERTZ, PERCENT, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Scene, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
@@ -130,13 +139,15 @@ class Modes(Result):
 
 
 def _mode_blocks(result: Modes) -> Blocks:
-    columns = (
-        Column("mode", "mode", Number(digits=2)),
-        Column("frequency_hz", "frequency", HERTZ),
-        Column("damping", "damping", Number(digits=3)),
-        Column("spring", "most in"),
-        Column("share", "share", PERCENT),
-        *Column.alike(Number(digits=2), tool_x="tool x", tool_y="y", tool_z="z"),
+    columns = list_columns(
+        mode=("mode", Number(digits=2)),
+        frequency_hz=("frequency", HERTZ),
+        damping=("damping", Number(digits=3)),
+        spring="most in",
+        share=("share", PERCENT),
+        tool_x=("tool x", Number(digits=2)),
+        tool_y=("y", Number(digits=2)),
+        tool_z=("z", Number(digits=2)),
     )
     if result.robot.description.hydraulic:
         yield Text("With oil, its leakage and viscous friction; dry friction is left out.")

@@ -23,7 +23,15 @@ from armtwin.maths.runner import run_all, threads
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]
@@ -156,10 +164,12 @@ def _number(feature: str) -> Number:
 def _blocks(result: Sensitivity, feature: str) -> Blocks:
     number = _number(feature)
     per_percent = Number(number.scale, f"{number.unit} per %".strip(), digits=3)
-    columns = (
-        Column("key", "key"),
-        *Column.alike(number, less="less", base="now", more="more"),
-        Column("per_percent", "sensitivity", per_percent),
+    columns = list_columns(
+        key="key",
+        less=("less", number),
+        base=("now", number),
+        more=("more", number),
+        per_percent=("sensitivity", per_percent),
     )
     records = [record for record in result.table if record["feature"] == feature]
     yield Table(columns, records)

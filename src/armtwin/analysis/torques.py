@@ -26,7 +26,14 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import drive_forces, strokes
 from armtwin.robot.robot import Robot
@@ -137,12 +144,11 @@ def _share_blocks(what: str, shares: Shares, states: States) -> Blocks:
 def _share_table(
     what: str, shares: Shares, states: States, names: Sequence[str], key: str
 ) -> Table:
-    columns = [Column("axis", what)]
+    columns = list_columns(axis=what)
     if len(set(shares.axes.force_units)) > 1:
-        columns.append(Column("unit", ""))
-    columns += [
-        Column(name, HEADS.get(name, name), FORCE) for name in _select_shares(shares, names)
-    ]
+        columns += list_columns(unit="")
+    heads = {name: (HEADS.get(name, name), FORCE) for name in _select_shares(shares, names)}
+    columns += list_columns(**heads)
     records = []
     for i, (axis, unit) in enumerate(zip(shares.axes.names, shares.axes.force_units, strict=True)):
         record: dict[str, object] = {"axis": axis, "unit": unit}

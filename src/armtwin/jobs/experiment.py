@@ -28,7 +28,14 @@ from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats, Sentences, TwoArrays
 from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table
+from armtwin.notebook.sections import (
+    Blocks,
+    Facts,
+    Report,
+    Section,
+    Table,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench, bench_of, check_bench
@@ -195,7 +202,7 @@ def _set_up(d: ExperimentDescription) -> Blocks:
 
 
 def _setpoints(d: ExperimentDescription) -> Blocks:
-    columns = (Column("on", "set-point on"), Column("kind", "kind"), Column("how", "how"))
+    columns = list_columns(on="set-point on", kind="kind", how="how")
     records = []
     for point in d.setpoint:
         records.append({"on": point.on, "kind": point.kind, "how": _point_words(point)})

@@ -23,7 +23,17 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PLAIN
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Line, Plot, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Line,
+    Plot,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.simulation.energy import Energy
 from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
@@ -188,12 +198,7 @@ def _step_words(run: ExperimentRun, of: str) -> str:
 
 
 def _head(run: ExperimentRun) -> Blocks:
-    columns = (
-        Column("of", "response of"),
-        Column("name", "feature"),
-        Column("value", "value", PLAIN),
-        Column("unit", "unit"),
-    )
+    columns = list_columns(of="response of", name="feature", value=("value", PLAIN), unit="unit")
     records = [asdict(feature) for feature in run.table]
     if records:
         yield Table(columns, records, "features")

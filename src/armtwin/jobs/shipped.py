@@ -7,7 +7,10 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, Number
-from armtwin.notebook.sections import Column, Table
+from armtwin.notebook.sections import (
+    Table,
+    list_columns,
+)
 from armtwin.report.catalog import Catalog
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot
@@ -15,13 +18,13 @@ from armtwin.robot.robot import Robot
 
 def robots() -> Catalog:
     """The robots that come with the package, one line for each."""
-    columns = (
-        Column("name", "name"),
-        Column("title", "robot"),
-        Column("joints", "joints", Number()),
-        Column("parameters", "parameters", Number()),
-        Column("inverse", "inverse kin."),
-        Column("missing", "missing"),
+    columns = list_columns(
+        name="name",
+        title="robot",
+        joints=("joints", Number()),
+        parameters=("parameters", Number()),
+        inverse="inverse kin.",
+        missing="missing",
     )
     records = [_in_one_line(Robot.load(name)) for name in robot_files.list_shipped()]
     hint = "Show one: armtwin robots NAME. Sources of its numbers: armtwin check NAME."
@@ -42,11 +45,8 @@ def _in_one_line(robot: Robot) -> Record:
 
 def jobs() -> Catalog:
     """The jobs that come with the package, one line for each."""
-    columns = (
-        Column("name", "job"),
-        Column("robot", "robot"),
-        Column("title", "seam"),
-        Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
+    columns = list_columns(
+        name="job", robot="robot", title="seam", speed_m_s=("speed", MILLIMETRES_PER_SECOND)
     )
     records = []
     for name in job_files.list_shipped():
@@ -58,11 +58,11 @@ def jobs() -> Catalog:
 
 def experiments() -> Catalog:
     """The experiments that come with the package, one line for each."""
-    columns = (
-        Column("name", "experiment"),
-        Column("robot", "robot"),
-        Column("title", "what"),
-        Column("duration_s", "lasts", Number(1.0, "s", digits=4)),
+    columns = list_columns(
+        name="experiment",
+        robot="robot",
+        title="what",
+        duration_s=("lasts", Number(1.0, "s", digits=4)),
     )
     records = []
     for name in experiment.list_shipped():

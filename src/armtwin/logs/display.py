@@ -15,7 +15,14 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
@@ -59,11 +66,11 @@ def _blocks(log: Recording) -> Blocks:
 
     for sentence in plausibility_problems(log):
         yield Text(sentence, "bad")
-    columns = (
-        Column("channel", "channel"),
-        Column("columns", "columns", Number()),
-        Column("smallest", "smallest", PLAIN),
-        Column("largest", "largest", PLAIN),
+    columns = list_columns(
+        channel="channel",
+        columns=("columns", Number()),
+        smallest=("smallest", PLAIN),
+        largest=("largest", PLAIN),
     )
     records = [_channel(name, values) for name, values in log.channels.items()]
     yield Table(columns, records, "channels")

@@ -13,7 +13,15 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import chart_along_seam
@@ -158,11 +166,11 @@ def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
 
 
 def _blocks(result: Correction) -> Blocks:
-    columns = (
-        Column("command", "command"),
-        *Column.alike(
-            MICROMETRES, rms_m="rms", lateral_peak_m="lateral peak", vertical_peak_m="vertical peak"
-        ),
+    columns = list_columns(
+        command="command",
+        rms_m=("rms", MICROMETRES),
+        lateral_peak_m=("lateral peak", MICROMETRES),
+        vertical_peak_m=("vertical peak", MICROMETRES),
     )
     yield Text("Predicted error with the process on:")
     yield Table(columns, result.table, "commands")

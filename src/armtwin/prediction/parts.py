@@ -28,7 +28,14 @@ from armtwin.notebook.charts import Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import chart_along_seam
@@ -97,15 +104,12 @@ class ErrorParts(Result):
 
     def blocks(self) -> Blocks:
         """The table and the charts."""
-        columns = (
-            Column("part", "part", words=lambda record: WORDS[record["part"]]),
-            *Column.alike(
-                MICROMETRES,
-                lateral_peak_m="lateral peak",
-                lateral_rms_m="rms",
-                vertical_peak_m="vertical peak",
-                vertical_rms_m="rms",
-            ),
+        columns = list_columns(
+            part=("part", lambda record: WORDS[record["part"]]),
+            lateral_peak_m=("lateral peak", MICROMETRES),
+            lateral_rms_m=("rms", MICROMETRES),
+            vertical_peak_m=("vertical peak", MICROMETRES),
+            vertical_rms_m=("rms", MICROMETRES),
         )
         yield Text("Parts of the error with the process on; they add up to the total.")
         yield Table(columns, self.table, "parts")

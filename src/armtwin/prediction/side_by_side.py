@@ -14,7 +14,16 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+    list_columns,
+)
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import Prediction, predict
@@ -166,16 +175,16 @@ def _errors(answer: Answer) -> Record:
 
 def _table(runs: SideBySide) -> Blocks:
     records = runs.records
-    columns = [
-        Column("job", "job"),
-        Column("robot", "robot"),
-        Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
-        Column("outcome", "outcome"),
-        Column("nominal", "expected", words=_nominal),
-    ]
+    columns = list_columns(
+        job="job",
+        robot="robot",
+        speed_m_s=("speed", MILLIMETRES_PER_SECOND),
+        outcome="outcome",
+        nominal=("expected", _nominal),
+    )
     if any(record["probability"] is not None for record in records):
-        columns.append(Column("probability", "holds", words=_likely))
-        columns.append(Column("low", "90 % interval", words=_band))
+        columns += list_columns(probability=("holds", _likely))
+        columns += list_columns(low=("90 % interval", _band))
     bad = frozenset(k for k, record in enumerate(records) if not record["holds"])
     yield Table(tuple(columns), records, bad=bad)
     for record, refusal in zip(records, runs.refusals, strict=True):

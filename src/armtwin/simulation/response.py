@@ -16,7 +16,16 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Scene, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES
@@ -150,7 +159,7 @@ def what_sensors_show(result: Response) -> tuple[list[Section], NamedArrays]:
     sections = []
     others = list(_others(result))
     if others:
-        columns = Column("name", "set-point"), Column("largest", "by", PLAIN), Column("unit", "")
+        columns = list_columns(name="set-point", largest=("by", PLAIN), unit="")
         table = Table(columns, others, "others")
         sections.append(Section("Largest deviation of the other coordinates", (table,)))
     charts = _charts(result, kept)
@@ -169,15 +178,15 @@ def what_sensors_show(result: Response) -> tuple[list[Section], NamedArrays]:
 
 
 def _features(result: Response) -> Blocks:
-    columns = (
-        Column("name", "set-point"),
-        Column("step", "step", PLAIN),
-        Column("unit", ""),
-        Column("first_peak_s", "first peak", MILLISECONDS),
-        Column("period_s", "period", MILLISECONDS),
-        Column("overshoot", "overshoot", SHARE),
-        Column("settling_s", "settled", MILLISECONDS),
-        Column("final", "end", SHARE),
+    columns = list_columns(
+        name="set-point",
+        step=("step", PLAIN),
+        unit="",
+        first_peak_s=("first peak", MILLISECONDS),
+        period_s=("period", MILLISECONDS),
+        overshoot=("overshoot", SHARE),
+        settling_s=("settled", MILLISECONDS),
+        final=("end", SHARE),
     )
     yield Table(columns, result.table, "steps")
     yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")

@@ -23,6 +23,7 @@ from armtwin.notebook.sections import (
     Section,
     Table,
     Text,
+    list_columns,
 )
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.plots import select_times, series_of
@@ -211,19 +212,19 @@ def _best(result: SweepResult) -> Blocks:
         record |= {"ratio": row.ratio, "probability": row.probability}
         record |= {"duration_s": row.duration_s, "report": result.reports.get(number)}
         records.append(record)
-    columns = [
-        Column("run", "run", words=lambda record: str(record["run"])),
-        Column("inputs", "inputs"),
-        Column("outcome", "outcome"),
-        Column("ratio", "of tolerance", FINE_PERCENT),
-    ]
+    columns = list_columns(
+        run=("run", lambda record: str(record["run"])),
+        inputs="inputs",
+        outcome="outcome",
+        ratio=("of tolerance", FINE_PERCENT),
+    )
     if result.sweep.description.band:
-        columns.append(Column("probability", "P", PERCENT))
-    columns.append(Column("duration_s", "time", SECONDS))
+        columns += list_columns(probability=("P", PERCENT))
+    columns += list_columns(duration_s=("time", SECONDS))
     if result.sweep.origin:
-        columns.append(Column("report", "report", words=_report, link=_link))
+        columns += (Column("report", "report", words=_report, link=_link),)
     bad = frozenset(k for k, x in enumerate(records) if x["outcome"] != "holds")
-    yield Table(tuple(columns), records, "best", bad=bad)
+    yield Table(columns, records, "best", bad=bad)
     if records and result.sweep.origin:
         file = file_name(result.sweep.origin, "SWEEP")
         yield Text(
@@ -259,10 +260,10 @@ def _reasons(result: SweepResult) -> Blocks:
                 "sentence": sentence[:300],
             }
         )
-    columns = (
-        Column("outcome", "outcome"),
-        Column("count", "runs", words=lambda record: str(record["count"])),
-        Column("first", "first", words=lambda record: str(record["first"])),
-        Column("sentence", "such as"),
+    columns = list_columns(
+        outcome="outcome",
+        count=("runs", lambda record: str(record["count"])),
+        first=("first", lambda record: str(record["first"])),
+        sentence="such as",
     )
     yield Table(columns, records, "without_answer", most=REASONS)

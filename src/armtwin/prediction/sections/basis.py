@@ -16,7 +16,14 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, NamedArrays, NamedTexts, Record
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
-from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Data,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.causes import SHOWN
 from armtwin.prediction.sections.plots import joint_plots, reversals
@@ -52,12 +59,12 @@ UNCHECKED = (
 
 def joint_blocks(p: Prediction, times: Floats, series: NamedArrays) -> Blocks:
     """Errors, torques and speeds of the joints."""
-    columns = (
-        Column("name", "joint"),
-        Column("error_peak_rad", "largest error", MILLIDEGREES),
-        Column("torque_peak_share", "torque", FINE_PERCENT),
-        Column("velocity_share", "speed", FINE_PERCENT),
-        Column("reversals", "reversals", Number()),
+    columns = list_columns(
+        name="joint",
+        error_peak_rad=("largest error", MILLIDEGREES),
+        torque_peak_share=("torque", FINE_PERCENT),
+        velocity_share=("speed", FINE_PERCENT),
+        reversals=("reversals", Number()),
     )
     yield Table(columns, list(_joints(p)), "joints")
     yield Text("Torque and speed are shares of the limits of the robot file.", "soft")
@@ -84,7 +91,7 @@ def limit_blocks(p: Prediction) -> Blocks:
     if found.violations:
         yield Text("Limits that the commanded motion exceeds (reported, as the job asks):", "bad")
     records = [asdict(violation) for violation in found.violations]
-    columns = (Column("text", "what"),)
+    columns = list_columns(text="what")
     yield Table(columns, records, "feasibility.violations", most=SHOWN)
     yield Text(_describe_limits(p))
     yield Table(
@@ -100,10 +107,11 @@ def limit_blocks(p: Prediction) -> Blocks:
 
 def _cell(p: Prediction) -> Blocks:
     """What around the robot was checked, how near it comes, and what was not checked."""
-    columns = (
-        Column("obstacle", "in the cell"),
-        Column("part", "nearest"),
-        *Column.alike(MILLIMETRES, distance="distance", at_m="at"),
+    columns = list_columns(
+        obstacle="in the cell",
+        part="nearest",
+        distance=("distance", MILLIMETRES),
+        at_m=("at", MILLIMETRES),
     )
     found = p.feasibility.clearances
     yield Text(_describe_clearances(found))
@@ -172,7 +180,7 @@ def basis_blocks(p: Prediction, seed: int | None) -> Blocks:
     counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
     yield Text(f"Sources of the numbers of '{p.robot.name}': {', '.join(counts)}.", "soft")
     yield Table(
-        (Column("key", "key"), Column("source", "assumed")),
+        list_columns(key="key", source="assumed"),
         [{"key": origin.path, "source": origin.text} for origin in p.assumed],
         key="provenance.assumed",
         folded="Assumed numbers in use",
@@ -181,7 +189,7 @@ def basis_blocks(p: Prediction, seed: int | None) -> Blocks:
     yield from _inputs(p, seed)
     if p.robot.provenance.not_given:
         yield Table(
-            (Column("text", "missing in the robot file"),),
+            list_columns(text="missing in the robot file"),
             [{"text": text} for text in p.robot.provenance.not_given],
             folded="What the robot file does not say",
         )
@@ -205,7 +213,7 @@ def _overrides(p: Prediction) -> Blocks:
     overrides = dict(p.job.description.override)
     yield Data({"provenance.overrides": overrides})
     if overrides:
-        columns = (Column("key", "overridden by the job"), Column("value", "value"))
+        columns = list_columns(key="overridden by the job", value="value")
         yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])
 
 
@@ -214,7 +222,7 @@ def _inputs(p: Prediction, seed: int | None) -> Blocks:
     shown = "none: nothing here is random" if seed is None else str(seed)
     found = {**digests, **versions(), "seed of the variants": shown}
     yield Table(
-        (Column("what", "input or version"), Column("text", "sha-256 or number")),
+        list_columns(what="input or version", text="sha-256 or number"),
         [{"what": what, "text": text} for what, text in found.items()],
         folded="Inputs and versions",
     )

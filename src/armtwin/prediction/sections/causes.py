@@ -7,7 +7,14 @@ from dataclasses import asdict
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import MILLIMETRES, PERCENT
 from armtwin.notebook.sampling import sample_at
-from armtwin.notebook.sections import Blocks, Column, Data, Table, Text
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Data,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.sections.headline import peak_size
 from armtwin.prediction.verdict import Span
@@ -42,13 +49,13 @@ def cause_blocks(
             samples.append(None)
     if not records:
         return
-    columns = (
-        Column("peak_at_m", "at", MILLIMETRES),
-        Column("place", "span mm", page_only=True),
-        Column("direction", "direction"),
-        Column("peak", "peak"),
-        Column("state", "tolerance"),
-        Column("causes", "causes (error reduction without it)"),
+    columns = list_columns(
+        peak_at_m=("at", MILLIMETRES),
+        place=("span mm", None, PAGE_ONLY),
+        direction="direction",
+        peak="peak",
+        state="tolerance",
+        causes="causes (error reduction without it)",
     )
     bad = frozenset(k for k, record in enumerate(records) if record["state"] == "out")
     yield Table(columns, records, bad=bad, samples=tuple(samples), most=SHOWN)

@@ -12,7 +12,17 @@ from armtwin.notebook.charts import Bars, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import NONE, PERCENT
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
+from armtwin.notebook.sections import (
+    PAGE_ONLY,
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+    list_columns,
+)
 from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
 from armtwin.prediction.band.measuring import Saving, narrow_interval
 from armtwin.prediction.band.widths import in_words
@@ -193,13 +203,13 @@ def _elastic(record: Record) -> str:
 
 
 STEPS = {"1": (1.1, ""), "m": (0.001, " a mm"), "rad": (math.radians(1.0), " a deg")}
-SHARE_COLUMNS = (
-    Column("name", "quantity"),
-    Column("what", "what it is", page_only=True),
-    Column("known_from", "known from"),
-    Column("width", "90 % within", words=_within),
-    Column("share", "share", PERCENT),
-    Column("elasticity", "error at +10 %", words=_elastic),
+SHARE_COLUMNS = list_columns(
+    name="quantity",
+    what=("what it is", None, PAGE_ONLY),
+    known_from="known from",
+    width=("90 % within", _within),
+    share=("share", PERCENT),
+    elasticity=("error at +10 %", _elastic),
 )
 
 
@@ -212,7 +222,7 @@ def _savings(band: Band) -> Blocks:
             {"way": saving.way, "band": _describe_narrowing(band, saving), "left": saving.left}
         )
     yield Text("What measuring would gain:")
-    columns = (Column("way", "measurement"), Column("band", "90 % interval then"))
+    columns = list_columns(way="measurement", band="90 % interval then")
     yield Table(columns, records, "band.measuring")
 
 

@@ -29,6 +29,7 @@ from armtwin.notebook.sections import (
     Section,
     Table,
     Text,
+    list_columns,
 )
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Explanation, explain
@@ -185,11 +186,11 @@ def _facts(p: Prediction) -> Iterator[tuple[str, str]]:
 def _outside_window(verdict: Verdict) -> Table:
     """Where the tool speed is outside the process window of its segment."""
     records = [asdict(span) for span in verdict.outside_window]
-    columns = (
-        Column("segment", "outside the process window"),
-        Column("from_m", "from", MILLIMETRES),
-        Column("to_m", "to", MILLIMETRES),
-        Column("speed_m_s", "tool speed", SPEED),
+    columns = list_columns(
+        segment="outside the process window",
+        from_m=("from", MILLIMETRES),
+        to_m=("to", MILLIMETRES),
+        speed_m_s=("tool speed", SPEED),
     )
     bad = frozenset(range(len(records)))
     return Table(columns, records, "outside_window", bad=bad, most=SHOWN)

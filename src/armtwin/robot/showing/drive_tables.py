@@ -8,7 +8,12 @@ import numpy as np
 
 from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Column, Section, Table
+from armtwin.notebook.sections import (
+    Column,
+    Section,
+    Table,
+    list_columns,
+)
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, On
 
@@ -21,7 +26,7 @@ def friction_section(assembly: Assembly) -> Section:
     records = []
     for (element, _), is_line in zip(assembly.friction, slides, strict=True):
         records.append({**_element(element), "unit": "N" if is_line else "N m"})
-    name = Column("name", "friction"), Column("on", "acts on"), Column("law", "law")
+    name = list_columns(name="friction", on="acts on", law="law")
     if not any(slides):
         at_speeds = [Column(f"at {x:g}", f"at {x:g} rad/s", PLAIN) for x in SPEEDS]
         table = Table((*name, *at_speeds), records, "friction")
@@ -46,14 +51,15 @@ def _element(element: FrictionElement) -> Record:
 
 def hydraulic_section(drives: Sequence[Hydraulic]) -> Section:
     """Oil, no-load speeds and valve of each hydraulic drive."""
-    columns = (
-        Column("name", "drive"),
-        *Column.alike(
-            PLAIN, compliance="compliance", leakage="leakage", slowest="from", fastest="to"
-        ),
-        Column("frequency", "valve", Number(1 / (2 * np.pi), "Hz", digits=4)),
-        Column("damping", "damping", PLAIN),
-        Column("delay", "delay", Number(1e3, "ms", digits=4)),
+    columns = list_columns(
+        name="drive",
+        compliance=("compliance", PLAIN),
+        leakage=("leakage", PLAIN),
+        slowest=("from", PLAIN),
+        fastest=("to", PLAIN),
+        frequency=("valve", Number(1 / (2 * np.pi), "Hz", digits=4)),
+        damping=("damping", PLAIN),
+        delay=("delay", Number(1e3, "ms", digits=4)),
     )
     title = "Hydraulic drives (m/N, m/(N s), m/s of a cylinder; rad and N m of a motor)"
     records = [_circuit(drive) for drive in drives]

@@ -12,7 +12,16 @@ import numpy as np
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Blocks, Column, Facts, Report, Section, Table, Text
+from armtwin.notebook.sections import (
+    Blocks,
+    Column,
+    Facts,
+    Report,
+    Section,
+    Table,
+    Text,
+    list_columns,
+)
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description
@@ -199,7 +208,7 @@ def _sources(known: Provenance) -> Blocks:
 
 def _all_sources(known: Provenance) -> Iterator[Section]:
     """Every source by kind; groups that differ only in a name or number are one line."""
-    columns = (Column("groups", "group"), Column("source", "source"))
+    columns = list_columns(groups="group", source="source")
     for kind, meaning in SOURCE_KINDS.items():
         records = [
             {"groups": groups, "source": source} for source, groups in _by_source(known, kind)
