@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
+from pydantic_core import to_json
 
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
-from armtwin.maths.shortest import lines_of
 
 JOINTS = "# joints "
 EVENT = "# event "
@@ -50,12 +50,11 @@ def _lines(log: Recording) -> Iterator[bytes]:
 
 
 def rows_as_text(table: Floats) -> bytes:
-    """Rows of numbers with all their digits, as `repr` writes them, between commas."""
-    lines = lines_of(table)
-    if lines is not None:
-        return lines
-    row_of = ",".join(["%r"] * table.shape[1]) + "\n"
-    return "".join([row_of % tuple(row) for row in table.tolist()]).encode()
+    """Rows of numbers between commas, each with the fewest digits that identify it."""
+    if not table.size or not np.isfinite(table).all():
+        row_of = ",".join(["%r"] * table.shape[1]) + "\n"
+        return "".join([row_of % tuple(row) for row in table.tolist()]).encode()
+    return to_json(table.tolist())[2:-2].replace(b"],[", b"\n") + b"\n"
 
 
 def _remark(mark: str, content: object) -> bytes:
