@@ -37,7 +37,7 @@ def fit_baselines(logs: Sequence[DriveSignals]) -> Baselines:
     squares = []
     for delay in DELAYS.tolist():
         residuals = [log.error - _of_delay(log, delay) for log in logs]
-        squares.append(sum(np.var(residual) * len(residual) for residual in residuals))
+        squares.append(float(sum(np.var(residual) * len(residual) for residual in residuals)))
     return Baselines(float(DELAYS[np.argmin(squares)]), lag)
 
 

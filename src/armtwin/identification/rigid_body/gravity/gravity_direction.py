@@ -171,7 +171,7 @@ class _Search:
         D = self._map(g)
         square = D.T @ S @ D
         A, b = square[:f, :f], square[:f, -1]
-        z = np.linalg.solve(A + weight * np.eye(f), b)
+        z = np.asarray(np.linalg.solve(A + weight * np.eye(f), b), dtype=np.float64)
         return z, float(square[-1, -1] - b @ z)
 
     def _map(self, g: Floats) -> Floats:
