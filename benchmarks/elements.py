@@ -52,13 +52,13 @@ def main() -> None:
     taken = np.zeros(SAMPLES, dtype=np.int64)
     nx = len(structure.reference)
     tables = tables_of(structure)
-    state, nodal = empty_state(tables, nx), dynamics.nodal_room(nx)
+    state = empty_state(tables, nx)
     past = np.zeros((5, nx))
 
     def by_elements() -> None:
         x = structure.reference.copy()
         motions = (q, v, a)
-        dynamics.inverse_dynamics(tables, *motions, x, state, nodal, past, tau, stress, taken)
+        dynamics.inverse_dynamics(tables, *motions, x, state, past, tau, stress, taken)
 
     def by_newton_euler() -> None:
         assembly = robot.assembly

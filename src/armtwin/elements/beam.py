@@ -33,13 +33,19 @@ from armtwin.elements.jets import (
     share,
 )
 from armtwin.elements.rotations import Four, four, put_four, put_three, rotate_by_triad, turn_slope
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, dot, scale_vector
 
 Ends = tuple[int, int, int, int]
 Six = tuple[Jet, Jet, Jet, Jet, Jet, Jet]
 Chord = tuple[Vector, Vector, float, int]
+
+
+@inlined
+def ends_of(nodes: Integers, i: int) -> Ends:
+    """Row i of an (elements, 4) table of places."""
+    return nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 3]
 
 
 @inlined

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.elements.beam import Ends, Six, beam_jets, measure_beam
+from armtwin.elements.beam import Ends, Six, beam_jets, ends_of, measure_beam
 from armtwin.elements.blocks import Integers
 from armtwin.elements.hinge import Axes, curve_hinge, measure_hinge
 from armtwin.elements.jets import Jet, angle_of, chain, difference, length_jet, plus, share, times
@@ -115,30 +115,29 @@ def _second_order(length: float, e: Six) -> Six:
 
 
 @inlined
+def _with_slopes(e: float, D: Floats, row: int, j: int) -> Jet:
+    """A deformation with its slopes in columns j and j + 1."""
+    return e, D[row, j], D[row, j + 1], 0.0 * e
+
+
+@inlined
 def better_slopes(length: float, row: int, e: Floats, D: Floats) -> None:
     """Replace six deformations and their slopes (rows, 14) by those of the better strains."""
     e1, e2, e3 = 1.0 * e[row], 1.0 * e[row + 1], 1.0 * e[row + 2]
     e4, e5, e6 = 1.0 * e[row + 3], 1.0 * e[row + 4], 1.0 * e[row + 5]
     angles = ratios(length, e2, (e3, e5), (e4, e6))
-    none = 0.0 * e1
-    for i in range(7):  # two columns of the slopes at a time
-        j, k = 2 * i, 2 * i + 1
-        found = better(
-            length,
-            (
-                (e1, D[row, j], D[row, k], none),
-                (e2, D[row + 1, j], D[row + 1, k], none),
-                (e3, D[row + 2, j], D[row + 2, k], none),
-                (e4, D[row + 3, j], D[row + 3, k], none),
-                (e5, D[row + 4, j], D[row + 4, k], none),
-                (e6, D[row + 5, j], D[row + 5, k], none),
-            ),
-            angles,
+    for j in range(0, 14, 2):  # two columns of the slopes at a time
+        printed = (
+            _with_slopes(e1, D, row, j),
+            _with_slopes(e2, D, row + 1, j),
+            _with_slopes(e3, D, row + 2, j),
+            _with_slopes(e4, D, row + 3, j),
+            _with_slopes(e5, D, row + 4, j),
+            _with_slopes(e6, D, row + 5, j),
         )
+        found = better(length, printed, angles)
         for m in range(6):
-            e[row + m] = found[m][0]
-            D[row + m, j] = found[m][1]
-            D[row + m, k] = found[m][2]
+            e[row + m], D[row + m, j], D[row + m, j + 1] = found[m][:3]
 
 
 @inlined
@@ -263,18 +262,16 @@ def curve_element(
 @compiled
 def measure(elements: Elements, x: Floats, e: Floats, D: Floats) -> None:
     """Deformations e (rows,) and their slopes D (rows, 14) at coordinates x."""
-    nodes = elements.nodes
     for i in range(len(elements.kind)):
-        at = (nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 3])
+        at = ends_of(elements.nodes, i)
         measure_element(elements, i, elements.kind[i], at, x, elements.row[i], e, D)
 
 
 @compiled
 def curve(elements: Elements, x: Floats, u: Floats, w: Floats, c: Floats) -> None:
     """Second derivatives D_xx[u, w] of all deformations, (rows,)."""
-    nodes = elements.nodes
     for i in range(len(elements.kind)):
-        at = (nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 3])
+        at = ends_of(elements.nodes, i)
         curve_element(elements, i, elements.kind[i], at, x, u, w, elements.row[i], c)
 
 

@@ -11,10 +11,6 @@ Ref: [Waiboer 2007, 4.8-4.17]
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from armtwin.elements.blocks import Integers, solve_transposed
 from armtwin.elements.deformation import add_nodal, along
 from armtwin.elements.loads import add_forces, add_stress
@@ -23,48 +19,34 @@ from armtwin.elements.transfer import TransferState, find, rates, second_rates
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 
-
-class Nodal(NamedTuple):
-    """Room for velocities, accelerations and forces of all coordinates, zeros where held."""
-
-    vx: Floats
-    ax: Floats
-    g: Floats
-
-
-def nodal_room(nx: int) -> Nodal:
-    """Room for nx coordinates."""
-    return Nodal(np.zeros(nx), np.zeros(nx), np.zeros(nx))
-
-
 AHEAD = 0.01  # of a step: how far five states may miss the next
 
 
-@inlined
-def _respond(
+@compiled
+def torque(
     tables: Tables,
     x: Floats,
-    vx: Floats,
-    ax: Floats,
+    v: Floats,
+    a: Floats,
     state: TransferState,
     tau: Floats,
     sigma: Floats,
-    g: Floats,
 ) -> None:
-    """Forces of a motion of the coordinates.
+    """Forces and stresses of a motion.
 
     Args:
         tables: The structure.
         x: Coordinates, at which `state` was measured.
-        vx: Their velocities.
-        ax: Their accelerations.
+        v: Velocities of the degrees of freedom, (n,).
+        a: Their accelerations.
         state: Slopes and factors at x.
-        tau: Force on each degree of freedom, without the inertia along q, (n,), written.
+        tau: Force on each degree of freedom, (n,), written.
         sigma: Stress of every row, law and reaction, (rows,), written.
-        g: Room for a force on every coordinate, (nx,).
     """
     elements, blocks, freedom = tables.geometry
-    laws, rhs = tables.laws, state.rhs
+    laws, rhs, vx, g = tables.laws, state.rhs, state.vx, state.g
+    rates(tables.geometry, v, state, vx)
+    second_rates(tables.geometry, x, vx, a, state, state.ax)
     for i in range(len(g)):
         g[i] = 0.0
     for r in range(len(sigma)):
@@ -72,7 +54,7 @@ def _respond(
     if len(laws.dampers) > 0:
         along(elements, state.D, vx, rhs)
     add_stress(laws, state.e, rhs, sigma)
-    add_forces(tables.masses, tables.loads, 1.0, x, vx, ax, g)
+    add_forces(tables.masses, tables.loads, 1.0, x, vx, state.ax, g)
     add_nodal(elements, state.D, sigma, g)
     for r in range(len(sigma)):
         rhs[r] = 0.0
@@ -84,24 +66,6 @@ def _respond(
         tau[i] = g[freedom.columns[i]]
     for i in range(len(freedom.rows)):
         tau[k + i] = rhs[freedom.rows[i]]
-
-
-@compiled
-def torque(
-    tables: Tables,
-    x: Floats,
-    v: Floats,
-    a: Floats,
-    state: TransferState,
-    nodal: Nodal,
-    tau: Floats,
-    sigma: Floats,
-) -> None:
-    """Forces τ on the degrees of freedom and stresses of all rows in a motion (x, v, a)."""
-    vx, ax, g = nodal
-    rates(tables.geometry, v, state, vx)
-    second_rates(tables.geometry, x, vx, a, state, ax)
-    _respond(tables, x, vx, ax, state, tau, sigma, g)
     for i in range(len(tau)):
         for j in range(len(tau)):
             tau[i] += tables.rotors[i, j] * a[j]
@@ -142,7 +106,6 @@ def inverse_dynamics(
     a: Floats,
     x: Floats,
     state: TransferState,
-    nodal: Nodal,
     past: Floats,
     tau: Floats,
     sigma: Floats,
@@ -157,7 +120,6 @@ def inverse_dynamics(
         a: Their accelerations.
         x: Coordinates to start from; those of the last row are left in it, (nx,).
         state: Room for slopes and factors.
-        nodal: Room for the motion of the coordinates.
         past: Room for the last five states, (5, nx).
         tau: Forces on the degrees of freedom, (m, n), written.
         sigma: Stresses, (m, rows), written.
@@ -169,6 +131,6 @@ def inverse_dynamics(
         taken[row] = find(tables.geometry, q[row], x, state)
         if taken[row] < 0:
             return
-        torque(tables, x, v[row], a[row], state, nodal, tau[row], sigma[row])
+        torque(tables, x, v[row], a[row], state, tau[row], sigma[row])
         for j in range(len(x)):
             past[row % 5, j] = x[j]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.elements.dynamics import inverse_dynamics as compute_inverse_dynamics, nodal_room
+from armtwin.elements.dynamics import inverse_dynamics as compute_inverse_dynamics
 from armtwin.elements.linearisation import Linear, linearise_motion, stresses
 from armtwin.elements.placed import Placed
 from armtwin.elements.rank import NEARLY_NONE, rank_problem
@@ -99,12 +99,9 @@ def inverse_dynamics(
     tau = np.empty((m, structure.n))
     stress = np.empty((m, len(structure.row_names)))
     taken = np.zeros(m, dtype=np.int64)
-    nodal = nodal_room(len(x))
     state = empty_state(tables_of(structure), len(x))
     past = np.zeros((5, len(x)))
-    compute_inverse_dynamics(
-        tables_of(structure), q, v, a, x, state, nodal, past, tau, stress, taken
-    )
+    compute_inverse_dynamics(tables_of(structure), q, v, a, x, state, past, tau, stress, taken)
     if taken.min() < 0:
         row = int(np.argmin(taken))
         reason = _why_not(structure, q[row], x, start, int(taken[row]))

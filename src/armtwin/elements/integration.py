@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import along, curve
-from armtwin.elements.dynamics import Nodal, nodal_room, torque
+from armtwin.elements.dynamics import torque
 from armtwin.elements.equations import check_coordinates, place
 from armtwin.elements.linearisation import stresses
 from armtwin.elements.loads import Laws, add_forces
@@ -59,7 +59,6 @@ class Work(NamedTuple):
 
     x: Floats
     state: TransferState
-    nodal: Nodal
     DF: Floats
     DE: Floats
     stress_change: Floats
@@ -107,7 +106,7 @@ def _factor_symmetric(A: Floats) -> bool:
 def _iteration_matrix(tables: Tables, moves: Integers, scheme: Scheme, w: Work) -> bool:
     """Factors of M̄ + c (γ h C + β h² (K + G)) at the present state; whether it is definite."""
     m, elements, state = len(moves), tables.geometry.elements, w.state
-    still = w.nodal.vx
+    still = state.vx
     c = (1.0 - scheme.alpha_f) / (1.0 - scheme.alpha_m)
     rate, place = c * scheme.gamma * scheme.h, c * scheme.beta * scheme.h * scheme.h
     for k in range(m):
@@ -232,7 +231,7 @@ def _advance(
         for iteration in range(MOST_ITERATIONS):
             if find(tables.geometry, q[t], w.x, w.state) < 0:
                 return t
-            torque(tables, w.x, w.v, w.a, w.state, w.nodal, w.tau, w.sigma)
+            torque(tables, w.x, w.v, w.a, w.state, w.tau, w.sigma)
             worn = iteration == 0 and t % KEPT_STEPS == 1
             slow = iteration == SLOW
             if (worn or slow) and not _iteration_matrix(tables, moves, scheme, w):
@@ -350,7 +349,6 @@ def _start(structure: Structure, state: Floats, moves: Integers) -> Work:
     return Work(
         x=x,
         state=transfer,
-        nodal=nodal_room(len(x)),
         DF=np.zeros((m, len(x))),
         DE=np.zeros((m, rows)),
         stress_change=np.zeros(rows),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from armtwin.elements.beam import ends_of
 from armtwin.elements.blocks import Integers
 from armtwin.elements.masses import Masses, add_beam, add_body
 from armtwin.elements.rotations import add_four, add_three, four, moment_force, rotate_back_by_triad
@@ -92,8 +93,7 @@ def add_forces(
     for i in range(len(bodies)):
         add_body(masses, i, (bodies[i, 0], bodies[i, 1]), x, vx, ax, gravity, g)
     for i in range(len(beams)):
-        at = (beams[i, 0], beams[i, 1], beams[i, 2], beams[i, 3])
-        add_beam(masses, i, at, x, vx, ax, gravity, g)
+        add_beam(masses, i, ends_of(beams, i), x, vx, ax, gravity, g)
     for i in range(len(loads.kind)):
         T = scale_vector(-share, vector(loads.value, i))
         add_load(loads.kind[i], T, loads.at[i], x, g)

@@ -151,13 +151,13 @@ def pack_elements(structure: Structure) -> Elements:
         columns += [local + [-1] * (WIDTH - len(local))] * member.rows
         width += [len(local)] * member.rows
     return Elements(
-        kind=np.array([member.kind for member in members], dtype=np.int64),
-        row=np.array([member.row for member in members], dtype=np.int64),
+        kind=_integers([member.kind for member in members]),
+        row=_integers([member.row for member in members]),
         nodes=_integers([(*member.nodes, 0, 0, 0)[:4] for member in members], 4),
-        axes=np.array([member.axes for member in members], dtype=np.float64).reshape(-1, 3, 3),
-        length=np.array([member.length for member in members], dtype=np.float64),
+        axes=_floats([member.axes for member in members], 3, 3),
+        length=_floats([member.length for member in members]),
         columns=_integers(columns, WIDTH),
-        width=np.array(width, dtype=np.int64),
+        width=_integers(width),
     )
 
 
@@ -184,8 +184,12 @@ def pack(structure: Structure, elements: Elements, blocks: Blocks) -> Tables:
     )
 
 
-def _integers(rows: list[Any], width: int) -> Integers:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
+def _integers(rows: list[Any], *shape: int) -> Integers:
+    return np.array(rows, dtype=np.int64).reshape(-1, *shape)
+
+
+def _floats(rows: list[Any], *shape: int) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(-1, *shape)
 
 
 def distance(structure: Structure, p: str, q: str) -> float:
@@ -228,7 +232,7 @@ def _freedom(structure: Structure, members: list[_Member]) -> Freedom:
     return Freedom(
         columns=structure.free_columns,
         rows=structure.free_rows,
-        twists=np.array(twists, dtype=np.int64),
+        twists=_integers(twists),
         stride=STRIDE * np.concatenate([lengths, scale[structure.free_rows]]),
     )
 
@@ -246,10 +250,10 @@ def _masses(structure: Structure, members: list[_Member]) -> Masses:
             bulk.append((member.length, section.mass, section.polar))
     return Masses(
         bodies=_integers(bodies, 2),
-        inertia=np.array(ten, dtype=np.float64).reshape(-1, 10),
+        inertia=_floats(ten, 10),
         beams=_integers(beams, 4),
-        axis=np.array(axes, dtype=np.float64).reshape(-1, 3),
-        bulk=np.array(bulk, dtype=np.float64).reshape(-1, 3),
+        axis=_floats(axes, 3),
+        bulk=_floats(bulk, 3),
         gravity=np.array(structure.parts.gravity, dtype=np.float64),
     )
 
@@ -297,11 +301,11 @@ def _laws(structure: Structure, members: list[_Member]) -> Laws:
     return Laws(
         preload=law.preload,
         spring_rows=_integers([pair[:2] for pair in law.springs], 2),
-        springs=np.array([pair[2] for pair in law.springs], dtype=np.float64),
+        springs=_floats([pair[2] for pair in law.springs]),
         damper_rows=_integers([pair[:2] for pair in law.dampers], 2),
-        dampers=np.array([pair[2] for pair in law.dampers], dtype=np.float64),
-        gas_rows=np.array([gas[0] for gas in law.gas], dtype=np.int64),
-        gas=np.array([gas[1:] for gas in law.gas], dtype=np.float64).reshape(-1, 2),
+        dampers=_floats([pair[2] for pair in law.dampers]),
+        gas_rows=_integers([gas[0] for gas in law.gas]),
+        gas=_floats([gas[1:] for gas in law.gas], 2),
     )
 
 
@@ -316,7 +320,7 @@ def _loads(structure: Structure) -> LoadTables:
             places.append(structure.places[load.triad])
         values.append(load.value)
     return LoadTables(
-        kind=np.array(kinds, dtype=np.int64),
-        at=np.array(places, dtype=np.int64),
-        value=np.array(values, dtype=np.float64).reshape(-1, 3),
+        kind=_integers(kinds),
+        at=_integers(places),
+        value=_floats(values, 3),
     )

@@ -42,6 +42,9 @@ class TransferState(NamedTuple):
         rhs: Room for a right-hand side, (rows,).
         step: Room for a step of the coordinates, (nx,).
         goal: Buffer for an intermediate q, (n,).
+        vx: Velocities of all coordinates, zeros where held, (nx,).
+        ax: Their accelerations.
+        g: Forces on them.
     """
 
     e: Floats
@@ -52,6 +55,9 @@ class TransferState(NamedTuple):
     rhs: Floats
     step: Floats
     goal: Floats
+    vx: Floats
+    ax: Floats
+    g: Floats
 
 
 def empty_state(tables: Tables, nx: int) -> TransferState:
@@ -67,6 +73,9 @@ def empty_state(tables: Tables, nx: int) -> TransferState:
         rhs=np.zeros(rows),
         step=np.zeros(nx),
         goal=np.zeros(len(freedom.stride)),
+        vx=np.zeros(nx),
+        ax=np.zeros(nx),
+        g=np.zeros(nx),
     )
 
 

@@ -9,7 +9,7 @@ by a rod between two pins, or by a hinge; joints that follow through it are calc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -162,19 +162,6 @@ class RobotStructure:
         return self.pose(place(self.structure, self.coordinates(q)).x, frame)
 
 
-@dataclass
-class _Draft:
-    """Parts as they are collected; `at` has the points and end triads of every link."""
-
-    points: list[Point] = field(default_factory=list)
-    triads: list[Triad] = field(default_factory=list)
-    trusses: list[Element] = field(default_factory=list)
-    hinges: list[Element] = field(default_factory=list)
-    beams: list[Element] = field(default_factory=list)
-    bodies: list[RigidBody] = field(default_factory=list)
-    at: dict[str, list[tuple[Floats, str, str]]] = field(default_factory=dict)
-
-
 def pose_error(target: Floats, found: Floats) -> Floats:
     """What a pose lacks of another, shift and turn about base axes, (6,)."""
     R = target[:3, :3] @ found[:3, :3].T
@@ -207,10 +194,15 @@ class _Builder:
         self.bending = bending
         self.tree = assembly.tree
         self.poses = reference_poses(assembly)
-        self.draft = _Draft()
+        self.points: list[Point] = []
+        self.triads = [Triad(self.tree.root, held=True)]
+        self.trusses: list[Element] = []
+        self.hinges: list[Element] = []
+        self.beams: list[Element] = []
+        self.bodies: list[RigidBody] = []
+        # points and end triads of every link
+        self.at: dict[str, list[tuple[Floats, str, str]]] = {self.tree.root: []}
         self.rods: NamedArrays = {}
-        self.draft.triads.append(Triad(self.tree.root, held=True))
-        self.draft.at[self.tree.root] = []
 
     def pose_of(self, link: str) -> Floats:
         """Pose of a link's frame at q = 0."""
@@ -228,13 +220,13 @@ class _Builder:
         Those that are there are used; else a beam is laid from the nearest node of the link on the
         way, rigid or as the robot file says.
         """
-        nodes = self.draft.at[link]
+        nodes = self.at[link]
         for position, point, triad in nodes:
             if np.linalg.norm(position - target) < SAME:
                 return point, triad
         if link == self.tree.root:
             point = self._point_name(name)
-            self.draft.points.append(Point(point, _triple(target), ("held",) * 3))
+            self.points.append(Point(point, _triple(target), ("held",) * 3))
             nodes.append((target, point, link))
             return point, link
         start = self._nearest_on_the_way(link, target)
@@ -242,7 +234,7 @@ class _Builder:
 
     def _nearest_on_the_way(self, link: str, target: Floats) -> tuple[Floats, str, str]:
         """The farthest node of a link that lies between its joint and a position."""
-        nodes = self.draft.at[link]
+        nodes = self.at[link]
         origin = nodes[0][0]
         way = target - origin
         best = nodes[0]
@@ -266,12 +258,12 @@ class _Builder:
             last = i == count
             next_point = self._point_name(name) if last else f"{link}.{name}.{i}"
             next_triad = f"{link}.{name}" if last else f"{link}.{name}.{i}.triad"
-            self.draft.points.append(Point(next_point, _triple(here)))
-            self.draft.triads.append(Triad(next_triad))
+            self.points.append(Point(next_point, _triple(here)))
+            self.triads.append(Triad(next_triad))
             title = f"{link}.{name}" if count == 1 else f"{link}.{name}.{i}"
             ends, sides = (point, next_point), (triad, next_triad)
-            self.draft.beams.append(self._make_beam(title, ends, sides, link, spec, target - first))
-            self.draft.at[link].append((here, next_point, next_triad))
+            self.beams.append(self._make_beam(title, ends, sides, link, spec, target - first))
+            self.at[link].append((here, next_point, next_triad))
             point, triad = next_point, next_triad
         return point, triad
 
@@ -315,21 +307,21 @@ class _Builder:
             self._slide(joint, X, axis)
         else:
             point, side = self.node(joint.parent, X[:3, 3], joint.name)
-            self.draft.triads.append(Triad(joint.child))
+            self.triads.append(Triad(joint.child))
             modes = PASSIVE if joint.name in self.assembly.passive else DRIVEN
-            self.draft.hinges.append(Hinge(joint.name, side, joint.child, _triple(axis), modes))
-            self.draft.at[joint.child] = [(X[:3, 3], point, joint.child)]
+            self.hinges.append(Hinge(joint.name, side, joint.child, _triple(axis), modes))
+            self.at[joint.child] = [(X[:3, 3], point, joint.child)]
 
     def _slide(self, joint: Joint, X: Floats, axis: Floats) -> None:
         """A rigid beam from far behind to the joint, whose elongation is the coordinate."""
         behind = X[:3, 3] - SLIDE * axis
         point, side = self.node(joint.parent, behind, f"{joint.name}.behind")
         end = self._point_name(joint.name)
-        self.draft.points.append(Point(end, _triple(X[:3, 3])))
-        self.draft.triads.append(Triad(joint.child))
+        self.points.append(Point(end, _triple(X[:3, 3])))
+        self.triads.append(Triad(joint.child))
         slide = Beam(joint.name, (point, end), (side, joint.child), None, SLIDING)
-        self.draft.beams.append(slide)
-        self.draft.at[joint.child] = [(X[:3, 3], end, joint.child)]
+        self.beams.append(slide)
+        self.at[joint.child] = [(X[:3, 3], end, joint.child)]
 
     def body(self, i: int, joint: Joint) -> None:
         """Add the body of a link, less what bends with its beams."""
@@ -337,8 +329,8 @@ class _Builder:
         ten = transform_to_parent(turn, self.assembly.arm.inertia[i])
         if joint.child in self.rods:
             ten = ten - self.rods[joint.child]
-        _, point, triad = self.draft.at[joint.child][0]
-        self.draft.bodies.append(RigidBody(point, triad, tuple(ten.tolist())))
+        _, point, triad = self.at[joint.child][0]
+        self.bodies.append(RigidBody(point, triad, tuple(ten.tolist())))
 
     def pins(self, name: str, strut: Strut) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of a balancer's two pins.
@@ -365,7 +357,7 @@ class _Builder:
             nodes.append(self.node(link, target, f"{name}.{end}")[0])
         length = float(np.linalg.norm(pins[1][1] - pins[0][1]))
         law, zero = _law(strut, length)
-        self.draft.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
+        self.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
 
     def placed_pins(self, pins: Loop | Pins) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of the pins of a loop or of a balancer."""
@@ -380,14 +372,14 @@ class _Builder:
         point, triad = self.node(*pins[0], f"{loop.name}.a")
         if loop.axis is None:
             other, _ = self.node(*pins[1], f"{loop.name}.b")
-            self.draft.trusses.append(Truss(loop.name, point, other))
+            self.trusses.append(Truss(loop.name, point, other))
             return
-        _, start, side = self.draft.at[loop.link_b][0]
+        _, start, side = self.at[loop.link_b][0]
         end = f"{loop.link_b}.{loop.name}"
-        self.draft.triads.append(Triad(end))
-        self.draft.beams.append(Beam(end, (start, point), (side, end)))
+        self.triads.append(Triad(end))
+        self.beams.append(Beam(end, (start, point), (side, end)))
         axis = self.pose_of(loop.link_a)[:3, :3] @ np.array(loop.axis)
-        self.draft.hinges.append(Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
+        self.hinges.append(Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
 
     def _assume_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
         joint, X = self.tree.joints[strut.joint], self.poses[strut.joint]
@@ -456,17 +448,17 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
         frames[frame] = point, triad, pose_now[:3, :3]
     for i, joint in enumerate(joints):
         builder.body(i, joint)
-    return _assemble(assembly, builder.draft, frames)
+    return _assemble(assembly, builder, frames)
 
 
 def _assemble(
-    assembly: Assembly, draft: _Draft, frames: dict[str, tuple[str, str, Floats]]
+    assembly: Assembly, builder: _Builder, frames: dict[str, tuple[str, str, Floats]]
 ) -> RobotStructure:
     """All parts together, with the rotors along the joints' rows."""
     gravity = _triple(assembly.arm.gravity)
-    elements = (*draft.trusses, *draft.hinges, *draft.beams)
-    nodes = tuple(draft.points), tuple(draft.triads)
-    parts = Parts(*nodes, elements, tuple(draft.bodies), (), gravity)
+    elements = (*builder.trusses, *builder.hinges, *builder.beams)
+    nodes = tuple(builder.points), tuple(builder.triads)
+    parts = Parts(*nodes, elements, tuple(builder.bodies), (), gravity)
     # a plane loop of hinges is held three times too often for a spatial count
     bare = release_redundant(Structure(parts)) if assembly.passive else Structure(parts)
     places, driven = [], []
