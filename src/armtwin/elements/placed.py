@@ -100,7 +100,7 @@ class Placed:
     def slope_change(self, w: Floats) -> Floats:
         """Changes of the slopes along k directions w (nx, k), by local columns, (rows, 14, k)."""
         _, local = together.slopes(self._elements, self._add_complex_step(w))
-        return np.asarray(local.imag / STEP)
+        return local.imag / STEP
 
     def along(self, slopes: Floats, u: Floats) -> Floats:
         """Changes of slopes (rows, 14, k) times a change of the coordinates, (rows, k)."""
@@ -116,13 +116,13 @@ class Placed:
     def curvature(self, u: Floats) -> Floats:
         """D_xx[u, u], (rows,)."""
         twice = u[:, None]
-        return np.asarray(together.curvatures(self._elements, self.x[:, None], twice, twice)[:, 0])
+        return together.curvatures(self._elements, self.x[:, None], twice, twice)[:, 0]
 
     def curvature_change(self, u: Floats, w: Floats) -> Floats:
         """Changes of D_xx[u, u] along k directions w (nx, k), (rows, k)."""
         twice = np.repeat(u[:, None], w.shape[1], axis=1)
         c = together.curvatures(self._elements, self._add_complex_step(w), twice, twice)
-        return np.asarray(c.imag / STEP)
+        return c.imag / STEP
 
     def forces(self, vx: Floats, ax: Floats, masses: Masses | None = None) -> Floats:
         """Nodal forces g = M ax + h - f, (nx,); with `masses` of those alone."""
@@ -130,7 +130,7 @@ class Placed:
         heavy = tables.masses if masses is None else masses
         state = (self.x[:, None], vx[:, None], ax[:, None])
         g = together.forces(heavy, tables.loads, *state)
-        return np.asarray(g[:, 0])
+        return g[:, 0]
 
     def force_change(self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats) -> Floats:
         """Changes of the nodal forces with k changes of x, vx and ax, (nx, k) each."""
@@ -140,7 +140,7 @@ class Placed:
         v = vx[:, None] + h * dv
         a = ax[:, None] + h * da
         g = together.forces(tables.masses, tables.loads, x, v, a)
-        return np.asarray(g.imag / STEP)
+        return g.imag / STEP
 
     @cached_property
     def MDF(self) -> Floats:

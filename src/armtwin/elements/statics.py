@@ -235,4 +235,4 @@ def compliance(rest: Equilibrium, point: str) -> Floats:
     """
     at = rest.placed.structure.places[point]
     lever = rest.placed.DF[at : at + 3][:, rest.moves]
-    return np.asarray(lever @ np.linalg.solve(rest.stiffness, lever.T))
+    return lever @ np.linalg.solve(rest.stiffness, lever.T)

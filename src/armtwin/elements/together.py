@@ -51,7 +51,7 @@ def _families(elements: Elements) -> list[tuple[int, Integers, Integers, int, En
 
 def _own(elements: Elements, first: Integers, x: Numbers) -> Numbers:
     """Coordinates of some elements side by side, (14, members, k)."""
-    return np.asarray(x[elements.columns[first].T])
+    return x[elements.columns[first].T]
 
 
 def slopes(elements: Elements, x: Numbers) -> tuple[Numbers, Numbers]:

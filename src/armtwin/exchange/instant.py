@@ -27,7 +27,7 @@ from armtwin.maths.stretches import Part, stretches
 from armtwin.maths.tape import TapeTable
 from armtwin.maths.traced_fields import TracedFields
 from armtwin.simulation.kernels import BEFORE, BEFORE_STEPS, Stages, trace_part, trace_stages
-from armtwin.simulation.loop import Loop, State, trace_fields
+from armtwin.simulation.loop import ClosedLoop, State, trace_fields
 from armtwin.simulation.plant import BRISTLES, C0, HELD, HELD_BACK, SCALE, SWITCHING
 from armtwin.simulation.solve import solve
 from armtwin.simulation.step import StepEquations, begin_step, press_friction, press_springs, resist
@@ -70,7 +70,7 @@ class UnitFields(TracedFields):
     """Fields of a loop whose friction has levels, `inputs.level`, and which keeps no accounts."""
 
     @staticmethod
-    def of(loop: Loop) -> UnitFields:
+    def of(loop: ClosedLoop) -> UnitFields:
         """The fields of a loop."""
         fields = trace_fields(loop)
         return UnitFields(loop, fields.constant, fields.dense)
@@ -121,12 +121,12 @@ def trace_unit(
     return found, memory
 
 
-def has_equations(loop: Loop) -> bool:
+def has_equations(loop: ClosedLoop) -> bool:
     """Whether its friction is described by differential equations: one that switches is not."""
     return bool(loop.plant.friction.kind != SWITCHING)
 
 
-def differentiate(x: Loop) -> None:
+def differentiate(x: ClosedLoop) -> None:
     """Slopes of coordinates, speeds and bristles under the mass and the force of `work`."""
     plant, state, work, slopes = x.plant, x.state, x.work, x.inputs.slopes
     u, v, friction = state.u, state.v, plant.friction
@@ -168,7 +168,7 @@ def _resist_springs(
         resist(rows, r, F, 0.0, system)
 
 
-def find_flanks(x: Loop, springs: Iterable[int]) -> list[Any]:
+def find_flanks(x: ClosedLoop, springs: Iterable[int]) -> list[Any]:
     """What changes its sign where gears with backlash, by their springs, bear on a flank."""
     rest, gap, found = x.plant.springs.rest, x.plant.springs.gap, []
     for e in springs:

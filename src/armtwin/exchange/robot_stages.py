@@ -42,7 +42,7 @@ from armtwin.mechanics.mass import equations_of_motion
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import freedom_of, ripple_of, twists_under_load
 from armtwin.robot.kinematics.strokes import drive_forces, joint_torques, strokes
-from armtwin.simulation.loop import Loop
+from armtwin.simulation.loop import ClosedLoop
 from armtwin.simulation.prepared import PreparedRun
 from armtwin.simulation.start import split_holding_torque
 from armtwin.simulation.step import add_balancers, set_levers
@@ -102,7 +102,7 @@ class RobotInputs(NamedTuple):
     indicators: Floats
 
 
-def robot_loop(run: PreparedRun) -> Loop:
+def robot_loop(run: PreparedRun) -> ClosedLoop:
     """The loop of a run with the inputs of a unit, and without a log."""
     c, n, m = run.controller, run.robot.n, len(run.plant.sensors.row)
     body, _ = run.coordinates.built.assembly.frame("flange")
@@ -153,7 +153,7 @@ def setpoint_period(c: Controller) -> float:
 # start
 
 
-def settle_bodies(x: Loop) -> None:
+def settle_bodies(x: ClosedLoop) -> None:
     """Mount the payload on the flange's body and put both sides of the joints on the set-point."""
     places = x.inputs.run.coordinates
     mass, *centre = x.inputs.payload[:4]
@@ -165,7 +165,7 @@ def settle_bodies(x: Loop) -> None:
     x.state.u[:] = x.inputs.q_ref @ places.both_sides(np.eye(len(x.inputs.q_ref)))
 
 
-def weigh(x: Loop) -> Any:
+def weigh(x: ClosedLoop) -> Any:
     """Torques that hold the bodies at rest: bias without speed, outside torques taken off."""
     u, still = x.state.u, np.zeros(len(x.state.u))
     M, bias = np.zeros((len(u), len(u)), dtype=object), np.zeros(len(u), dtype=object)
@@ -175,13 +175,13 @@ def weigh(x: Loop) -> Any:
     return (bias - load_of(x))[: len(x.size)]
 
 
-def load_of(x: Loop) -> Any:
+def load_of(x: ClosedLoop) -> Any:
     """Torques from outside on the coordinates."""
     n = len(x.inputs.load)
     return x.inputs.load @ x.inputs.run.coordinates.on_links(np.eye(n))
 
 
-def sag(x: Loop) -> None:
+def sag(x: ClosedLoop) -> None:
     """One round in which springs take up what they bear."""
     places = x.inputs.run.coordinates
     rows = np.array([compliance.twist for compliance in places.elastic])
@@ -201,7 +201,7 @@ def sag(x: Loop) -> None:
     x.inputs.moved[0] = largest
 
 
-def settle(x: Loop) -> None:
+def settle(x: ClosedLoop) -> None:
     """Servo, filters, oil and pasts of drives that have long held the robot."""
     run, plant, state = x.inputs.run, x.plant, x.state
     m = len(plant.sensors.row)
@@ -246,12 +246,12 @@ def _fill(ring: Any, known: Floats | None, values: Any) -> None:
 # ticks
 
 
-def push(x: Loop) -> None:
+def push(x: ClosedLoop) -> None:
     """Torques from outside, as they are given."""
     x.work.outside[:] = load_of(x)
 
 
-def take(x: Loop) -> None:
+def take(x: ClosedLoop) -> None:
     """Set-points of the drives from those of the joints; those before move on."""
     c, inputs = x.inputs.run.controller, x.inputs
     given = np.stack([inputs.q_ref, inputs.v_ref, inputs.a_ref])
@@ -291,7 +291,7 @@ def _set_point(run: PreparedRun, joints: Any, torque: Any) -> Any:
     return row
 
 
-def _recall(x: Loop, late: float) -> tuple[Any, Any]:
+def _recall(x: ClosedLoop, late: float) -> tuple[Any, Any]:
     """The set-point of the joints as it was some time ago, (3, n), and torques fed forward."""
     rate = 1 / setpoint_period(x.inputs.run.controller)
     past, torque = x.inputs.past, x.inputs.past_torque
@@ -302,7 +302,7 @@ def _recall(x: Loop, late: float) -> tuple[Any, Any]:
     return joints, (1 - share) * torque[-1 - before] + share * torque[-2 - before]
 
 
-def write_outputs(x: Loop) -> None:
+def write_outputs(x: ClosedLoop) -> None:
     """Joints on both sides, torques, pose of the tool."""
     inputs, state = x.inputs, x.state
     places, robot = inputs.run.coordinates, inputs.run.robot
@@ -326,7 +326,7 @@ def write_outputs(x: Loop) -> None:
 # model exchange
 
 
-def compute_slopes(x: Loop) -> None:
+def compute_slopes(x: ClosedLoop) -> None:
     """Derivatives of all states under the currents of the last tick."""
     plant, u, v = x.plant, x.state.u, x.state.v
     M, bias = np.zeros((len(u), len(u)), dtype=object), np.zeros(len(u), dtype=object)
@@ -344,7 +344,7 @@ def compute_slopes(x: Loop) -> None:
     x.inputs.indicators[:] = find_flanks(x, gears_with_backlash(x.inputs.run))
 
 
-def _differentiate_oil(x: Loop) -> None:
+def _differentiate_oil(x: ClosedLoop) -> None:
     """Derivatives of the forces of cylinders and of their spools."""
     cylinders, state, slopes = x.plant.cylinders, x.state, x.inputs.slopes
     for c, (r, drive) in enumerate(zip(cylinders.row, cylinders.drive, strict=True)):

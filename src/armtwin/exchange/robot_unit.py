@@ -30,7 +30,7 @@ from armtwin.robot.dynamics.sag import SETTLING, STILL
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.robot import Robot
 from armtwin.simulation.kernels import stages_of_step
-from armtwin.simulation.loop import Loop
+from armtwin.simulation.loop import ClosedLoop
 from armtwin.simulation.model import Model
 from armtwin.simulation.plant import BRISTLES
 from armtwin.simulation.prepared import PreparedRun, controller_of, prepare
@@ -87,7 +87,7 @@ def robot_unit(
     )
 
 
-def _constants(loop: Loop) -> dict[str, float | int]:
+def _constants(loop: ClosedLoop) -> dict[str, float | int]:
     """Numbers that the ticks are counted with."""
     c = loop.inputs.run.controller
     found: dict[str, float | int] = {
@@ -118,7 +118,7 @@ def _prepare_hold(robot: Robot, model: Model, q: Floats) -> PreparedRun:
     return prepare(robot, motion, model)
 
 
-def _variables(loop: Loop, q: Floats) -> Iterator[Variable]:
+def _variables(loop: ClosedLoop, q: Floats) -> Iterator[Variable]:
     yield Variable("time", "independent", None, "s", "Time")
     yield from _inputs(loop.inputs.run, q)
     yield from _parameters(loop)
@@ -156,7 +156,7 @@ def _unit(robot: Robot, joint: int) -> str:
     return "rad" if robot.assembly.tree.joints[joint].type == "revolute" else "m"
 
 
-def _parameters(loop: Loop) -> Iterator[Variable]:
+def _parameters(loop: ClosedLoop) -> Iterator[Variable]:
     payload = "inputs.payload"
     words = "Mass on the flange beyond what is mounted"
     yield Variable("payload_mass", "parameter", (payload, (0,)), "kg", words, 0.0, 0.0)
@@ -172,7 +172,7 @@ def _parameters(loop: Loop) -> Iterator[Variable]:
         yield Variable(f"friction_level{e}", "parameter", place, "1", words, 1.0, 0.0)
 
 
-def _friction_names(loop: Loop) -> list[str]:
+def _friction_names(loop: ClosedLoop) -> list[str]:
     elements = loop.inputs.run.coordinates.built.assembly.friction
     return [element.name for element, _ in elements[: len(loop.plant.friction.row)]]
 
@@ -203,7 +203,7 @@ def _outputs(run: PreparedRun) -> Iterator[Variable]:
         yield Variable(f"tau_m{k + 1}", "output", ("inputs.tau_m", (k,)), unit, words)
 
 
-def _states(loop: Loop) -> Iterator[Variable]:
+def _states(loop: ClosedLoop) -> Iterator[Variable]:
     """Coordinates, speeds, bristles, forces of cylinders and spools, with their derivatives."""
     run = loop.inputs.run
     tree, drives = run.coordinates.built.assembly.tree, run.robot.assembly.drives
@@ -230,7 +230,7 @@ def _states(loop: Loop) -> Iterator[Variable]:
                 yield from state_variables(name, ("valves", (c, i)), of, words, 1e-3)
 
 
-def _remarks(loop: Loop, model: Model) -> Sentences:
+def _remarks(loop: ClosedLoop, model: Model) -> Sentences:
     c = loop.inputs.run.controller
     ahead = "two controller cycles" if looks_ahead(c) else "one controller cycle"
     yield (

@@ -37,7 +37,7 @@ from armtwin.simulation.bench import (
     springs_of,
 )
 from armtwin.simulation.bench_loop import bench_loop, bench_stages, drive_motor
-from armtwin.simulation.loop import Loop
+from armtwin.simulation.loop import ClosedLoop
 from armtwin.simulation.model import FrictionModel
 from armtwin.simulation.plant import BRISTLES, C0, C1, OFFSET
 from armtwin.simulation.step import begin_step, press_springs
@@ -198,7 +198,7 @@ class TransmissionInputs(NamedTuple):
     indicators: Floats
 
 
-def _unit_loop(bench: Bench, driven: Driven, step: float | None) -> Loop:
+def _unit_loop(bench: Bench, driven: Driven, step: float | None) -> ClosedLoop:
     """The loop of a bench with the inputs of a unit; friction on rows that stand is left out."""
     rows = rows_of(bench)
     M = mass_of(bench, len(rows["drive"]))
@@ -246,7 +246,7 @@ def _parameters(bench: Bench) -> Parameters:
 # stages
 
 
-def parametrise(x: Loop) -> None:
+def parametrise(x: ClosedLoop) -> None:
     """What follows from the parameters: the motor's row, inertias, springs."""
     numbers = {}
     for name, value in x.inputs.parameters._asdict().items():
@@ -262,7 +262,7 @@ def parametrise(x: Loop) -> None:
     x.plant.holds.soft[:] = x.plant.holds.stiffness
 
 
-def write_outputs(x: Loop) -> None:
+def write_outputs(x: ClosedLoop) -> None:
     """Angles, speeds and torques of motor, gear and joint."""
     names, u, v = list(rows_of(x.inputs.bench)), x.state.u, x.state.v
     still = begin_step(x.work.M, x.work.force, 0.0)
@@ -282,7 +282,7 @@ def write_outputs(x: Loop) -> None:
     ]
 
 
-def compute_slopes(x: Loop) -> None:
+def compute_slopes(x: ClosedLoop) -> None:
     """Derivatives of all states, and what changes its sign: flanks, speeds of friction."""
     drive_motor(x)
     differentiate(x)
@@ -293,7 +293,7 @@ def compute_slopes(x: Loop) -> None:
 # variables
 
 
-def _variables(loop: Loop) -> Iterator[Variable]:
+def _variables(loop: ClosedLoop) -> Iterator[Variable]:
     yield Variable("time", "independent", None, "s", "Time")
     yield from _inputs(loop)
     for name, value in loop.inputs.parameters._asdict().items():
@@ -319,7 +319,7 @@ def _variables(loop: Loop) -> Iterator[Variable]:
         yield from _states(loop)
 
 
-def _inputs(loop: Loop) -> Iterator[Variable]:
+def _inputs(loop: ClosedLoop) -> Iterator[Variable]:
     held = len(loop.plant.holds.row) > 0
     name, unit, words = DRIVEN["angle" if held else "torque"]
     rate = f"{name}_rate"
@@ -335,7 +335,7 @@ def _inputs(loop: Loop) -> Iterator[Variable]:
         yield Variable(rate, "input", ("inputs.given", (LOAD_RATE,)), "N m/s", words, 0.0)
 
 
-def _friction(loop: Loop) -> Iterator[Variable]:
+def _friction(loop: ClosedLoop) -> Iterator[Variable]:
     numbers, array = loop.plant.friction.numbers, "plant.friction.numbers"
     for e, k in enumerate(loop.inputs.acting):
         name = f"friction_{k + 1}"
@@ -354,7 +354,7 @@ def _friction(loop: Loop) -> Iterator[Variable]:
             yield Variable(f"{name}_{word}", "parameter", place, unit, words, value, least)
 
 
-def _states(loop: Loop) -> Iterator[Variable]:
+def _states(loop: ClosedLoop) -> Iterator[Variable]:
     """Coordinates, speeds and pre-sliding deflections, each with its derivative."""
     sides = ["joint", "drive"] if len(loop.state.u) == 2 else ["drive"]
     for j, side in enumerate(sides):
@@ -372,7 +372,7 @@ def _states(loop: Loop) -> Iterator[Variable]:
             yield from state_variables(name, ("z", (e,)), "rad", words, 1e-5, 0.0)
 
 
-def _remarks(loop: Loop) -> Sentences:
+def _remarks(loop: ClosedLoop) -> Sentences:
     if loop.inputs.bench.has_joint:
         yield "The joint moves: load is the torque on it, joint_angle its angle."
     else:

@@ -32,4 +32,4 @@ def coarse_numbers(first: float, octaves: int) -> Floats:
     """All coarse numbers from a coarse one on over some octaves, both ends included."""
     start = np.float64(first).view(np.int64) >> DROPPED
     ranks = start + np.arange((octaves << LEADING) + 1)
-    return np.asarray((ranks << DROPPED).view(np.float64))
+    return (ranks << DROPPED).view(np.float64)

@@ -52,7 +52,7 @@ def _coarse(values: Floats, rate: float, cutoff: float, bins: int) -> Floats:
     means = sums / count.reshape(-1, *[1] * (values.ndim - 1))
     smooth = low_pass(means, rate * len(first) / m, cutoff)
     middles = first + (count - 1) / 2
-    return np.asarray(CubicSpline(middles, smooth)(np.arange(m)))
+    return CubicSpline(middles, smooth)(np.arange(m))
 
 
 def _bands(m: int, rate: float, cutoff: float) -> Floats:

@@ -110,7 +110,7 @@ class SparseTable(TapeTable):
         return 0.0 if self.zero[place[1:]] else super().__getitem__(place)
 
 
-class Cells:
+class TracedCells:
     """An array that is read and written at places which may be computed."""
 
     def __init__(self, part: Part, name: str, shape: tuple[Any, ...]) -> None:
@@ -226,7 +226,7 @@ class TracedFields:
         if leaf.kind == SERIES:
             return TapeTable(tape, path, shape)
         if leaf.kind in SEPARATE:
-            return Cells(part, path, shape)
+            return TracedCells(part, path, shape)
         if not shape:
             return tape.input(path, ())
         return self._array(leaf, tape)

@@ -108,4 +108,4 @@ def _turning(arm: Arm, i: int, T: Floats) -> Floats:
 
 def _trace(left: Floats, K: Floats, right: Floats) -> Floats:
     """tr(left K rightᵀ) of each posture, (m,)."""
-    return np.asarray(((left @ K) * right).sum(axis=(1, 2)))
+    return ((left @ K) * right).sum(axis=(1, 2))

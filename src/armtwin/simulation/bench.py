@@ -45,7 +45,7 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
 from armtwin.simulation.bench_loop import bench_loop, bench_plant, play_bench
 from armtwin.simulation.energy import Energy, bristle_energy, spring_energy, sum_energy
-from armtwin.simulation.loop import Loop, Record, make_clock
+from armtwin.simulation.loop import ClosedLoop, Record, make_clock
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
 from armtwin.simulation.packing import friction_tables
 from armtwin.simulation.partner import Partner
@@ -300,7 +300,7 @@ def simulate_bench(
     return BenchRun(bench, _build_log(bench, times, tau, loop.record), energy)
 
 
-def _servo_torque(loop: Loop, angles: Floats) -> Floats:
+def _servo_torque(loop: ClosedLoop, angles: Floats) -> Floats:
     """Torque of the servo that holds the motor, at the times; none at the first one."""
     assert loop.record is not None
     motor, holds = loop.plant.rows.weights[MOTOR], loop.plant.holds
@@ -311,7 +311,7 @@ def _servo_torque(loop: Loop, angles: Floats) -> Floats:
 
 
 def _run_coupled(
-    bench: Bench, loop: Loop, times: Floats, drive: Floats, steps: Any, partner: Partner
+    bench: Bench, loop: ClosedLoop, times: Floats, drive: Floats, steps: Any, partner: Partner
 ) -> int:
     """Run a bench interval by interval with a partner; the time at which it ran away, or -1."""
     if not bench.has_joint:
@@ -383,7 +383,7 @@ def servo_of(bench: Bench) -> Floats:
 
 def _prepare_bench(
     bench: Bench, times: Floats, *, is_held: bool, step: float | None
-) -> tuple[Loop, Any]:
+) -> tuple[ClosedLoop, Any]:
     """The loop of a bench, and the steps from each time to the next, (m - 1,)."""
     rows = rows_of(bench)
     grounded = bench.ground_damping != 0
@@ -503,7 +503,7 @@ def _limit_by_drag(M: Floats, plant: Plant, drag: Sequence[float], longest: floa
     return min(longest, SLOWING / rate) if rate > 0 else longest
 
 
-def _compute_energy(loop: Loop) -> float:
+def _compute_energy(loop: ClosedLoop) -> float:
     """Energy of motion, springs and bristles [J]."""
     v = loop.state.v
     moving = 0.5 * float(v @ loop.work.M @ v)

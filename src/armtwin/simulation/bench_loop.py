@@ -36,7 +36,7 @@ from armtwin.simulation.kernels import (
 from armtwin.simulation.loop import (
     BenchInputs,
     Clock,
-    Loop,
+    ClosedLoop,
     Record,
     State,
     make_clock,
@@ -99,7 +99,7 @@ def _nothing(x: Any) -> None:
 do_before = do_before_steps = do_log_bench = _nothing
 
 
-def drive_motor(x: Loop) -> None:
+def drive_motor(x: ClosedLoop) -> None:
     """Drive the motor, by a torque or by the servo that holds it."""
     inputs, work = x.inputs, x.work
     if len(x.plant.holds.row):
@@ -110,20 +110,20 @@ def drive_motor(x: Loop) -> None:
     work.force[:] = work.tau + work.outside
 
 
-def take_bench_step(x: Loop) -> None:
+def take_bench_step(x: ClosedLoop) -> None:
     """Drive the motor and take a step."""
     drive_motor(x)
     take_step(x)
 
 
-def log_bench(x: Loop) -> None:
+def log_bench(x: ClosedLoop) -> None:
     """Keep coordinates and speeds."""
     assert x.record is not None
     write_row(x.record.u, x.clock.log_row, x.state.u)
     write_row(x.record.v, x.clock.log_row, x.state.v)
 
 
-def bench_stages(loop: Loop) -> NamedStages:
+def bench_stages(loop: ClosedLoop) -> NamedStages:
     """The stages of a step of a bench."""
     return {**stages_of_step(loop), TAKE_STEP: take_bench_step}
 
@@ -149,7 +149,7 @@ def bench_plant(rows: Rows, springs: Springs, holds: Springs, friction: Friction
     )
 
 
-def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) -> Loop:
+def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) -> ClosedLoop:
     """The loop of a bench at rest.
 
     Args:
@@ -181,7 +181,7 @@ def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) 
     size = (0,) * N
     logged = [np.zeros((samples, N)) for _ in Record._fields]
     inputs = BenchInputs(np.zeros(1), load, motor)
-    return Loop(
+    return ClosedLoop(
         size=size,
         arm=NO_BODIES,
         path=None,
@@ -214,7 +214,7 @@ class BenchKernel:
 _kernels: dict[str, BenchKernel] = {}
 
 
-def play_bench(loop: Loop, times: Floats, drive: Floats, steps: Any) -> int:
+def play_bench(loop: ClosedLoop, times: Floats, drive: Floats, steps: Any) -> int:
     """Run a bench as `run_bench` says; its state and record are written."""
     if not compiles():
         found = {LOG: log_bench} | bench_stages(loop)

@@ -25,7 +25,7 @@ from armtwin.maths.stretches import Part, TapeStretch, known_place, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.traced_fields import TracedFields, copy_fields
 from armtwin.maths.tracing import python_of
-from armtwin.simulation.loop import FOLLOWING_ERROR, UNSTABLE, Clock, Loop
+from armtwin.simulation.loop import FOLLOWING_ERROR, UNSTABLE, Clock, ClosedLoop
 from armtwin.simulation.plant import SWITCHING
 from armtwin.simulation.step import SWEPT
 from armtwin.simulation.tick import (
@@ -111,7 +111,7 @@ def trace_part(fields: TracedFields, stage: Stage, guard: Any = None) -> Part:
     return part
 
 
-def stages_of_step(loop: Loop) -> NamedStages:
+def stages_of_step(loop: ClosedLoop) -> NamedStages:
     """The stages of a step: one, and more where friction switches."""
     is_switching = loop.plant.friction.kind == SWITCHING
     return OF_STEP if is_switching else {TAKE_STEP: OF_STEP[TAKE_STEP]}
@@ -161,17 +161,17 @@ def trace_stages(
     return found, memory
 
 
-def is_stepping(x: Loop) -> Any:
+def is_stepping(x: ClosedLoop) -> Any:
     """Whether a loop is not done with the steps of its tick."""
     return x.clock.step[0] < x.clock.steps[0]
 
 
-def is_sweeping(x: Loop) -> Any:
+def is_sweeping(x: ClosedLoop) -> Any:
     """Whether the friction of a loop still changes."""
     return both(is_stepping(x), x.clock.change[0] > SWEPT)
 
 
-def run_in_python(loop: Loop, counts: tuple[int, ...], ended: Any) -> int:
+def run_in_python(loop: ClosedLoop, counts: tuple[int, ...], ended: Any) -> int:
     """Run one loop as its kernel does, in plain Python."""
     stages = OF_TICK | stages_of_step(loop)
     found = {name: python_of(stage) for name, stage in stages.items()}

@@ -73,7 +73,7 @@ class State(NamedTuple):
         z: Bristle deflections, or impulses of switching friction, (e,).
         oil: Forces of the cylinders, (c,).
         valves: Positions and speeds of their spools, (c, 2).
-        servo: Loop states, (drives, 6).
+        servo: States of the loops, (drives, 6).
         memory: Filter states, (drives, 4, 2).
         readings: Past positions and speeds of late sensors, (ticks, drives, 2); None where none is
             late.
@@ -117,7 +117,7 @@ class Sweeps(NamedTuple):
     solved: Floats
 
 
-class Work(NamedTuple):
+class TickValues(NamedTuple):
     """Values of a tick.
 
     Attributes:
@@ -200,7 +200,7 @@ class Record(NamedTuple):
     trace: Recorded
 
 
-class Loop(NamedTuple):
+class ClosedLoop(NamedTuple):
     """All that a tick works on.
 
     Attributes:
@@ -223,7 +223,7 @@ class Loop(NamedTuple):
     controller: Controller
     inputs: Any  # Inputs, or BenchInputs
     state: State
-    work: Work
+    work: TickValues
     clock: Clock
     record: Record | None
 
@@ -233,7 +233,7 @@ class Loop(NamedTuple):
         return self.plant.rows._replace(weights=self.work.rows)
 
 
-def make_work(plant: Plant, state: State) -> Work:
+def make_work(plant: Plant, state: State) -> TickValues:
     """Values of a tick before the first one."""
     N, m, e = len(state.u), len(plant.sensors.row), len(plant.friction.row)
     level = np.ones(e)
@@ -241,7 +241,7 @@ def make_work(plant: Plant, state: State) -> Work:
     level[loads.element] = loads.least + loads.share * np.abs(state.carried)
     swept = e if plant.friction.kind == SWITCHING else 0
     sweeps = Sweeps(np.zeros(N), np.zeros((swept, N)), np.zeros((swept, 3)), np.zeros(1))
-    return Work(
+    return TickValues(
         rows=plant.rows.weights.copy(),
         level=level,
         position=np.zeros(m),
@@ -266,7 +266,7 @@ def make_clock() -> Clock:
     return clock
 
 
-def trace_fields(loop: Loop) -> TracedFields:
+def trace_fields(loop: ClosedLoop) -> TracedFields:
     """The fields of a loop as a tape sees them.
 
     Filters that only scale have no state, rows without levers and friction without a load no

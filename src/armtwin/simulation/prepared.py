@@ -41,8 +41,8 @@ from armtwin.simulation.kernels import kernel_of, run_in_python
 from armtwin.simulation.lanes import Ended, run_lanes
 from armtwin.simulation.loop import (
     FINISHED,
+    ClosedLoop,
     Inputs,
-    Loop,
     Record,
     State,
     make_clock,
@@ -95,9 +95,9 @@ class PreparedRun:
         return pack_linear_model(self.linear) if self.linear else None
 
     @cached_property
-    def loop(self) -> Loop:
+    def loop(self) -> ClosedLoop:
         """All that its ticks work on."""
-        return Loop(
+        return ClosedLoop(
             size=(0,) * self.coordinates.bodies,
             arm=self.coordinates.built.assembly.arm,
             path=self.path,

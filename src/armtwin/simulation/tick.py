@@ -35,7 +35,7 @@ from armtwin.simulation.accounts import (
     release_cylinders,
 )
 from armtwin.simulation.equations import of_linear
-from armtwin.simulation.loop import Loop, Sweeps
+from armtwin.simulation.loop import ClosedLoop, Sweeps
 from armtwin.simulation.plant import OFFSET, SWITCHING
 from armtwin.simulation.servo_loops import position_tick, velocity_tick
 from armtwin.simulation.solve import solve
@@ -103,7 +103,7 @@ def step(x: Any, slots: Any, lanes: Any) -> None:
     do_end_step(x)
 
 
-def read_sensors(x: Loop) -> None:
+def read_sensors(x: ClosedLoop) -> None:
     """Place the levers, and read late sensors."""
     set_levers(x.plant.levers, x.plant.rows, x.state.u, x.work.rows)
     if x.state.readings is not None:
@@ -113,12 +113,12 @@ def read_sensors(x: Loop) -> None:
         read_late(delay, x.state.readings, x.clock.tick[0], work.position, work.speed)
 
 
-def _read_speeds(x: Loop) -> None:
+def _read_speeds(x: ClosedLoop) -> None:
     for m, r in enumerate(x.plant.sensors.speed_row):
         x.work.speed[m] = along(x.rows, r, x.state.v)
 
 
-def _read_positions(x: Loop) -> None:
+def _read_positions(x: ClosedLoop) -> None:
     """Positions of the rows; of rows with levers the length at their angle."""
     levers = list(x.plant.levers.row)
     for m, r in enumerate(x.plant.sensors.row):
@@ -128,7 +128,7 @@ def _read_positions(x: Loop) -> None:
         x.work.position[m] = position
 
 
-def run_position_loops(x: Loop) -> None:
+def run_position_loops(x: ClosedLoop) -> None:
     """Run the position loops: commands and feed-forward of the velocity loops."""
     if x.state.readings is None:
         _read_positions(x)
@@ -140,7 +140,7 @@ def run_position_loops(x: Loop) -> None:
         write_row(x.record.trace, x.clock.trace_row, x.state.u)
 
 
-def run_velocity_loops(x: Loop) -> None:
+def run_velocity_loops(x: ClosedLoop) -> None:
     """Run the velocity loops: currents, which may come late, and torques of the motors."""
     if x.state.readings is None:
         _read_speeds(x)
@@ -163,7 +163,7 @@ def run_velocity_loops(x: Loop) -> None:
         add_along(x.rows, r, outputs.torque[m] * work.current[m], work.tau)
 
 
-def watch_limits(x: Loop) -> None:
+def watch_limits(x: ClosedLoop) -> None:
     """Keep the longest stay of each drive at its current limit."""
     h, state = x.controller.tick, x.state
     time = x.clock.tick[0] * h
@@ -177,13 +177,13 @@ def watch_limits(x: Loop) -> None:
         state.since[m] = choose(at_limit, begun, -1.0)
 
 
-def push(x: Loop) -> None:
+def push(x: ClosedLoop) -> None:
     """Torques from outside in the middle of the tick."""
     for j in range(len(x.work.outside)):
         x.work.outside[j] = _at_middle(x, x.inputs.external, j)
 
 
-def _at_middle(x: Loop, values: Any, column: int) -> Any:
+def _at_middle(x: ClosedLoop, values: Any, column: int) -> Any:
     """A column of values at the set-points in the middle of the tick, linear between them."""
     last = values.shape[0] - 1
     k = whole(x.clock.k[0])
@@ -192,7 +192,7 @@ def _at_middle(x: Loop, values: Any, column: int) -> Any:
     return (1 - share) * before + share * after
 
 
-def evaluate_plant(x: Loop) -> None:
+def evaluate_plant(x: ClosedLoop) -> None:
     """Equations of motion half a tick ahead, flows of the valves, and the steps to take."""
     plant, state, work, h = x.plant, x.state, x.work, x.controller.tick
     u = state.u + 0.5 * h * state.v
@@ -215,7 +215,7 @@ def evaluate_plant(x: Loop) -> None:
     x.clock.gone[0] = -1.0
 
 
-def _press_tool(x: Loop, bodies: Any, u: Floats) -> None:
+def _press_tool(x: ClosedLoop, bodies: Any, u: Floats) -> None:
     """Add the torques of a force on the tool where it is."""
     values = [_at_middle(x, x.inputs.wrench, column) for column in range(6)]
     tool, force, torque = x.inputs.tool, tuple(values[:3]), tuple(values[3:])
@@ -223,7 +223,7 @@ def _press_tool(x: Loop, bodies: Any, u: Floats) -> None:
     press(x.arm, bodies, tool, x.inputs.point, force, torque, x.work.outside)
 
 
-def _count_steps(x: Loop) -> None:
+def _count_steps(x: ClosedLoop) -> None:
     """Steps of the tick: several before an element slides, one while all slide."""
     steps = 1
     for e, r in enumerate(x.plant.friction.row):
@@ -233,7 +233,7 @@ def _count_steps(x: Loop) -> None:
     x.clock.dt[0] = x.controller.tick / steps
 
 
-def log_state(x: Loop) -> None:
+def log_state(x: ClosedLoop) -> None:
     """Log coordinates, speeds and currents at the start of the tick."""
     assert x.record is not None
     record, row = x.record, x.clock.log_row
@@ -242,7 +242,7 @@ def log_state(x: Loop) -> None:
     write_row(record.current, row, x.work.current)
 
 
-def log_means(x: Loop) -> None:
+def log_means(x: ClosedLoop) -> None:
     """Log mean accelerations and friction of the tick."""
     assert x.record is not None
     record, row, h = x.record, x.clock.log_row, x.controller.tick
@@ -259,7 +259,7 @@ def write_row(record: Any, row: Floats, values: Any) -> None:
         record[whole(row[0]), j] = value
 
 
-def take_step(x: Loop) -> None:
+def take_step(x: ClosedLoop) -> None:
     """One step of the plant, up to the sweeps where friction switches."""
     plant, state, level = x.plant, x.state, x.work.level
     system, pressing, pressed = _press_parts(x)
@@ -272,7 +272,7 @@ def take_step(x: Loop) -> None:
     _finish_step(x, pressing, pressed, contacts, system.b, solved)
 
 
-def _press_parts(x: Loop) -> tuple[StepEquations, tuple[Rows, Any], Any]:
+def _press_parts(x: ClosedLoop) -> tuple[StepEquations, tuple[Rows, Any], Any]:
     """Equations of a step but for friction; rows and slack of the springs; what these bear."""
     plant, state, work = x.plant, x.state, x.work
     h = x.clock.dt[0]
@@ -289,7 +289,12 @@ def _press_parts(x: Loop) -> tuple[StepEquations, tuple[Rows, Any], Any]:
 
 
 def _finish_step(
-    x: Loop, pressing: tuple[Rows, Any], pressed: Any, contacts: Contacts, dv: Floats, solved: Any
+    x: ClosedLoop,
+    pressing: tuple[Rows, Any],
+    pressed: Any,
+    contacts: Contacts,
+    dv: Floats,
+    solved: Any,
 ) -> None:
     """Where the energy of a step went, and the state after it."""
     plant, state, work = x.plant, x.state, x.work
@@ -310,7 +315,7 @@ def _finish_step(
         work.loads[:] = compute_loads(plant.loads, torque, h, contacts.half_way, contacts.change)
 
 
-def _begin_sweeps(x: Loop, sweeps: Sweeps, system: StepEquations) -> None:
+def _begin_sweeps(x: ClosedLoop, sweeps: Sweeps, system: StepEquations) -> None:
     """Speed change under the impulses of the step before, and what the sweeps need."""
     friction, state, h = x.plant.friction, x.state, system.h
     bound_impulses(friction, x.work.level, x.rows, state.v, h, sweeps.bounds)
@@ -330,13 +335,13 @@ def _begin_sweeps(x: Loop, sweeps: Sweeps, system: StepEquations) -> None:
     x.clock.change[0] = 1.0
 
 
-def sweep_friction(x: Loop) -> None:
+def sweep_friction(x: ClosedLoop) -> None:
     """Have each element of switching friction stop its row if it can."""
     state, sweeps = x.state, x.work.sweeps
     x.clock.change[0] = sweep(x.plant.friction, x.rows, state.v, sweeps.dv, state.z, sweeps)
 
 
-def end_step(x: Loop) -> None:
+def end_step(x: ClosedLoop) -> None:
     """The state after a step whose friction switches."""
     friction, dv, h = x.plant.friction, x.work.sweeps.dv, x.clock.dt[0]
     _, pressing, pressed = _press_parts(x)
@@ -351,7 +356,7 @@ def end_step(x: Loop) -> None:
     _finish_step(x, pressing, pressed, contacts, dv, x.work.sweeps.solved[0] > 0.5)
 
 
-def carry(x: Loop) -> None:
+def carry(x: ClosedLoop) -> None:
     """Levels of the friction that follows its load."""
     carry_loads(x.plant.loads, x.work.loads, x.state.carried, x.work.level)
 
@@ -360,7 +365,7 @@ def _nothing(x: Any) -> None:
     """A stage that a structure does not have."""
 
 
-Stage = Callable[[Loop], None]
+Stage = Callable[[ClosedLoop], None]
 NamedStages = dict[str, Stage]
 
 TAKE_STEP = "take_step"

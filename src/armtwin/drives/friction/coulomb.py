@@ -80,7 +80,11 @@ class SmoothCoulombViscous(
 
 @dataclass(frozen=True)
 class StaticCoulombViscous(
-    LinearLaw, units={"level": "N m", "viscous": "N m s/rad"}, dry=("level",), thermal=("viscous",)
+    LinearLaw,
+    units={"level": "N m", "viscous": "N m s/rad"},
+    dry=("level",),
+    thermal=("viscous",),
+    scaled=("static",),
 ):
     """τ = level sign(w) + viscous w while sliding; up to `static` is held at rest.
 

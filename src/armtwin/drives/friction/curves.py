@@ -18,9 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.maths.batch import Floats, NamedNumbers, TwoArrays, read_only
 from armtwin.maths.bits import LEADING, coarse, coarse_numbers, rank
 from armtwin.maths.choice import smaller
@@ -34,10 +32,6 @@ INTERVALS = (OCTAVES << LEADING) + 1  # the last one has no end
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
 SMOOTH = 1e-4  # speed [rad/s] below which viscous friction is linear in speed
 DIFFERENCE = 1e-4  # share of an interval over which slopes are taken: exact to 1e-10 of the torque
-HOLDING = (
-    StaticCoulombViscous,
-    TabulatedFriction,
-)  # laws that hold more at rest than they slide with
 
 
 def coefficients(law: Law) -> NamedNumbers:
@@ -64,16 +58,18 @@ def at_viscosity(law: Law, factor: float) -> Law:
 def at_level(law: Law, factor: float) -> Law:
     """The law with all of its torques scaled."""
     names = [name for name, _ in law.coefficients]
-    if isinstance(law, StaticCoulombViscous):
-        names.append("static")
+    names += law.scaled
     changes: Any = {name: factor * getattr(law, name) for name in names}
     return replace(law, **changes)
 
 
 def breakaway(law: Law) -> float:
     """Largest torque held at rest [N m]."""
-    if isinstance(law, HOLDING):
-        return law.held
+    return _slowest(law) if law.held is None else law.held
+
+
+def _slowest(law: Law) -> float:
+    """Dry friction at the start of sliding [N m]."""
     return float(split(law, np.array([1e-12]))[0][0])
 
 
@@ -133,9 +129,8 @@ def _smooth_split(law: Law, speed: Floats) -> TwoArrays:
     # w (w² + ε²)^(-δ/2) has the slope of the law above ε and is linear below it
     lifted = np.sqrt(w[below] ** 2 + SMOOTH**2)
     f[below] = split(law, lifted)[1] * w[below] / lifted
-    if isinstance(law, HOLDING):
-        sliding = float(split(law, np.array([1e-12]))[0][0])
-        g = g + (law.held - sliding) * np.exp(-((w / SMOOTH) ** 2))
+    if law.held is not None:
+        g = g + (law.held - _slowest(law)) * np.exp(-((w / SMOOTH) ** 2))
     floor = FLOOR * max(float(np.max(g)), 1e-12)
     return np.maximum(g, floor), f
 

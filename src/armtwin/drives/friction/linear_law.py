@@ -23,6 +23,7 @@ class LinearLaw:
         thermal: Those that scale with the viscosity of the oil.
         has_curve: Whether it is fitted to torques at constant speeds, which show all its numbers.
         tangents: Slopes that may be interchanged, of which the steepest comes first.
+        scaled: Shape numbers that are torques and scale with its level.
     """
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # every law is a dataclass
@@ -32,6 +33,7 @@ class LinearLaw:
     thermal: ClassVar[Names]
     has_curve: ClassVar[bool]
     tangents: ClassVar[Names]
+    scaled: ClassVar[Names]
 
     def __init_subclass__(
         cls,
@@ -41,12 +43,19 @@ class LinearLaw:
         thermal: Names = (),
         has_curve: bool = False,
         tangents: Names = (),
+        scaled: Names = (),
     ) -> None:
+        cls.scaled = scaled
         cls.has_curve = has_curve
         cls.tangents = tangents
         cls.coefficients = tuple(units.items())
         cls.dry = dry
         cls.thermal = thermal
+
+    @property
+    def held(self) -> float | None:
+        """Largest torque held at rest [N m]; None where it is that of the slowest sliding."""
+        return None
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., k)."""

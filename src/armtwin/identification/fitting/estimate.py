@@ -38,7 +38,7 @@ def student(freedom: ArrayLike, confidence: float = CONFIDENCE) -> Floats:
     """Half width of an interval in standard deviations, by Student's t."""
     from scipy.special import stdtrit
 
-    return np.asarray(stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * confidence))
+    return stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * confidence)
 
 
 def independent_share(residual: Floats) -> float:
@@ -75,7 +75,7 @@ def jackknife(values: Floats) -> Floats:
     if count < 2:
         return np.zeros((values.shape[1], values.shape[1]))
     apart = values - values.mean(axis=0)
-    return np.asarray((count - 1) / count * apart.T @ apart)
+    return (count - 1) / count * apart.T @ apart
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,7 +124,7 @@ def _mean_columns(
     speeds = w + _SPREAD[:, None] * shift
     repeated = None if bend is None else np.tile(bend, POINTS)
     every = _element_columns(element, speeds.reshape(-1), repeated)
-    return np.asarray(every.reshape(POINTS, len(w), every.shape[1]).mean(axis=0))
+    return every.reshape(POINTS, len(w), every.shape[1]).mean(axis=0)
 
 
 def presliding_columns(law: Law, w: Floats, bend: Floats) -> Floats:

@@ -43,7 +43,7 @@ def load_of(assembly: Assembly, on_links: Floats, row: Row) -> Floats:
         row: A row that one motor turns.
     """
     k, ratio = turning_motor(row.weights, assembly.motor_rows, "a gear")
-    return np.asarray(ratio * (on_links @ assembly.motor_inverse[:, k]))
+    return ratio * (on_links @ assembly.motor_inverse[:, k])
 
 
 def beyond_gears(assembly: Assembly, rigid: Floats, v: Floats, a: Floats) -> Floats:
@@ -77,7 +77,7 @@ def load_column(
     """
     bears = np.sign(w) if side is None else side
     shape = 1.0 if isinstance(law, Loaded) else dry_share(law, w)
-    return np.asarray(np.abs(load_of(assembly, on_links, row)) * bears * shape)
+    return np.abs(load_of(assembly, on_links, row)) * bears * shape
 
 
 def load_dependent_friction(

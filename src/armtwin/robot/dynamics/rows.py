@@ -61,7 +61,7 @@ class Row:
             raise ArmtwinError(
                 "friction of a cylinder depends on its lever: give joint positions q too"
             )
-        return np.asarray(self.linkage.rate(q @ self.weights))
+        return self.linkage.rate(q @ self.weights)
 
 
 def row(

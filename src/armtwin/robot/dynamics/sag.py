@@ -93,14 +93,14 @@ def twists_under_load(springs: Springs, torque: Floats) -> Floats:
     """Twists of springs that bear torques, each on the flank that it presses, (springs,) [rad]."""
     bending = deflection_from_torque(torque, springs.stiffness, springs.soft, springs.knee)
     side = np.sign(torque) * (np.abs(torque) > SLACK)
-    return np.asarray(bending + side * springs.gap)
+    return bending + side * springs.gap
 
 
 def freedom_of(places: Coordinates) -> Floats:
     """Degrees of freedom while motors hold and brakes are on, (N, N - held)."""
     from scipy.linalg import null_space
 
-    return np.asarray(null_space(places.held_rows))
+    return null_space(places.held_rows)
 
 
 def ripple_of(places: Coordinates, u: Floats, count: int) -> Floats:

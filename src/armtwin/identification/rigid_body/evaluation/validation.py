@@ -83,12 +83,12 @@ class Validation(Result):
     @property
     def squares(self) -> Floats:
         """Squares of the error, (m, n) [N² m²]."""
-        return np.asarray((self.tau - self.tau_hat) ** 2)
+        return (self.tau - self.tau_hat) ** 2
 
     @property
     def power(self) -> Floats:
         """Sum of the squares of the measured torque, (n,) [N² m²]."""
-        return np.asarray((self.tau**2).sum(axis=0))
+        return (self.tau**2).sum(axis=0)
 
     @staticmethod
     def compare_filtered(
@@ -140,4 +140,4 @@ def pool_nrmse(parts: Sequence[Validation]) -> Floats:
 
 def _nrmse(squares: Floats, power: Floats) -> Floats:
     """100 √(Σ (τ - τ̂)² / Σ τ²) of each joint, nan where there is no torque, (n,) [%]."""
-    return np.asarray(100 * np.sqrt(squares / np.where(power > 0, power, np.nan)))
+    return 100 * np.sqrt(squares / np.where(power > 0, power, np.nan))
