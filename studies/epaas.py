@@ -11,11 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 import armtwin as at
-from armtwin.analysis.compensation import (
-    gravity_offsets,
-    holding_currents,
-    with_mass_compensation,
-)
 from armtwin.identification.actuator.oil_fit import compute_resonance, fit_exactly
 from armtwin.prediction.predict import plan_motion
 from armtwin.robot.kinematics.strokes import levers
@@ -23,6 +18,11 @@ from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.responses import driven_response
 from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
 from dry_friction_in_oil import describing_viscous, with_folded_friction
+from mass_compensation import (
+    gravity_offsets,
+    holding_currents,
+    with_mass_compensation,
+)
 
 # weight, step [V] -> first peak [ms], period [ms], overshoot [%]: simulated, measured
 BENCH = [

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.analysis.compensation import (
+from armtwin.robot.kinematics.strokes import levers
+from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
+from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
+from mass_compensation import (
     gravity_offsets,
     holding_currents,
     with_mass_compensation,
 )
-from armtwin.robot.kinematics.strokes import levers
-from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
-from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
 
 STEPS = {"L3": 0.25, "L4": -0.22}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.files.shape import NAME_KEYS, Tables
+from armtwin.files.shape import Tables, items_of, name_of
 from armtwin.maths.batch import Record
 
 GEOMETRY = ("origin", "tcp", "axis", "orientation", "position", "com", "about")
@@ -109,13 +109,7 @@ def _names(here: Any) -> list[str]:
     """Keys of a table, or names of the items of a list, else their numbers from 1."""
     if isinstance(here, dict):
         return list(here)
-    names = []
-    for number, item in enumerate(here if isinstance(here, list) else (), 1):
-        own = None
-        if isinstance(item, dict):
-            own = next((item[key] for key in NAME_KEYS if key in item), None)
-        names.append(str(number) if own is None else str(own))
-    return names
+    return [name_of(item) or number for number, item in items_of(here)]
 
 
 def _numbers(value: Any, path: str, factor: float) -> Iterator[tuple[str, Any]]:

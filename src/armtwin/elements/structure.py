@@ -29,7 +29,6 @@ from armtwin.maths.batch import Floats, NamedNumbers, Names, Sentences
 # Stiffness that each of a beam's modes needs where it is not held.
 _NEEDED = ("EA", "GJ", "EIy", "EIy", "EIz", "EIz")
 SHORTEST = 1e-9  # m: points nearer than this are one
-LARGEST_LEAN = 0.999  # cosine of the angle between a beam and its side
 
 
 def problems(parts: Parts) -> list[str]:

@@ -26,8 +26,8 @@ from armtwin.mechanics.rotors import Rotors
 from armtwin.simulation.kernels import (
     BEFORE,
     BEFORE_STEPS,
+    MOST_KEPT,
     defer_stages,
-    make_kept,
     name_of,
     slots_of,
     stages_of_step,
@@ -227,7 +227,7 @@ def play_bench(loop: ClosedLoop, times: Floats, drive: Floats, steps: Any) -> in
     kernel = _kernels.get(name)
     if kernel is None:
         kernel = _kernels[name] = BenchKernel(fields, name)
-    memories = (fields.numbers(kernel.memory), *fields.separate().values(), make_kept(1))
+    memories = (fields.numbers(kernel.memory), *fields.separate().values(), np.zeros(MOST_KEPT))
     flat = tuple(np.ascontiguousarray(x).reshape(-1) for x in memories)
     lost = kernel.run(flat, kernel.slots, kernel.drive_slot, times, drive, steps)
     fields.read_back(kernel.memory, flat[0])

@@ -16,8 +16,6 @@ from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 from armtwin.maths.choice import both
 from armtwin.maths.machine_code import interpret, kernel, largest, number, put, staged
 from armtwin.maths.memory import Memory
@@ -262,8 +260,3 @@ def name_of(fields: TracedFields) -> str:
     """Name of a structure."""
     shape = b"".join(fields.structure())
     return hashlib.sha1(shape, usedforsecurity=False).hexdigest()[:20]
-
-
-def make_kept(lanes: int) -> Any:
-    """Room for what is kept from loop to loop."""
-    return np.zeros(MOST_KEPT * lanes)

@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.traced_fields import ROWS, SEPARATE
-from armtwin.simulation.kernels import Kernel, make_kept
+from armtwin.simulation.kernels import MOST_KEPT, Kernel
 from armtwin.simulation.loop import FINISHED
 
 Ended = tuple[int, int, int]  # how, when (in ticks) and where a run ended
@@ -38,7 +38,7 @@ class Lanes:
         self.numbers = _interleave([x.numbers(kernel.memory) for x in filled])
         separate = [x.separate() for x in filled]
         self.arrays = {name: _interleave([x[name] for x in separate]) for name in separate[0]}
-        self.memories = (self.numbers, *self.arrays.values(), make_kept(self.count))
+        self.memories = (self.numbers, *self.arrays.values(), np.zeros(MOST_KEPT * self.count))
         self.ended = np.zeros((self.count, 2), dtype=np.int64)
         self.running = list(range(len(runs)))
 

@@ -302,8 +302,6 @@ def is_out_of_square(arm: Arm) -> bool:
 
 def _memoryless(filters: Floats) -> Flags:
     """Filter states that stay zero: those of filters that only scale, (drives, 4, 2)."""
-    still = np.zeros((*filters.shape[:2], 2), dtype=bool)
     second = (filters[:, :, [2, 4]] == 0).all(axis=2)
-    still[:, :, 1] = second
-    still[:, :, 0] = second & (filters[:, :, [1, 3]] == 0).all(axis=2)
-    return still
+    first = second & (filters[:, :, [1, 3]] == 0).all(axis=2)
+    return np.stack([first, second], axis=2)
