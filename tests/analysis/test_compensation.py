@@ -1,5 +1,8 @@
 """Compensations that document 003 proposes and never tried, with numbers."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,11 +10,10 @@ import armtwin as at
 from armtwin.robot.kinematics.strokes import levers
 from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
-from mass_compensation import (
-    gravity_offsets,
-    holding_currents,
-    with_mass_compensation,
-)
+
+sys.path.append(str(Path(__file__).parents[2] / "studies"))
+
+from mass_compensation import gravity_offsets, holding_currents, with_mass_compensation
 
 STEPS = {"L3": 0.25, "L4": -0.22}
 
