@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.notebook.sections import Text
 from armtwin.prediction.servo_basis import cautions
 from armtwin.report.result_file import to_result
 from tests.jobs.examples import changed
@@ -93,7 +94,7 @@ def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_pa
     (caution,) = [x for x in report.verdict if x.text.startswith("No tool is mounted")]
     assert "the file of 'rx90b' has laser_head" in caution.text
     assert to_result(report)["verdict"]["cautions"] == [caution.text]
-    said = [block.text for s in report.sections for block in s.blocks if block.kind == "text"]
+    said = [block.text for s in report.sections for block in s.blocks if isinstance(block, Text)]
     assert any(
         text.startswith("No floor given: the plane of the robot's base is used.") for text in said
     )

@@ -12,6 +12,7 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.drives.springs import Spring
+from armtwin.notebook.sections import Data
 
 FREE = at.Bench(rotor_inertia=0.01, gear_ratio=10.0, stiffness=400.0, joint="free", inertia=2.0)
 
@@ -213,7 +214,7 @@ def test_a_run_shows_where_its_energy_went_and_draws_its_motor():
     """What goes in is stored or lost: what is shown adds up to the work of the motor."""
     time = np.linspace(0.0, 0.2, 201)
     run = at.simulate_bench(replace(FREE, damping=5.0), time, np.sin(40 * time))
-    (data,) = (block for block in run.sections().blocks if block.kind == "data")
+    (data,) = (block for block in run.sections().blocks if isinstance(block, Data))
     (energy,) = data.values.values()
     assert run.energy.motors > 0
     assert 2 * energy["motors_j"] == pytest.approx(sum(energy.values()), rel=1e-6)

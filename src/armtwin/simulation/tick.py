@@ -249,7 +249,7 @@ def log_means(x: ClosedLoop) -> None:
     resistance = np.zeros(len(x.state.u), dtype=x.state.u.dtype)
     for e, r in enumerate(x.plant.friction.row):
         add_along(x.rows, r, x.work.friction[e], resistance)
-    write_row(record.a, row, [(v - w) / h for v, w in zip(x.state.v, x.work.before, strict=True)])
+    write_row(record.a, row, (x.state.v - x.work.before) / h)
     write_row(record.friction, row, resistance)
 
 

@@ -40,6 +40,7 @@ ROUNDS = 6  # of poles and lag in turn
 NEAR = 1e-3  # relative change of a pole that ends them
 FARTHEST = 8.0  # change of a pole's logarithm
 STEP = 1e-3  # relative step of a pole's derivative
+UNSEEN = 1e-6  # of a column's size below which rows do not show it
 TIME_CONSTANTS = 4.0  # of a loop that a log must last to identify it
 
 
@@ -186,10 +187,14 @@ class _Fit:
     def left_out(self, poles: Poles) -> Floats:
         """Residual of each left-out part of each log by a fit to all others, (m,)."""
         table, target = self.table(poles)
+        size = np.linalg.norm(table, axis=0)
         residual = np.empty_like(target)
         for number in range(PARTS * len(self.logs)):
             part = self.blocks == number
-            theta = solve(table[~part], target[~part]).values
+            others = table[~part]
+            # a column that only the part shows, as what a log begins with, stays unused
+            shown = np.linalg.norm(others, axis=0) > UNSEEN * size
+            theta = shown * solve(others * shown, target[~part]).values
             residual[part] = target[part] - table[part] @ theta
         return residual
 
