@@ -208,8 +208,7 @@ def evaluate_plant(x: ClosedLoop) -> None:
     if x.inputs.wrench is not None:
         _press_tool(x, bodies, u)
     move_spools(plant.cylinders, work.current, state.valves, work.flow)
-    for j in range(len(u)):
-        work.force[j] = work.tau[j] + work.outside[j] - bias[j]
+    work.force[:] = work.tau + work.outside - bias
     _count_steps(x)
     work.before[:] = state.v
     x.clock.gone[0] = -1.0
