@@ -43,7 +43,7 @@ class Ripple:
 
     def at(self, motor: Floats) -> Floats:
         """Error at motor angles, (...) [rad]."""
-        return self.amplitude * np.sin(self.cycles * motor + self.phase)
+        return np.asarray(self.amplitude * np.sin(self.cycles * motor + self.phase))
 
 
 class Ripples(NamedTuple):
