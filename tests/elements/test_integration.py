@@ -4,26 +4,10 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipj, ellipk, ellipkinc
 
 from armtwin.elements.integration import integrate
-from armtwin.elements.parts import (
-    Beam,
-    ElementSpring,
-    Hinge,
-    Parts,
-    Point,
-    RigidBody,
-    Triad,
-    Truss,
-)
+from armtwin.elements.parts import Beam, ElementSpring, Hinge, Parts, Point, RigidBody, Triad, Truss
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
-from tests.elements.models import (
-    FIXED,
-    UNSTRETCHED,
-    beam_row,
-    double_pendulum,
-    point_mass,
-    tube,
-)
+from tests.elements.models import FIXED, UNSTRETCHED, beam_row, double_pendulum, point_mass, tube
 
 
 def pendulum():

@@ -16,12 +16,7 @@ from armtwin.elements.parts import (
     Triad,
     Truss,
 )
-from armtwin.elements.statics import (
-    buckling_load,
-    compliance,
-    equilibrium,
-    modes,
-)
+from armtwin.elements.statics import buckling_load, compliance, equilibrium, modes
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
 from tests.elements.models import (

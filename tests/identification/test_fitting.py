@@ -12,11 +12,7 @@ from armtwin.identification.fitting.factors import factorise, merge_factors
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
 from armtwin.identification.fitting.left_out import prepare_left_out_parts
-from armtwin.identification.fitting.regularisation import (
-    WEIGHTS,
-    estimate_scatter,
-    fit_regularised,
-)
+from armtwin.identification.fitting.regularisation import WEIGHTS, estimate_scatter, fit_regularised
 from armtwin.identification.fitting.robust import huber_weights, refit_robustly
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.separable import ShapeParameters, fit as fit_rows, fit_separable

@@ -15,13 +15,7 @@ from armtwin.identification.payload.load_fit import nearest_body
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.robot.dynamics.bodies import parameters_of
-from tests.identification.virtual import (
-    NOISE,
-    excitation,
-    least_deviations,
-    measured,
-    on_the_bench,
-)
+from tests.identification.virtual import NOISE, excitation, least_deviations, measured, on_the_bench
 
 MASS = 4.12  # of the laser head [kg]
 

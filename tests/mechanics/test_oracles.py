@@ -7,14 +7,7 @@ pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio has no wheel for 
 mujoco = pytest.importorskip("mujoco")
 
 from tests.conftest import SHIPPED, relative  # noqa: E402
-from tests.oracles import (  # noqa: E402
-    arm_of,
-    as_mujoco,
-    as_pinocchio,
-    as_robot,
-    bodies_only,
-    random_arm,
-)
+from tests.oracles import arm_of, as_mujoco, as_pinocchio, as_robot, bodies_only, random_arm  # noqa: E402
 
 CASES = [*SHIPPED, *range(20)]
 STATES = 20

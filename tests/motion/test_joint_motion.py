@@ -15,12 +15,7 @@ from armtwin.motion.posture import start_posture
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw, build_profile
 from armtwin.prediction.predict import plan_motion
-from tests.jobs.placements import (
-    FIXED_ENDS,
-    FOLLOW_ENDS,
-    LINE_ENDS,
-    as_in_another_program,
-)
+from tests.jobs.placements import FIXED_ENDS, FOLLOW_ENDS, LINE_ENDS, as_in_another_program
 
 # job, blend [m], speed [m/s], duration [s], (q at start, q at end) [deg], largest v [rad/s],
 # largest a [rad/s²]

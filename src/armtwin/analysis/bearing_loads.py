@@ -14,15 +14,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names, Record
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 

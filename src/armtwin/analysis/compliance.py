@@ -15,26 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.analysis.charts import arrange, chart_values
-from armtwin.analysis.flexible import (
-    Flexible,
-    elastic_coordinates,
-    find_cautions,
-    flexible,
-)
+from armtwin.analysis.flexible import Flexible, elastic_coordinates, find_cautions, flexible
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.dynamics.structure import pose_error

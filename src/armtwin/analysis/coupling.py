@@ -20,14 +20,7 @@ from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Report,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Column, Report, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 

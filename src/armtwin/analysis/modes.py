@@ -17,12 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armtwin.analysis.flexible import (
-    Flexible,
-    elastic_coordinates,
-    find_cautions,
-    flexible,
-)
+from armtwin.analysis.flexible import Flexible, elastic_coordinates, find_cautions, flexible
 from armtwin.analysis.mode_shapes import Complex, Mode, Modes, Rotors
 from armtwin.analysis.states import States
 from armtwin.control.controller import (

@@ -23,15 +23,7 @@ from armtwin.maths.runner import run_all, threads
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]

@@ -26,14 +26,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import drive_forces, strokes
 from armtwin.robot.robot import Robot

@@ -23,13 +23,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.exchange.unit import (
-    ExchangeUnit,
-    Variable,
-    interface_file,
-    model_code,
-    source_files,
-)
+from armtwin.exchange.unit import ExchangeUnit, Variable, interface_file, model_code, source_files
 from armtwin.files.atomic import write_file
 from armtwin.maths.batch import Names, Sentences
 from armtwin.maths.units import BASE, parse_unit

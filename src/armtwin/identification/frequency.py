@@ -18,15 +18,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts

@@ -28,14 +28,7 @@ from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats, Sentences, TwoArrays
 from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Facts,
-    Report,
-    Section,
-    Table,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Facts, Report, Section, Table, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench, bench_of, check_bench

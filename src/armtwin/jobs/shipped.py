@@ -7,10 +7,7 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, Number
-from armtwin.notebook.sections import (
-    Table,
-    list_columns,
-)
+from armtwin.notebook.sections import Table, list_columns
 from armtwin.report.catalog import Catalog
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot

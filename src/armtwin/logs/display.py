@@ -15,14 +15,7 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:

@@ -28,14 +28,7 @@ from armtwin.notebook.charts import Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MICROMETRES
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.sections import (
-    Blocks,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import chart_along_seam

@@ -14,16 +14,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, Tone, list_columns
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import Prediction, predict

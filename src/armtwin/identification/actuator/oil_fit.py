@@ -22,15 +22,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number, list_estimates
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns, tabulate
 from armtwin.report.result import Result
 
 

@@ -14,12 +14,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Table, Text, list_columns
 
 CHART_SAMPLES = 4000  # samples of a curve in a chart
 SECONDS = Number(1.0, "s", digits=5)

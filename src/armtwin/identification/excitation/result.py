@@ -10,11 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.identification.excitation.bounds import KINDS, Use
-from armtwin.identification.excitation.information import (
-    Scales,
-    deviations,
-    singular_values,
-)
+from armtwin.identification.excitation.information import Scales, deviations, singular_values
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability

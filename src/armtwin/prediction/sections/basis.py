@@ -16,14 +16,7 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, NamedArrays, NamedTexts, Record
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import Blocks, Column, Data, Table, Text, list_columns
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.causes import SHOWN
 from armtwin.prediction.sections.plots import joint_plots, reversals

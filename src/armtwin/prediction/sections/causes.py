@@ -7,14 +7,7 @@ from dataclasses import asdict
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import MILLIMETRES, PERCENT
 from armtwin.notebook.sampling import sample_at
-from armtwin.notebook.sections import (
-    PAGE_ONLY,
-    Blocks,
-    Data,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.notebook.sections import PAGE_ONLY, Blocks, Data, Table, Text, list_columns
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.sections.headline import peak_size
 from armtwin.prediction.verdict import Span

@@ -8,12 +8,7 @@ import numpy as np
 
 from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Column,
-    Section,
-    Table,
-    list_columns,
-)
+from armtwin.notebook.sections import Column, Section, Table, list_columns
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, On
 

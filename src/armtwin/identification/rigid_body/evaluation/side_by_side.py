@@ -17,13 +17,7 @@ from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Table,
-    list_columns,
-    tabulate,
-)
+from armtwin.notebook.sections import Blocks, Column, Table, list_columns, tabulate
 from armtwin.robot.robot import Robot
 
 

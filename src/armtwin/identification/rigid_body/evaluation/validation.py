@@ -13,15 +13,7 @@ from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.over_time import MeasuredOverTime
-from armtwin.notebook.sections import (
-    Blocks,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns, tabulate
 from armtwin.report.result import Result
 
 
