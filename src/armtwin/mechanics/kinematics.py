@@ -57,17 +57,11 @@ def places(
 
 
 @compiled
-def move_by(arm: Arm, at: Frames | Bodies, j: int, tip: Vector) -> tuple[Vector, Vector]:
-    """Velocity of a point, and angular velocity, for a unit rate of joint j, in base axes.
-
-    z × (p - p_j) and z,   or z and none of a prismatic joint
-    """
-    z = axis_to_base(arm, at, j, vector(arm.axis, j))
-    if arm.slides[j] == 1:
-        return z, (0.0, 0.0, 0.0)
+def axis_and_lever(arm: Arm, at: Frames | Bodies, j: int, tip: Vector) -> tuple[Vector, Vector]:
+    """Axis z of joint j, and the way p - p_j from it to a point, in base axes."""
     origin = to_base(arm, at, j, (0.0, 0.0, 0.0))
     lever = (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])
-    return cross(z, lever), z
+    return axis_to_base(arm, at, j, vector(arm.axis, j)), lever
 
 
 @compiled
@@ -82,15 +76,16 @@ def press(
 ) -> None:
     """Add to the joint torques what a force and a torque on a point of a body do, base axes.
 
-    τ_j += velocity_j · force + turn_j · torque, both per unit rate of joint j
+    τ_j += z_j · (torque + (p - p_j) × force),   or z_j · force of a prismatic joint
 
     The frames are where `place` put the bodies.
     """
     tip = to_base(arm, at, body, (point[0], point[1], point[2]))
     j = body
     while j >= 0:
-        velocity, turn = move_by(arm, at, j, tip)
-        tau[j] += dot(velocity, force) + dot(turn, torque)
+        z, lever = axis_and_lever(arm, at, j, tip)
+        moment = force if arm.slides[j] == 1 else add(torque, cross(lever, force))
+        tau[j] += dot(z, moment)
         j = arm.parent[j]
 
 
@@ -108,8 +103,10 @@ def jacobians(
                 J[row, r, j] = 0.0
         j = body
         while j >= 0:
-            velocity, turn = move_by(arm, at, j, tip)
+            z, lever = axis_and_lever(arm, at, j, tip)
+            turns = 1 - arm.slides[j]
+            velocity = cross(z, lever) if turns else z
             for r in range(3):
                 J[row, r, j] = velocity[r]
-                J[row, 3 + r, j] = turn[r]
+                J[row, 3 + r, j] = turns * z[r]
             j = arm.parent[j]

@@ -81,6 +81,11 @@ class Contacts(NamedTuple):
         return self.torque + 0.5 * self.slope * self.change
 
 
+def make_contacts(friction: Friction, dv: Floats) -> Contacts:
+    """Room for what each element does, of numbers or of symbols as the change of speeds is."""
+    return Contacts(*(np.zeros(len(friction.row), dtype=dv.dtype) for _ in range(4)))
+
+
 def begin_step(M: Floats, force: Floats, h: float) -> StepEquations:
     """Equations of a step without what resists: A = M (lower triangle), b = h force."""
     N = len(force)
@@ -175,8 +180,7 @@ def press_friction(
     friction: Friction, level: Floats, rows: Rows, v: Floats, z: Floats, system: StepEquations
 ) -> Contacts:
     """Put smooth friction into the equations of a step; the change of speeds is not known yet."""
-    e = len(friction.row)
-    found = Contacts(*(np.zeros(e, dtype=system.b.dtype) for _ in range(4)))
+    found = make_contacts(friction, system.b)
     for k, r in enumerate(friction.row):
         w = along(rows, r, v)
         F, D = compute_friction(friction, k, level[k], w, z[k], system.h)

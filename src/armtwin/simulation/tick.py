@@ -51,6 +51,7 @@ from armtwin.simulation.step import (
     advance,
     begin_step,
     bound_impulses,
+    make_contacts,
     press_cylinders,
     press_friction,
     press_springs,
@@ -344,14 +345,11 @@ def end_step(x: ClosedLoop) -> None:
     """The state after a step whose friction switches."""
     friction, dv, h = x.plant.friction, x.work.sweeps.dv, x.clock.dt[0]
     _, pressing, pressed = _press_parts(x)
-    torques, speeds, changes = [], [], []
+    contacts = make_contacts(friction, dv)
     for k, r in enumerate(friction.row):
-        torques.append(x.state.z[k] / h + friction.numbers[k, OFFSET])
-        speeds.append(along(x.rows, r, x.state.v))
-        changes.append(along(x.rows, r, dv))
-    columns = [np.array(values, dtype=dv.dtype) for values in (torques, speeds, changes)]
-    torque, speed, change = columns
-    contacts = Contacts(torque, np.zeros(len(torque)), speed, change)
+        contacts.torque[k] = x.state.z[k] / h + friction.numbers[k, OFFSET]
+        contacts.speed[k] = along(x.rows, r, x.state.v)
+        contacts.change[k] = along(x.rows, r, dv)
     _finish_step(x, pressing, pressed, contacts, dv, x.work.sweeps.solved[0] > 0.5)
 
 

@@ -194,7 +194,7 @@ class _Fit:
             others = table[~part]
             # a column that only the part shows, as what a log begins with, stays unused
             shown = np.linalg.norm(others, axis=0) > UNSEEN * size
-            theta = shown * solve(others * shown, target[~part]).values
+            theta = solve(others * shown, target[~part]).values
             residual[part] = target[part] - table[part] @ theta
         return residual
 
