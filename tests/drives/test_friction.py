@@ -1,12 +1,15 @@
 """Friction laws: the printed equations, dissipation, and their rows on the coupled wrist."""
 
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.drives.friction.curves import breakaway, tabulate
 from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import TabulatedFriction
@@ -111,3 +114,25 @@ source = "assumed: bench"
     assert relative(robot.regressor(q, v, a) @ robot.parameters, both) < 1e-14
     robot.save(tmp_path / "again.toml")
     assert at.Robot.load(tmp_path / "again.toml") == robot
+
+
+def test_a_law_that_says_what_it_holds_at_rest_is_held_by_that_in_the_loop():
+    """Any law may hold more than it slides with: 5 N m at rest, 2 N m from slow sliding on."""
+
+    @dataclass(frozen=True)
+    class Sticky(LinearLaw, units={"level": "N m"}, dry=("level",)):
+        level: float
+        law: str = "sticky"
+
+        @property
+        def held(self):
+            return 5.0
+
+        def columns(self, w):
+            return np.sign(w)[..., None]
+
+    sticky = Sticky(2.0)
+    assert breakaway(sticky) == 5.0
+    dry = tabulate(sticky, 1.0)[:, 0]
+    assert dry[0] == pytest.approx(5.0, rel=1e-6)
+    assert dry[-1] == pytest.approx(2.0, rel=1e-6)
