@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 import armtwin as at
-from armtwin.files.versions import version_of
+from armtwin.files.versions import stamped_version
 from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import parcel_of
 from armtwin.sweeps.cluster import on_cluster
@@ -111,7 +111,7 @@ def in_time(place: Place, work: Callable[..., int], count: int) -> float:
 def places() -> Iterator[tuple[str, AbstractContextManager[Place]]]:
     """Processes and dask, each with two workers."""
     asked = at.Sweep.over(at.Job.load("rx90b_line"), {})
-    parcel = parcel_of(asked.bases, False, "nonlinear", version_of("armtwin"))
+    parcel = parcel_of(asked.bases, False, "nonlinear", stamped_version())
     yield "2 processes", on_processes(parcel, 2)
     yield "dask, 2 workers", on_cluster(parcel, "local:2")
 

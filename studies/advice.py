@@ -2,12 +2,14 @@
 
 A number of millimetres is another tolerance, lateral and vertical.
 
-Of each job: how likely it holds as it is, what is called best, how likely that holds by its own
-draws and by 256 of a seed that the search never saw, and what it cost.
+Of each job: how likely it holds as it is, all options, what is called best, how likely that holds
+by its own draws and by 256 of a seed that the search never saw, and what it cost; then the table of
+docs/advice.md.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +19,7 @@ import armtwin as at
 
 CASES = (
     "rx90b_line",
+    "rx90b_line:60 mm/s",
     "rx90b_line:300 mm/s",
     "rx90b_corner_follow",
     "rx90b_corner_fixed",
@@ -32,8 +35,13 @@ CASES = (
 FRESH_SEED, FRESH_DRAWS = 77, 256
 
 
+HEAD = "| job | P as it is | options: P, or the nominal error over tolerance | speed |"
+RULE = "|---|---|---|---|"
+
+
 def advised(cases: Sequence[str]) -> Iterator[str]:
-    """A few lines for each job."""
+    """A few lines for each job, and the table of all."""
+    rows = []
     for case in cases:
         run = at.predict(job_of(case))
         band = at.assess(run)
@@ -43,6 +51,25 @@ def advised(cases: Sequence[str]) -> Iterator[str]:
         yield f"{case}: {band.outcome}, P = {band.probability:.2f}, spread {band.spread:.2f}"
         yield f"  {advice.simulations} runs, {advice.draws} draws, {cost:.0f} s"
         yield from _proved(advice)
+        rows.append(row(case, advice))
+    yield from (HEAD, RULE, *rows)
+
+
+def row(case: str, advice: at.Advice) -> str:
+    """What became of the options of a job, the smallest change first."""
+    options = []
+    for option in advice.options:
+        odds = f"{100 * option.ratio:.0f} %" if math.isfinite(option.ratio) else "cannot be run"
+        if option.probability is not None:
+            odds = f"P = {option.probability:.2f}"
+        options.append(f"{option.name} {odds}{' (best)' if option == advice.best else ''}")
+    probability = "-" if advice.band is None else f"{advice.band.probability:.2f}"
+    lever = "a lever" if advice.speeds.is_lever else "no lever"
+    name, speed, allowed, *_ = [*case.split(":"), "", ""]
+    what = ", ".join(filter(None, (name, speed, allowed and f"±{allowed} mm")))
+    if not advice.needed:
+        return f"| {what} | {probability} | needs none | - |"
+    return f"| {what} | {probability} | {', '.join(options)} | {lever} |"
 
 
 def job_of(case: str) -> at.Job:
@@ -68,8 +95,10 @@ def _proved(advice: at.Advice) -> Iterator[str]:
         yield f"  nothing is best{likely}"
         for x in advice.measuring:
             yield f"  {x.way}: {x.allows or 'nothing even then'}"
+        for step in advice.measured_first:
+            yield f"  corrected, {step.ways[-1]}: {step.probability:.3f}"
     else:
-        again = at.predict(advice.best.job)
+        again = advice.best.corrected or at.predict(advice.best.job)
         fresh = at.assess(again, draws=FRESH_DRAWS, seed=FRESH_SEED).probability
         yield f"  best: {advice.best.text}"
         yield f"  P by its own draws {advice.best.probability:.3f}, by fresh ones {fresh:.3f}"

@@ -40,11 +40,12 @@ def main(data):
     back = at.identify_servo(robot, b, a)
     for name, found in (("A -> B", forth), ("B -> A", back)):
         print(name)
-        print("  logged torque ", found.share)
-        print("  model's torque", found.twin.share)
+        logged = found.with_logged_torque
+        print("  logged torque ", logged.share)
+        print("  model's torque", found.share)
         print("  delay only    ", found.evaluation.delay_only)
         print("  lag only      ", found.evaluation.lag_only)
-        for torque, judgement in (("logged", found.evaluation), ("model's", found.twin)):
+        for torque, judgement in (("logged", logged), ("model's", found.evaluation)):
             path = judgement.path
             lateral = f"{1e3 * path.lateral_left:.2f} of {1e3 * path.lateral:.2f} mm lateral"
             vertical = f"{1e3 * path.vertical_left:.2f} of {1e3 * path.vertical:.2f} mm vertical"
@@ -53,7 +54,7 @@ def main(data):
     print("closed loop of the twin on B, correlation:", correlation(forth.robot, b))
     agreement(forth, back)
     own = at.identify(robot, [a]).robot
-    print("robot identified on A alone, A -> B:", at.identify_servo(own, a, b).twin.share)
+    print("robot identified on A alone, A -> B:", at.identify_servo(own, a, b).share)
     shipped = replace(forth.servo, source=SOURCE)
     tables = to_tables(replace(robot.description, servo={"fitted": shipped}))
     print(short(to_toml({"servo": tables["servo"]})))

@@ -3,6 +3,8 @@
 import gzip
 import io
 import re
+import sqlite3
+import unicodedata
 import zipfile
 
 _WORDS = """
@@ -203,3 +205,80 @@ def _with_another_head(rng, member):
             member,
         )
     return member
+
+
+_STATEMENTS = (
+    "UPDATE run SET {column} = {value}",
+    "UPDATE run SET {column} = {value} WHERE ratio < 0.5",
+    "UPDATE about SET value = {value}",
+    "UPDATE about SET value = {value} WHERE name = 'sweep'",
+    "UPDATE made_by SET versions = {value}",
+    "DELETE FROM about WHERE name = 'armtwin'",
+    "DELETE FROM run",
+    "DROP TABLE {table}",
+    "ALTER TABLE run DROP COLUMN {column}",
+    "ALTER TABLE run RENAME COLUMN {column} TO another",
+    "ALTER TABLE {table} RENAME TO another",
+    "ALTER TABLE run ADD COLUMN another TEXT",
+    "CREATE VIEW another AS SELECT * FROM run",
+    "CREATE TRIGGER another AFTER INSERT ON run BEGIN DELETE FROM run; END",
+    "CREATE INDEX another ON run ({column})",
+    "CREATE UNIQUE INDEX another ON run ({column})",
+    "CREATE TABLE another AS SELECT * FROM run",
+    "DROP TABLE run; CREATE TABLE run ({column})",
+    "DROP TABLE run; CREATE VIEW run AS SELECT * FROM about",
+    "PRAGMA user_version = 7",
+    "PRAGMA application_id = 7",
+)
+_VALUES = (
+    "NULL",
+    "0",
+    "-1",
+    "1e300",
+    "9e999",
+    "-9e999",
+    "9223372036854775807",
+    "'x'",
+    "''",
+    "'=1+1'",
+    "x'ff00'",
+    "zeroblob(1000)",
+    "'NaN'",
+    "'1e999'",
+    "char(0)",
+    "char(27, 91, 51, 49, 109)",
+    "char(8238)",
+    "CAST(x'fffe' AS TEXT)",
+    "printf('%3000d', 1)",
+)
+
+
+def mutated_inside_sqlite(rng, data):
+    """A database with changes of its rows and tables, or of its bytes."""
+    if rng.random() < 0.5:
+        return mutated(rng, data)
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(data)
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(run)")]
+    for _ in range(rng.integers(1, 3)):
+        words = {
+            "column": columns[rng.integers(len(columns))],
+            "value": _VALUES[rng.integers(len(_VALUES))],
+            "table": ("run", "about", "made_by")[rng.integers(3)],
+        }
+        try:
+            connection.executescript(_STATEMENTS[rng.integers(len(_STATEMENTS))].format(**words))
+        except sqlite3.Error:  # as what a constraint forbids
+            continue
+    changed = connection.serialize()
+    connection.close()
+    return changed
+
+
+def check_message(text):
+    """Refuse a message that is long or holds what a terminal would obey."""
+    assert len(text) <= 2000, f"{len(text)} characters: {text[:200]}"
+    odd = [
+        c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    ]
+    assert not [c for c in odd if c not in "\u200c\u200d\u00ad"], repr(text[:300])

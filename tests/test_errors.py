@@ -31,11 +31,20 @@ def test_a_message_of_a_megabyte_is_cut():
 
 
 def test_of_many_problems_twenty_are_shown_and_the_others_counted():
-    told = str(FileError("robot.toml", [f"joint.{i} is missing" for i in range(500)], more=1500))
-    assert told.startswith("robot.toml: 2000 problems\n  joint.0 is missing\n")
-    assert "joint.19 is missing" in told
-    assert "joint.20 is missing" not in told
+    words = ["".join("abcdefghij"[int(digit)] for digit in str(i)) for i in range(500)]
+    told = str(FileError("robot.toml", [f"{word} is missing" for word in words], more=1500))
+    assert told.startswith("robot.toml: 2000 problems\n  a is missing\n")
+    assert "bj is missing" in told
+    assert "ca is missing" not in told
     assert told.endswith("and 1980 more")
+
+
+def test_problems_that_differ_in_names_and_numbers_are_shown_once():
+    same = [f"joint.{i} ('joint_{i}') must be at most 6.3 rad, got {90 + i}" for i in range(12)]
+    told = str(FileError("robot.toml", [*same, "speed is missing"])).splitlines()
+    assert told[0] == "robot.toml: 13 problems"
+    assert told[1] == f"  {same[0]} (11 more like this)"
+    assert told[2:] == ["  speed is missing"]
 
 
 def test_one_problem_stands_behind_the_name_of_its_file():

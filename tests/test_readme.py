@@ -52,7 +52,22 @@ def test_what_the_page_on_advice_asks_for_is_read(tmp_path):
     (tmp_path / "job.toml").write_text(f"{text}\n{wanted}", encoding="utf-8")
     advice = at.Job.load(tmp_path / "job.toml").description.advice
     assert (advice.keep_speed, advice.share, advice.shift) == (False, 0.8, 0.05)
+    assert advice.speed_window == (0.05, 0.07)
     assert advice.options == ("slower stretch", "shift")
+
+
+def test_the_example_of_the_page_on_corrections_runs(capsys, tmp_path, monkeypatch):
+    """With 8 variants, as a job file asks for them."""
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("docs/correction.md", "python")
+    assert 'at.Job.load("rx90b_corner_fixed")' in code
+    job = at.Job.load("rx90b_corner_fixed")
+    (tmp_path / "few.toml").write_text(f"{job.to_toml()}\n[uncertainty]\ndraws = 8\n")
+    code = code.replace("rx90b_corner_fixed", "few.toml")
+    exec(compile(code, "docs/correction.md", "exec"), {})
+    before, after, points = map(float, capsys.readouterr().out.splitlines()[0].split())
+    assert before < min(after, points)
+    assert (tmp_path / "report.html").exists()
 
 
 def test_the_examples_of_the_page_on_experiments_run(capsys, tmp_path, monkeypatch):

@@ -72,6 +72,7 @@ def test_the_package_imports_only_what_it_declares():
     }
     allowed |= {
         "rosbags",
+        "h5py",
         "apsw",
         "lz4",
     }  # the extra `logs`, whose lack logs/bag_files.py says in a sentence

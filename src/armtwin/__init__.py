@@ -152,6 +152,7 @@ if TYPE_CHECKING:
         driven_response as driven_response,
         step_response as step_response,
     )
+    from armtwin.sweeps.cluster import Cluster as Cluster
     from armtwin.sweeps.result import SweepResult as SweepResult
     from armtwin.sweeps.running import sweep as sweep
     from armtwin.sweeps.sweep import Sweep as Sweep

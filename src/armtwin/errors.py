@@ -7,6 +7,7 @@ long message.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,10 @@ from typing import Any
 LONGEST_MESSAGE = 1900  # characters
 LONGEST_PROBLEM = 500  # characters of one problem of a file
 MOST_PROBLEMS = 20  # of a file that are shown
+MANY_ALIKE = (
+    4  # problems of a file that differ in names and numbers only, from which on one is shown
+)
+VARYING = re.compile(r"'[^']*'|[-+]?\d+(\.\d+)?(e[-+]?\d+)?")  # a name or a number in a sentence
 LONGEST_WORD = 60  # that is compared with the known ones
 MOST_CHOICES = 100  # that a word is compared with, or of which some are listed
 LISTED = 40  # choices that a message lists
@@ -103,21 +108,37 @@ def _one_line(text: str) -> str:
 
 
 def _list_problems(origin: str, problems: Sequence[str], more: int) -> str:
-    """The message of a file: as many problems as fit, then how many there are besides."""
+    """The message of a file: as many problems as fit, then how many there are besides.
+
+    Of those that differ in a name or a number only the first is shown.
+    """
     count = len(problems) + more
     if count == 1:
         return f"{origin}: {problems[0]}"
     lines = [f"{origin}: {count} problems"]
     room = LONGEST_MESSAGE - len(lines[0]) - len(f"\n  and {count} more")
-    for problem in problems[:MOST_PROBLEMS]:
-        room -= len(problem) + len("\n  ")
+    left = count
+    for same in _alike(problems[:MOST_PROBLEMS]):
+        line = same[0] if len(same) == 1 else f"{same[0]} ({len(same) - 1} more like this)"
+        room -= len(line) + len("\n  ")
         if room < 0:
             break
-        lines.append(problem)
-    left = count - (len(lines) - 1)
+        lines.append(line)
+        left -= len(same)
     if left:
         lines.append(f"and {left} more")
     return "\n  ".join(lines)
+
+
+def _alike(problems: Sequence[str]) -> list[list[str]]:
+    """Problems in groups that say the same of many things; a few are not grouped."""
+    groups: dict[str, list[str]] = {}
+    for problem in problems:
+        groups.setdefault(VARYING.sub("#", problem), []).append(problem)
+    found = []
+    for group in groups.values():
+        found += [group] if len(group) >= MANY_ALIKE else [[problem] for problem in group]
+    return found
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -32,7 +32,7 @@ GRID = 0.5e-3  # of the document's simulations [s]
 
 @pytest.fixture(scope="module")
 def step_test():
-    return at.StepTest(at.Robot.load("epaas_bench"), {"cylinder": -0.23}, seconds=0.06)
+    return at.StepTest(at.Robot.load("epaas_bench"), {"cylinder": -0.23}, seconds=0.2)
 
 
 def measured(step_test, key, by):

@@ -195,6 +195,20 @@ def test_table_8_2_2_1_effective_masses_that_need_no_lost_figure(robots):
     assert loaded.max() / L3.min() == pytest.approx(5.1, abs=0.1)
 
 
+def test_table_8_2_2_1_the_vane_motor_feels_a_raised_gripper_at_full_reach(robots):
+    """0.33, and 1.3 kg m² with 4 kg at 0.2 m: only where the gripper points outwards at the
+    largest r. A point mass there says the same: 4 (0.35 + 0.2 sin 45°)² more than without it.
+    """
+    found = at.analyse(robots["epaas"], "inertia", load="load_4")
+    vane = found.table[4]
+    assert vane["largest"] == pytest.approx(0.33, abs=0.005)
+    assert vane["largest_loaded"] == pytest.approx(1.3, abs=0.02)
+    added = 4.0 * (0.35 + 0.2 * np.sin(np.pi / 4)) ** 2
+    assert vane["largest_loaded"] - vane["largest"] == pytest.approx(added, rel=0.01)
+    levers = [found.table[k]["ratio"] for k in range(4)]
+    assert max(levers) <= 4.0  # no posture near a dead point
+
+
 def test_table_8_2_2_1_least_masses_of_the_second_and_fourth_cylinder(robots):
     """0.2 kg, and 14 kg without and 64 with 4 kg at 0.2 m, a place that is inferred: 2 % less.
 

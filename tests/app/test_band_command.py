@@ -41,6 +41,20 @@ def test_only_a_seam_that_surely_holds_is_exit_0(predicted, tmp_path):
     assert done.code == 0
 
 
+def test_a_capped_verdict_is_exit_1_and_says_what_caps_it(tmp_path):
+    wide = changed('lateral = "0.1 mm"', 'lateral = "2 mm"')
+    wide = changed('vertical = "0.1 mm"', 'vertical = "2 mm"', wide)
+    text = wide + '\n[model]\nfriction = "off"\n' + FEW
+    done = call(save(tmp_path, text), "predict", "job.toml", band=True)
+    words = " ".join(done.out.split())
+    capped = "(at least 95 % likely to hold, capped by friction that is off)."
+    assert words.startswith(f"PROBABLY IN TOLERANCE {capped}")
+    assert done.code == 1
+    result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
+    assert result["verdict"]["capped_by"] == "friction that is off"
+    assert result["verdict"]["outcome"] == "may hold"
+
+
 def test_result_json_holds_the_band_and_what_it_was_drawn_with(predicted):
     result = predicted[2]
     assert result["format"] == 2
@@ -55,8 +69,12 @@ def test_result_json_holds_the_band_and_what_it_was_drawn_with(predicted):
     assert band["ratio"]["p5"] < band["ratio"]["p50"] < band["ratio"]["p95"]
     assert (band["draws"], result["provenance"]["seed"]) == (16, 0)
     place, out = band["along"]["s_m"], band["along"]["out"]
-    assert len(place) == len(out)
-    assert max(out) > 0
+    assert len(place) == len(out) == len(band["along"]["lateral_m"][2])
+    assert max(out) == pytest.approx(1 - verdict["probability"], abs=0.1)
+    for direction in ("lateral", "vertical"):
+        shown = max(band["along"][f"{direction}_m"][2])
+        assert shown == pytest.approx(verdict["band_m"][direction][2], rel=0.15)
+    assert 0 < band["along"]["window_m"] < 0.2
 
 
 def test_result_json_names_all_that_was_drawn_as_a_job_would(predicted):

@@ -162,6 +162,20 @@ def test_check_shows_a_log(tmp_path):
     assert "line 3: time must increase" in done.err
 
 
+def test_check_calls_a_file_that_it_cannot_read_a_log_and_no_robot(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello world")
+    done = call(tmp_path, "check", "notes.txt")
+    assert done.code == 2
+    assert "notes.txt: is a log that cannot be read" in done.err
+
+
+def test_a_log_is_cut_and_handed_on(tmp_path):
+    (tmp_path / "run.txt").write_text("timestamp actual_q_0\n0 1\n0.5 2\n1 3\n")
+    done = call(tmp_path, "log", "run.txt", "--to", "csv", "--until", "0.5 s")
+    assert done.code == 0, done.err
+    assert (tmp_path / "run.csv").read_text() == "time,q1\n0.0,1.0\n0.5,2.0\n"
+
+
 def test_check_tells_of_a_log_in_milliseconds(tmp_path):
     rows = [f"{4 * k},{math.sin(0.02 * k)},0" for k in range(500)]
     (tmp_path / "run.csv").write_text("\n".join(["time,q1,q2", *rows]))

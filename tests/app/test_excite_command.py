@@ -1,6 +1,7 @@
 """The commands excite and payload, as a user calls them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 
 import armtwin as at
 from armtwin.app.commands import app
+from armtwin.prediction.compare_reference import usual_model
 from tests.identification.virtual import excitation, measured, on_the_bench
 
 
@@ -49,13 +51,43 @@ def test_excite_tells_what_it_will_tell_and_writes_the_trajectory(here):
     assert sorted(result["files"]) == ["report.html", "result.json", "trajectory.csv"]
 
 
-def test_a_motion_that_the_servo_would_not_follow_is_told_by_the_twin(here):
-    """The RX90B's controller stops at 8° of following error of a motor."""
+@pytest.mark.parametrize("robot", ["kr300", "lwa4p", "rx90b", "tx40"])
+def test_the_twin_runs_what_is_written_and_its_numbers_are_finite(here, robot):
+    """The RX90B's controller stops at 8° of following error of a motor; two inertias of the
+    KR 300's load are zero but for rounding.
+    """
     words = ("--search", "random", "--starts", "1", "--harmonics", "20")
+    code, result = told("excite", robot, *words)
+    assert code == 0
+    assert result["twin"]["runs"]
+    assert np.isfinite([*result["rows"].values(), *result["std"].values()]).all()
+    log = at.Log.read(here / "armtwin_out" / f"{robot}_excitation" / result["trajectory"])
+    asked = at.Trajectory.sampled(1 / log.time[1], log.q, log.v, log.a)
+    run = at.simulate(at.Robot.load(robot), asked, usual_model(at.Robot.load(robot)))
+    assert run.log.time[-1] == pytest.approx(log.time[-1])
+    assert not [event for event in run.log.events if event.kind == "following_error"]
+
+
+def test_amplitudes_that_the_servo_cannot_follow_are_made_smaller_and_said(here):
+    words = ("--search", "random", "--starts", "1")
     code, result = told("excite", "rx90b", *words)
     assert code == 0
-    assert not result["twin"]["runs"]
-    assert "behind; the robot stops" in result["twin"]["sentence"]
+    assert 0.05 < min(result["amplitudes"]) < max(result["amplitudes"]) < 0.9
+    assert "amplitudes were made smaller: joint_1 to" in result["twin"]["sentence"]
+    code, result = told("excite", "lwa4p", *words)
+    assert result["amplitudes"] == [1.0] * 6
+
+
+def test_a_motion_that_no_amplitude_makes_runnable_is_not_written(here):
+    """A servo that stops at a millionth of a radian follows nothing."""
+    robot = at.Robot.load("rx90b")
+    tables = dict(at.Robot.load("rx90b").description.servo)
+    strict = {name: replace(servo, following_error_limit=1e-6) for name, servo in tables.items()}
+    robot.with_description(replace(robot.description, servo=strict)).save(here / "strict.toml")
+    words = ["--search", "random", "--starts", "1", "--harmonics", "5"]
+    done = CliRunner().invoke(app, ["excite", "strict.toml", *words])
+    assert "its twin runs no such motion, down to 5 % of the amplitudes" in str(done.exception)
+    assert not (here / "armtwin_out").exists()
 
 
 @pytest.mark.parametrize(

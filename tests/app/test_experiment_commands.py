@@ -65,6 +65,28 @@ def test_degrees_and_joint_torques_are_read_by_a_columns_file_and_the_gear_ratio
     assert stiffness == pytest.approx(K, rel=0.01)
 
 
+def test_clamp_headlines_numbers_or_ends_with_1_and_lists_all_methods(here):
+    """Motor angles in degrees: no gear winds up by 40 rad."""
+    log = curve(cycles=3, rate=30)
+    log.write("right.csv")
+    at.Log.of(log.time, q_m=np.degrees(log.q_m), tau_m=log.tau_m).write("degrees.csv")
+    code, result = told("clamp", "right.csv")
+    assert (code, result["doubts"]) == (0, [])
+    assert result["headline"]["stiffness_nm_rad"] == pytest.approx(K, rel=0.01)
+    code, result = told("clamp", "degrees.csv")
+    assert (code, result["headline"]) == (1, None)
+    assert "Is q_m in degrees" in result["doubts"][0]
+    assert result["motor_side"]["algorithm_2"]["stiffness_nm_rad"] > 0
+
+
+def test_clamp_refuses_swapped_channels_and_an_inverted_gear_ratio(here):
+    log = curve(cycles=3, rate=30)
+    log.write("run.csv")
+    at.Log.of(log.time, q_m=log.tau_m, tau_m=log.q_m).write("swapped.csv")
+    assert "Are q_m and tau_m swapped" in refused("clamp", "swapped.csv")
+    assert "--gear-ratio 250" in refused("clamp", "run.csv", "--gear-ratio", "0.004")
+
+
 def test_simulate_writes_log_report_and_features(here):
     (here / "step.toml").write_text(FEATURES)
     code, result = told("simulate", "step.toml")

@@ -13,19 +13,33 @@ from tests.app.test_job_commands import call, tree
 
 
 def test_correct_writes_set_points_and_points_that_can_be_read_again(tmp_path):
-    words = ("correct", "rx90b_line", "--rounds", "1", "--spacing", "25 mm", "--json")
+    corner = at.Job.load("rx90b_corner_fixed").to_toml()
+    (tmp_path / "corner.toml").write_text(f"{corner}\n[uncertainty]\ndraws = 8\n")
+    words = ("correct", "corner.toml", "--rounds", "1", "--spacing", "25 mm", "--json")
     done = call(tmp_path, *words)
     assert done.err == ""
     result = json.loads(done.out)
-    folder = tmp_path / "armtwin_out" / "rx90b_line_corrected"
+    folder = tmp_path / "armtwin_out" / "rx90b_corner_fixed_corrected"
     assert tree(folder) == ["points.csv", "report.html", "result.json", "setpoints.csv"]
-    commands = {record["command"]: record["rms_m"] for record in result["commands"]}
-    assert commands["corrected set-points"] < 0.5 * commands["as programmed"]
-    assert done.code == (0 if result["holds"] else 1)
+    before, best, points = result["commands"]
+    assert best["rms_m"] < 0.5 * before["rms_m"]
+    assert before["probability"] < best["probability"] < 0.95
+    # points each 25 mm cut a corner of 50 mm: what they spoil decides
+    assert points["probability"] < before["probability"]
+    assert (result["outcome"], result["holds"], done.code) == ("may hold", False, 1)
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Do not use the corrected program points" in report
     setpoints = at.Log.read(folder / "setpoints.csv")
     assert setpoints.q.shape[1] == 6
     assert np.abs(np.gradient(setpoints.q, setpoints.time, axis=0) - setpoints.v).max() < 1e-3
-    assert len(read_points(folder / "points.csv", "abc").p) == 40
+    assert len(read_points(folder / "points.csv", "abc").p) == 23
+
+
+def test_correct_on_the_nominal_twin_alone_ends_by_its_tolerance(tmp_path):
+    done = call(tmp_path, "correct", "rx90b_line", "--rounds", "2", "--nominal", "--json")
+    result = json.loads(done.out)
+    assert (result["outcome"], result["holds"], done.code) == (None, True, 0)
+    assert result["commands"][1]["probability"] is None
 
 
 @pytest.mark.parametrize(

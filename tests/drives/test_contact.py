@@ -24,9 +24,20 @@ def test_gear_pair_is_equation_3_39_times_lever_and_teeth(speed):
     law = gear_pair(OIL, TEETH)
     u = TEETH.lever * speed
     lever = TEETH.in_contact * TEETH.pitch_radius * np.cos(TEETH.pressure_angle)
+    lever *= TEETH.joint_ratio  # from the wheel to the joint
     g, f = split(law, np.array([speed]))
     assert g[0] == pytest.approx(lever * OIL.asperity_friction(u), rel=1e-12)
     assert f[0] == pytest.approx(lever * OIL.newtonian_friction(u, TEETH.slip * u), rel=1e-12)
+
+
+@pytest.mark.parametrize("speed", [0.01, 0.3, 4.0])
+def test_a_gear_pair_costs_the_joint_the_power_that_it_costs_the_wheel(speed):
+    """The same teeth with the law on the wheel itself, which turns 100 times as fast."""
+    on_wheel = gear_pair(OIL, replace(TEETH, joint_ratio=1))
+    on_joint = gear_pair(OIL, TEETH)
+    wheel_speed = TEETH.joint_ratio * speed
+    lost = sum(split(on_wheel, np.array([wheel_speed])))[0] * wheel_speed
+    assert sum(split(on_joint, np.array([speed])))[0] * speed == pytest.approx(lost, rel=1e-12)
 
 
 @pytest.mark.parametrize("speed", [0.01, 0.3, 4.0])

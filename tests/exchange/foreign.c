@@ -1,7 +1,8 @@
 /* A foreign unit of FMI 2.0: torque = constant - stiffness angle - damping speed.
 
    -DMISSING leaves a function out, -DENDLESS has a step that never returns, -DCRASH one that ends
-   the process, -DPRINTS prints where a host might listen. */
+   the process, -DPRINTS prints where a host might listen. -DHOSTILE does what its guid names, see
+   hostile.h. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +12,22 @@
 
 static double numbers[6]; /* 1 angle, 2 speed, 3 stiffness, 4 damping, 5 constant */
 
+#ifdef HOSTILE
+#include "hostile.h"
+#else
+#define INSTANTIATE(guid) (void)guid
+#define STEP(output)
+#endif
+
 EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
 EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
 
 EXPORT void *fmi2Instantiate(const char *n, int t, const char *g, const char *r, const void *c,
                              int v, int l)
 {
-    (void)n, (void)t, (void)g, (void)r, (void)c, (void)v, (void)l;
+    (void)n, (void)t, (void)r, (void)c, (void)v, (void)l;
     memset(numbers, 0, sizeof numbers);
+    INSTANTIATE(g);
     return numbers;
 }
 
@@ -74,6 +83,7 @@ EXPORT int fmi2DoStep(void *c, double time, double duration, int a)
 #ifdef CRASH
     abort();
 #endif
+    STEP(numbers[5]);
     return 0;
 }
 #endif

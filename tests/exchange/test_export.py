@@ -1,6 +1,9 @@
 """Sources of a unit are plain C; its binary runs on any processor of its platform."""
 
+import os
 import subprocess
+import sys
+import time
 import zipfile
 from dataclasses import replace
 
@@ -9,6 +12,7 @@ import pytest
 
 import armtwin as at
 from armtwin.exchange.export import c_compiler
+from tests.exchange.hostile import MARK, processes_marked
 from tests.exchange.test_robot_unit import followed
 from tests.exchange.units import needs_compiler, opened
 
@@ -50,3 +54,28 @@ def test_sources_compile_without_a_warning(line, tmp_path, friction, version):
             command, cwd=folder / "sources", capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes of Linux")
+def test_an_export_that_is_stopped_leaves_neither_folder_nor_process(tmp_path):
+    """A compiler that takes for ever, with a child; SIGTERM ends all of it."""
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nsleep 1000 &\nsleep 1000\n")
+    slow.chmod(0o755)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    marks = {"CC": str(slow), "TMPDIR": str(temporary), MARK: str(tmp_path)}
+    command = [sys.executable, "-m", "armtwin", "export", "fmu", "kr300", "--joint", "1"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, **marks}, stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 60.0
+    while len(processes_marked(str(tmp_path))) < 4 and time.monotonic() < end:
+        time.sleep(0.05)
+    assert [path.name[:13] for path in temporary.iterdir()] == ["armtwin-unit-"]
+    process.terminate()
+    said = process.communicate(timeout=20)[1]
+    assert (process.returncode, said) == (143, "armtwin: stopped\n")
+    assert list(temporary.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["slow", "temporary"]
+    assert processes_marked(str(tmp_path)) == []

@@ -11,27 +11,11 @@ import armtwin as at
 from armtwin.exchange.export import binary_place
 from armtwin.simulation.closed_loop import setpoint_rate
 from tests.app.test_job_commands import call
+from tests.exchange.hostile import description
 from tests.exchange.units import compiled, needs_compiler
 
-NAMES = ("torque", "angle", "speed", "stiffness", "damping", "constant")
 POSTURE = np.array([0.1, 0.6, 1.3, 0.2, 1.0, 0.1])
 MODEL = at.Model(quantise=False)
-
-
-def description():
-    """A description of six numbers, the first an output."""
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append('<fmiModelDescription fmiVersion="2.0" modelName="foreign" guid="x">')
-    lines.append('<CoSimulation modelIdentifier="foreign"/><ModelVariables>')
-    for k, name in enumerate(NAMES):
-        kind = "output" if k == 0 else "input" if k < 3 else "parameter"
-        start = "" if k == 0 else ' start="0.0"'
-        variability = "fixed" if kind == "parameter" else "continuous"
-        lines.append(f'<ScalarVariable name="{name}" valueReference="{k}" causality="{kind}"')
-        lines.append(f' variability="{variability}"><Real{start}/></ScalarVariable>')
-    lines.append("</ModelVariables><ModelStructure><Outputs><Unknown index='1'/></Outputs>")
-    lines.append("</ModelStructure></fmiModelDescription>")
-    return "".join(lines)
 
 
 def packed(path, *options):

@@ -2,18 +2,24 @@
 refused at once, by a sentence.
 """
 
+import ast
 import gzip
 import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import armtwin as at
 from armtwin.files import opening
+from armtwin.files.digests import digest_of
 from armtwin.files.opening import MB, Kind, read_bytes, unpack_gzip
+from armtwin.files.staging import MARK, recover
 from armtwin.jobs.from_points import read_points
+from armtwin.report.folder import ResultFolder
+from tests.sweeps.examples import short_job
 
 READERS = {
     ".toml": at.Robot.load,
@@ -25,6 +31,7 @@ READERS = {
     ".mcap": at.Log.read,
     ".points.csv": lambda path: read_points(path, None),
 }
+PACKAGE = Path(at.__file__).parent
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
 
@@ -57,6 +64,59 @@ def test_a_device_without_end_is_refused(suffix, tmp_path, alarm):
     path.symlink_to("/dev/zero")
     with pytest.raises(at.ArmtwinError, match="must be a plain file, but is a device"):
         READERS[suffix](path)
+
+
+@needs_pipes
+@pytest.mark.parametrize("force", [False, True])
+def test_a_pipe_as_result_json_is_not_waited_for(force, tmp_path, alarm):
+    os.mkfifo(tmp_path / "result.json")
+    place = ResultFolder(tmp_path, {}, ["result.json"], [], force)
+    if force:
+        place.check()
+    else:
+        with pytest.raises(at.ArmtwinError, match="holds files that are no result of armtwin"):
+            place.check()
+
+
+@needs_pipes
+def test_a_pipe_as_points_of_a_job_in_a_sweep_is_not_waited_for(tmp_path, alarm):
+    text = short_job().to_toml().replace("lin = [0.0, 0.02, 0.0]", 'points = "seam.csv"')
+    (tmp_path / "job.toml").write_text(text)
+    (tmp_path / "places.toml").write_text(
+        'format = 1\njobs = ["job.toml"]\n[[axis]]\nkey = "speed"\nvalues = ["0.1 m/s"]\n'
+    )
+    os.mkfifo(tmp_path / "seam.csv")
+    with pytest.raises(at.ArmtwinError, match="must be a plain file, but is a pipe"):
+        at.sweep(tmp_path / "places.toml")
+
+
+@needs_pipes
+def test_a_pipe_as_the_journal_of_a_killed_run_is_not_waited_for(tmp_path, alarm):
+    (tmp_path / f"{MARK}x").mkdir()
+    os.mkfifo(tmp_path / f"{MARK}x" / "journal")
+    recover(tmp_path)
+
+
+@needs_pipes
+def test_a_pipe_beside_a_robot_as_its_covariance_is_not_waited_for(tmp_path, alarm):
+    at.Robot.load("rx90b").save(tmp_path / "my.toml")
+    os.mkfifo(tmp_path / "my.covariance.npz")
+    at.Robot.load(tmp_path / "my.toml")
+
+
+@needs_pipes
+def test_a_pipe_in_a_recording_is_not_waited_for(tmp_path, alarm):
+    pytest.importorskip("rosbags")
+    (tmp_path / "metadata.yaml").write_text("rosbag2_bagfile_information: {}\n")
+    os.mkfifo(tmp_path / "data")
+    with pytest.raises(at.ArmtwinError, match="must be a plain file, but is a pipe"):
+        at.Log.read(tmp_path)
+
+
+def test_an_input_is_digested_by_its_contents(tmp_path):
+    (tmp_path / "log").write_bytes(b"abc")
+    of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2
+    assert digest_of(str(tmp_path / "log")) == of_abc
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in READERS if suffix != ".mcap"])
@@ -131,3 +191,79 @@ def test_a_small_file_that_unpacks_to_a_gigabyte_is_refused_soon(tmp_path):
     with pytest.raises(at.FileError, match="unpacks to more than 200 times its size"):
         at.Log.read(path)
     assert time.process_time() - begin < 2
+
+
+# One door: whoever opens a file without it says here why.
+
+OPENERS = {"open", "read_text", "read_bytes", "fdopen", "connect", "fromfile", "memmap", "loadtxt"}
+OPENERS |= {"genfromtxt", "ZipFile", "GzipFile", "BZ2File", "LZMAFile", "AnyReader"}
+LOADERS = {"np", "numpy", "json", "tomllib", "pickle"}  # whose `load` opens
+OWN_DATA = "data of the package"
+WRITES = "writes"
+NOWHERE = "the null device, to which output is led"
+OTHERWISE = {
+    "__init__.py": {"Path(__file__).read_text": "its own text"},
+    "app/commands.py": {"open": WRITES},
+    "app/streams.py": {"os.open": NOWHERE},
+    "exchange/confinement.py": {
+        "os.open": "the null device, and names of folders that a program may write to",
+        "file.read_bytes": "what Linux says of processes",
+    },
+    "exchange/export.py": {
+        "Path(folder, 'unit.bin').read_bytes": "what a compiler wrote into a folder of ours",
+        "zipfile.ZipFile": WRITES,
+    },
+    "exchange/external_fmu.py": {
+        "zipfile.ZipFile": "bytes that came through the door",
+        "archive.open": "as above",
+        "target.open": WRITES,
+    },
+    "exchange/external_fmu_process.py": {"os.open": NOWHERE, "os.fdopen": "its own output"},
+    "exchange/unit.py": {
+        "(resources.files('armtwin.exchange') / 'sources' / file).read_text": OWN_DATA
+    },
+    "files/arrays.py": {
+        "zipfile.ZipFile": "a file that came through the door",
+        "self.archive.open": "as above",
+    },
+    "files/disk.py": {"os.open": "a folder", "(folder / name).open": WRITES},
+    "files/locks.py": {"os.open": "a folder, or a file that is a lock"},
+    "files/opening.py": {"open": "the door", "os.open": "the door", "gzip.GzipFile": "the door"},
+    "logs/bag_bounds.py": {"sqlite3.connect": "after check_database"},
+    "logs/bag_files.py": {"AnyReader": "after check_bag"},
+    "logs/csv_files.py": {"gzip.GzipFile": WRITES},
+    "maths/ownership.py": {
+        "open": "kernels: maths is below the door, and refuses what is no plain file of ours",
+        "os.open": "as above",
+    },
+    "maths/sources.py": {"path.read_bytes": "the package's own sources"},
+    "notebook/charts.py": {
+        "(resources.files('armtwin.report') / 'bundle' / 'chart.css').read_text": OWN_DATA
+    },
+    "report/page.py": {"(resources.files('armtwin.report') / name).read_text": OWN_DATA},
+    "sweeps/estimate.py": {"sqlite3.connect": "a table in memory"},
+    "sweeps/table.py": {"sqlite3.connect": "after check_database"},
+}
+
+
+def opening_calls(tree):
+    """What a file calls that opens files, but for the functions of the door."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        owner, _, last = name.rpartition(".")
+        if last == "load" and owner in LOADERS:
+            yield name
+        if last in OPENERS and owner != "opening" and name not in ("read_text", "read_bytes"):
+            yield name
+
+
+def test_files_are_opened_by_one_door():
+    """The functions of files/opening.py are called by their plain names."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        calls = set(opening_calls(ast.parse(path.read_text(encoding="utf-8"))))
+        if calls:
+            found[path.relative_to(PACKAGE).as_posix()] = calls
+    assert found == {name: set(calls) for name, calls in OTHERWISE.items()}

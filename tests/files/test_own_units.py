@@ -42,7 +42,7 @@ def test_a_new_key_has_the_unit_of_its_like_elsewhere(tmp_path):
     """A stretch that gets a speed of its own has none in the file."""
     job = job_of(tmp_path)
     divided, slow = changes.divide_lines(job, [(0.08, 0.12)])
-    slower = changes.slow_stretches(divided, slow, 0.0573)
+    slower = changes.slow_stretches(divided, slow, 0.573)
     segments = tomllib.loads(slower.to_toml_as_written())["segment"]
     assert [x.get("speed") for x in segments] == [None, "57.3 mm/s", None]
     assert [x["lin"][1] for x in segments] == ["-30 mm", "30 mm", "100 mm"]

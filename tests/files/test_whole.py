@@ -271,3 +271,13 @@ def test_long_names_are_cut_and_stay_apart():
     one, other = (safe_name("ä" * 300 + end, "job") for end in "xy")
     assert one != other
     assert max(len(name.encode()) for name in (one, other)) < 120
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "7", '{"into": []}', '{"into": ".", "names": 3}'])
+def test_a_journal_that_is_none_is_left_alone(text, tmp_path):
+    stage = tmp_path / ".armtwin.left"
+    (stage / "new").mkdir(parents=True)
+    (stage / "journal").write_text(text)
+    LOG.write(tmp_path / "log.csv")
+    assert (stage / "journal").read_text() == text
+    assert (tmp_path / "log.csv").exists()

@@ -40,17 +40,19 @@ def test_the_joint_side_has_the_squares_of_the_gear_ratio(clean):
 
 
 def test_noise_and_a_start_transient_are_told_from_the_transmission():
-    """Algorithm I takes them for the curve and says so; least squares keeps 3 %, II 5 %."""
+    """Algorithm I takes them for the curve and says so; least squares keeps 3 %, II 5 %, without
+    the gap, which is twice as wide on one of its curves as on the other.
+    """
     result = at.clamp(curve(noise=0.05, transient=0.2))
     one = found_by(result, "Algorithm I")
     assert one.stiffness is None
     assert "start transient" in one.refused
-    turn = result.record.turn
-    for name, share, part in (("Algorithm II", 0.05, 0.05), ("least squares", 0.03, 0.02)):
+    for name, share in (("Algorithm II", 0.05), ("least squares", 0.03)):
         found = found_by(result, name)
         assert found.stiffness == pytest.approx(K, rel=share)
         assert found.friction == pytest.approx(F, rel=share)
-        assert abs(found.backlash - B) < part * turn
+    assert "backlash not identifiable" in found_by(result, "Algorithm II").refused
+    assert abs(result.squares.found.backlash - B) < 0.02 * result.record.turn
 
 
 def test_intervals_of_least_squares_cover_the_truth():
@@ -112,11 +114,12 @@ def test_uneven_halves_go_to_algorithm_one_in_words():
 
 
 def test_every_half_cycle_is_accounted_for():
-    """The first one after a start transient stands out, the last one is a part."""
+    """The first one after a start transient stands out, those at the ends are parts."""
     result = at.clamp(curve(noise=0.05, transient=0.2))
     outcomes = [judged.outcome for judged in result.two.judged]
     assert len(outcomes) == len(result.half_cycles)
-    assert "outlier among all" in outcomes[0]
+    assert "outlier among all" in outcomes[1]
+    assert "partial" in outcomes[0]
     assert "partial" in outcomes[-1]
     used = [outcome for outcome in outcomes if outcome in ("upper", "lower")]
     assert used == ["upper", "lower"] * 5

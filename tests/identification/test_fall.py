@@ -142,7 +142,7 @@ def test_a_wrong_mounting_is_named_in_one_sentence_and_nothing_is_predicted(robo
 
 def test_a_torque_with_the_wrong_sign_is_not_taken_for_a_ceiling(robots):
     robot = robots["rx90b"]
-    with pytest.raises(at.ArmtwinError, match="is the sign reversed"):
+    with pytest.raises(at.ArmtwinError, match="Are the torques of all joints counted"):
         at.identify(robot, [logged(robot, "floor", 3, sign=-1.0)], cutoff=10.0)
 
 

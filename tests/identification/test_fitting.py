@@ -11,12 +11,12 @@ from armtwin.identification.fitting.estimate import RowNoise, even_blocks, jackk
 from armtwin.identification.fitting.factors import factorise, merge_factors
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
-from armtwin.identification.fitting.left_out import prepare_left_out_parts
+from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_out_parts
 from armtwin.identification.fitting.regularisation import WEIGHTS, estimate_scatter, fit_regularised
 from armtwin.identification.fitting.robust import huber_weights, refit_robustly
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.separable import ShapeParameters, fit as fit_rows, fit_separable
-from armtwin.identification.fitting.squares import compute_squares
+from armtwin.identification.fitting.squares import ChannelSquares, compute_squares
 from armtwin.identification.fitting.structure import analyse_structure
 
 NAMES = ("stiffness", "damping", "level", "offset")
@@ -126,6 +126,24 @@ def test_squares_of_parts_give_the_fits_that_their_rows_give():
     whole = merge_factors([factorise(part, np.eye(4)) for _, part in pieces])
     assert some.whole().squares(TRUTH) == pytest.approx(whole.squares(TRUTH), rel=1e-9)
     assert some.power == pytest.approx(whole.target_squares(), rel=1e-12)
+
+
+def test_left_out_parts_of_a_channel_without_noise_and_of_equal_columns_are_predicted():
+    """Squares beside which the prior is less than their rounding: the normal equations of two
+    equal columns would be singular. Equal columns share what explains the target.
+    """
+    rng = np.random.default_rng(8)
+    column = rng.normal(size=(4, 30))
+    fitted = np.zeros((4, 3, 3))
+    for k, x in enumerate(column):
+        rows = np.column_stack([x, x, 2.0 * x]) / 1e-5
+        fitted[k] = rows.T @ rows
+    channel = ChannelSquares(np.arange(3), fitted * 1e-10)
+    power = np.array([4 * (column**2).sum()])
+    parts = LeftOutParts(fitted, (channel,), power, 1e-8, always=2)
+    assert parts.values(()).sum() == pytest.approx(2.0, rel=1e-9)
+    assert parts.values(()) == pytest.approx([1.0, 1.0], rel=0.1)  # to rounding times 1e10
+    assert parts.missed(()).sum() < 1e-9 * power[0]
 
 
 def test_channels_count_by_their_own_noise():

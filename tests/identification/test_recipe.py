@@ -283,7 +283,7 @@ def test_a_log_to_validate_is_checked_like_the_others(tx40, log):
     for bad, sentence in (
         (
             at.Log.of(log.time, q=log.q, tau=-log.tau),
-            "the log to validate: the torque of .* falls where the robot's rises",
+            "the log to validate: .* Are the torques of all joints counted the other way",
         ),
         (
             at.Log.of(log.time, q=np.degrees(log.q), tau=log.tau),

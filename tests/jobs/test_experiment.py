@@ -101,9 +101,18 @@ def test_features_of_a_known_response():
     assert when.value == pytest.approx(turn, abs=1.5e-3)
     assert height.value == pytest.approx(2 - 2 * np.exp(-decay * turn) * np.cos(w * turn), rel=1e-3)
     (over,) = overshoot(response)
-    assert over.value == pytest.approx(height.value / 2 - got[-1] / 2, rel=1e-3)
+    assert over.value == pytest.approx(height.value / got[-1] - 1, rel=1e-3)
     (settled,) = settling(response)
     assert 1.7 < settled.value < np.log(20) / decay
+
+
+def test_an_overshoot_is_a_share_of_the_final_value_as_in_document_003():
+    """Section 7.1.2: (y_max - y_∞) / y_∞, of a response that ends at 0.8 of its step of 3 rad."""
+    time = np.arange(0, 6, 1e-3)
+    got = 2.4 * (1 - np.exp(-1.5 * time) * np.cos(12.0 * time))
+    response = SetpointResponse("x", "rad", "rad", time, 3.0 * (time > 0), got)
+    (over,) = overshoot(response)
+    assert over.value == pytest.approx(got.max() / 2.4 - 1, rel=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +194,16 @@ def test_a_robot_follows_a_step_of_one_joint_and_holds_the_others(tmp_path):
     assert np.abs(run.log.q[-1, 1:] - posture).max() < 1e-9
 
 
+def test_an_experiment_says_which_joints_its_temperature_does_not_change(tmp_path):
+    """Of the RX90B joint 1 has thermal numbers; it alone is logged."""
+    warm = ROBOT.replace('friction = "off"', 'temperature = "30 degC"').replace("1.5 s", "0.3 s")
+    (tmp_path / "step.toml").write_text(warm)
+    run = at.run_experiment(at.Experiment.load(tmp_path / "step.toml"))
+    said = [text.text for text in run.sections().verdict]
+    assert any("changes the friction of joint_1 alone: joint_2" in text for text in said)
+    assert run.log.temperature.shape[1] == 1
+
+
 def test_a_robot_clamped_at_its_tool_is_as_soft_as_statics_say(tmp_path):
     """The KR300 held at its flange by 2 MN/m and 2 MN m/rad, joint 1 driven, the others under servo
     (section 5.3 of document 001): K_1 (1 - [(K + Jᵀ C J)⁻¹ K]_11), a fifth softer than the gear.
@@ -203,3 +222,14 @@ def test_a_robot_clamped_at_its_tool_is_as_soft_as_statics_say(tmp_path):
     share = np.linalg.solve(K + 2e6 * J.T @ J, K)
     assert share[0, 0] > 0.15
     assert found.stiffness == pytest.approx(K[0, 0] * (1 - share[0, 0]), rel=0.01)
+
+
+@pytest.mark.parametrize("duration", ["1 ns", "1e9 s"])
+def test_a_duration_of_no_sample_or_of_too_many_is_refused_before_anything_is_allocated(
+    tmp_path, duration
+):
+    noise = 'on = "torque"\nkind = "noise"\nrms = "1 N m"\nhighest = "20 Hz"'
+    path = written(tmp_path, noise)
+    path.write_text(path.read_text().replace("4 s", duration))
+    with pytest.raises(at.FileError, match="duration must be from 1 to 2000000 samples at 500 Hz"):
+        at.run_experiment(at.Experiment.load(path))

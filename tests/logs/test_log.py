@@ -21,7 +21,9 @@ def test_an_attribute_that_is_no_channel_names_those_there_are():
 
 @pytest.mark.parametrize("name", ["run.bag", "run.mcap", "run.gz", "run.txt", "run"])
 def test_a_log_is_not_written_under_a_name_that_says_another_format(name, tmp_path):
-    with pytest.raises(at.ArmtwinError, match=rf"{name}' must end in one of .csv.gz, .csv, .npz"):
+    with pytest.raises(
+        at.ArmtwinError, match=rf"{name}' must end in one of .csv.gz, .csv, .parquet, .npz"
+    ):
         LOG.write(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

@@ -179,3 +179,12 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_at_once(tmp_path):
     with pytest.raises(at.FileError, match="a log must be at most 1024 MB"):
         at.Log.read(path)
     assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize("code", [0x110000, 0xFFFFFFFF, 0xD800])
+def test_a_text_of_characters_that_do_not_exist_is_refused(code, tmp_path):
+    """Python ends with a SystemError, or fails to print it, where it meets one."""
+    names = np.array([code, code], np.uint32).view("<U1")
+    path = saved(tmp_path, time=TIME, q=Q, joint_names=names)
+    with pytest.raises(at.FileError, match="'joint_names' must hold texts"):
+        at.Log.read(path)

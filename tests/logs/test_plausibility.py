@@ -73,6 +73,14 @@ def test_what_the_sentence_says_to_write_heals_the_log(moved, tmp_path, unit):
     assert list(plausibility_problems(log)) == []
 
 
+def test_small_strokes_in_degrees_are_not_taken_for_compressed_time(tx40, moved):
+    t, q, _ = moved
+    stroke = np.degrees(0.07 * q / np.ptp(q, axis=0).max())
+    said = refusal(at.Log.of(t / 4, q=stroke), Pace.of_robot(tx40))
+    assert said.startswith("positions look like degrees: joint_")
+    assert 'say unit.q = "deg" in a columns file' in said
+
+
 def test_time_that_takes_a_joint_beyond_its_limit_is_compressed(tx40, moved):
     t, q, v = moved
     share = np.max(np.abs(v) / tx40.limits.velocity)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import armtwin
+from armtwin.files.versions import RUNS, stamped_version, version_of
 from armtwin.maths.sources import source_stamp, sources_of_kernels
 
 PACKAGE = Path(armtwin.__file__).parent
@@ -40,6 +41,27 @@ def test_an_edit_above_all_kernels_keeps_what_was_compiled(copy, name):
     before = source_stamp(copy)
     edit(copy, name)
     assert source_stamp(copy) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("prediction/verdict.py", True),
+        ("simulation/tick.py", True),
+        ("jobs/files.py", True),
+        ("app/commands.py", False),
+        ("sweeps/maps.py", False),
+    ],
+)
+def test_the_stamp_of_runs_changes_with_what_their_numbers_depend_on(copy, name, changes):
+    before = source_stamp(copy, RUNS)
+    edit(copy, name)
+    assert (source_stamp(copy, RUNS) != before) == changes
+
+
+def test_results_are_marked_by_version_and_stamp():
+    version, _, stamp = stamped_version().partition("+")
+    assert (version, stamp) == (version_of("armtwin"), source_stamp(PACKAGE, RUNS))
 
 
 def test_what_python_imports_for_kernels_is_among_their_sources():

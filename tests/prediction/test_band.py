@@ -13,7 +13,7 @@ from armtwin.jobs.files import list_shipped
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
-from armtwin.prediction.band.distribution import Distribution, regression
+from armtwin.prediction.band.distribution import log_normal_bounds, regression
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.identified import missing_torque, parameter_draws, with_errors
@@ -24,7 +24,8 @@ from armtwin.prediction.band.of_servo import with_bandwidth
 from armtwin.prediction.band.quantities import quantities_for, quantities_of
 from armtwin.prediction.band.quantity import Placement, Variant, sample_variant
 from armtwin.prediction.band.widths import spread_of
-from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdict
+from armtwin.prediction.cautions import FRICTION_OFF, PARTLY_JUDGED, UNKNOWN_SERVO
+from armtwin.prediction.sections.headline import likelihood, state_verdict
 from armtwin.prediction.sections.interval import deciding_sentence
 from armtwin.robot.schema.checks import problems
 from armtwin.robot.schema.servo_fit import ServoFitRecord
@@ -58,8 +59,9 @@ def made_up(short, peaks, failed=None, tolerance=1e-4):
     failed = np.zeros(count, dtype=bool) if failed is None else failed
     reasons = tuple("it stops" if x else "" for x in failed)
     peaks[failed] = np.nan
+    failed_on = np.where(failed[:, None], [0.0, 0.2], np.nan)
     ensemble = Ensemble(
-        ("lateral", "vertical"), peaks, failed, reasons, np.zeros(1), np.zeros((count, 2, 1))
+        ("lateral", "vertical"), peaks, reasons, failed_on, np.zeros(1), peaks[:, :, None]
     )
     allowed = Tolerance(lateral=tolerance, vertical=tolerance)
     job = at.Job(replace(short.job.description, tolerance=allowed), short.job.origin)
@@ -230,7 +232,35 @@ def test_a_servo_of_unknown_structure_never_surely_holds(short):
     assert other.outcome == "may hold"
     headline, sentence = state_verdict(other.prediction, other)
     assert headline == "PROBABLY IN TOLERANCE"
-    assert sentence.startswith(f"(at least 95 % likely to hold, capped by {CAPPED}). ")
+    assert sentence.startswith(f"(at least 95 % likely to hold, capped by {UNKNOWN_SERVO}). ")
+
+
+@pytest.mark.parametrize(
+    ("change", "cap"),
+    [
+        ({"model": at.Model(friction="off")}, FRICTION_OFF),
+        ({"speed": 0.45}, PARTLY_JUDGED),
+    ],
+)
+def test_a_verdict_without_friction_or_most_of_the_seam_is_capped(short, change, cap):
+    """At 450 mm/s ramps of 0.25 s take 112 of 200 mm, of which the job says nothing."""
+    found = made_up(short, np.full(16, 1e-5))
+    assert found.outcome == "holds"
+    d = found.prediction.job.description
+    job = at.Job(replace(d, **change), short.job.origin)
+    other = replace(found, prediction=replace(found.prediction, job=job))
+    assert other.prediction.capped_by == (cap,)
+    assert other.outcome == "may hold"
+    headline, sentence = state_verdict(other.prediction, other)
+    assert headline == "PROBABLY IN TOLERANCE"
+    assert f"likely to hold, capped by {cap})" in sentence
+
+
+def test_a_job_that_leaves_out_most_of_its_seam_itself_is_not_capped(short):
+    process = replace(short.job.description.process, run_in=0.08, run_out=0.08)
+    job = at.Job(replace(short.job.description, process=process), short.job.origin)
+    assert job.judged_length == pytest.approx(0.04)
+    assert replace(short, job=job).capped_by == ()
 
 
 @pytest.mark.parametrize(
@@ -282,6 +312,16 @@ def test_runs_that_stop_are_counted_apart(short):
     assert "4 of 16 variants stop or cannot be run" in state_verdict(found.prediction, found)[1]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_report_says_that_no_variant_could_be_run(short):
+    found = made_up(short, np.full(16, 1e-5), np.ones(16, dtype=bool))
+    report = found.sections()
+    assert report.verdict[0].text.startswith("OUT OF TOLERANCE (at most 5 % likely to hold)")
+    assert "16 of 16 variants stop or cannot be run" in report.verdict[0].text
+    assert all(section.blocks for section in report.sections)
+    assert (found.along.probability == 0).all()
+
+
 def test_a_regression_finds_the_shares_it_was_made_of():
     z = normal_draws(64, 29, 0)
     slopes = np.zeros(29)
@@ -295,7 +335,7 @@ def test_a_regression_finds_the_shares_it_was_made_of():
 def test_peaks_of_a_known_distribution_come_back():
     z = normal_draws(256, 2, 1)
     peaks = np.exp(np.array([0.1, 0.4]) + z * np.array([0.3, 0.2]))
-    bounds = Distribution(peaks).bounds()
+    bounds = log_normal_bounds(peaks)
     expected = np.exp(np.array([0.1, 0.4]) + 1.645 * np.array([0.3, 0.2]))
     assert np.allclose(bounds[:, 2], expected, rtol=0.02)
 
@@ -481,3 +521,37 @@ def test_a_nominal_run_that_stops_has_no_band(short):
     assert p.verdict.stopped is not None
     with pytest.raises(ArmtwinError, match="it has no 90 % interval"):
         at.assess(p)
+
+
+# a process that is on for a short while
+
+
+def on_for(first, length):
+    """The shipped line with its process on for some length [m] from a place on."""
+    job = at.Job.load("rx90b_line")
+    process = replace(
+        job.description.process,
+        after_ramp=None,
+        before_ramp=None,
+        run_in=first,
+        run_out=job.seam.length - first - length,
+    )
+    return at.Job(replace(job.description, process=process), job.origin)
+
+
+@pytest.mark.parametrize("first", [0.4871, 0.4877, 0.4883])
+def test_a_process_that_is_on_between_two_thinned_samples_is_judged_there(first):
+    """On for 1 mm, where thinned samples lie 1.7 mm apart: its error is that of the nominal run."""
+    nominal = at.predict(on_for(first, 1e-3))
+    found = run_variants(nominal, [Variant(nominal.robot.description)])
+    assert len(found.place) >= 5
+    assert ((found.place >= first) & (found.place <= first + 1e-3)).all()
+    [segment] = nominal.verdict.segments
+    wanted = [segment.lateral_peak_m, segment.vertical_peak_m]
+    np.testing.assert_allclose(found.peaks[0], wanted, rtol=1e-9)
+
+
+def test_a_process_that_is_on_between_two_samples_of_a_run_is_refused_before_it():
+    sentence = r"process: it is on for 0.05 mm at most, must be at least 0.1 mm: at 100 mm/s a"
+    with pytest.raises(FileError, match=sentence):
+        at.predict(on_for(0.4871, 5e-5))

@@ -7,9 +7,11 @@ import pytest
 
 import armtwin as at
 from armtwin.notebook.sections import Text
-from armtwin.prediction.servo_basis import cautions
+from armtwin.prediction.cautions import cautions
+from armtwin.prediction.verdict import process_is_on
 from armtwin.report.result_file import to_result
-from tests.jobs.examples import changed
+from armtwin.simulation.temperature import describe_unheated_joints, logged_temperatures
+from tests.jobs.examples import JOB, changed
 
 POINTS = changed('lin = ["0 mm", "100 mm", "0 mm"]', 'points = "seam.csv"')
 STEP = 3.5  # mm between the points of the corner
@@ -104,3 +106,98 @@ def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_pa
 def test_a_mounted_tool_needs_no_caution():
     job = at.Job.load("rx90b_line")
     assert cautions(job.robot(), job) == ()
+
+
+def test_joints_that_a_temperature_does_not_change_are_said_and_not_logged():
+    """Joint 1 of the RX90B has thermal numbers, of the LWA 4P joint 4."""
+    job = at.Job.load("rx90b_line")
+    warm = replace(job.description, model=replace(job.description.model, temperature=300.0))
+    (sentence,) = cautions(job.robot(), replace(job, description=warm))
+    assert "changes the friction of joint_1 alone: joint_2, joint_3, joint_4" in sentence
+    model = at.Model(temperature=300.0)
+    assert logged_temperatures(at.Robot.load("rx90b"), model).tolist() == [300.0]
+    assert logged_temperatures(at.Robot.load("lwa4p"), model) is None
+    assert "of joint_4 alone" in describe_unheated_joints(at.Robot.load("lwa4p"), model)
+    assert describe_unheated_joints(at.Robot.load("lwa4p"), at.Model()) == ""
+
+
+FORCE = """
+[[force]]
+at = "tool"
+value = ["40 N", "0 N", "-60 N"]
+"""
+
+
+def predict_short(tmp_path, extra="", **model):
+    """The short seam of the RX90B, with more in its file and another model."""
+    (tmp_path / "job.toml").write_text(JOB + extra, encoding="utf-8")
+    job = at.Job.load(tmp_path / "job.toml")
+    return at.predict(at.Job(replace(job.description, model=at.Model(**model)), job.origin))
+
+
+def number_after(words, sentence):
+    """The number that follows some words."""
+    return float(sentence.partition(words)[2].split()[0])
+
+
+@pytest.mark.parametrize("extra", ["", FORCE], ids=["weight", "weight and force"])
+def test_rigid_joints_say_how_far_the_stiffness_of_the_file_would_deflect_the_tool(tmp_path, extra):
+    """A second road: the same job with elastic joints.
+
+    Its motors move as well, by the servo's own error of some 100 µm.
+    """
+    p = predict_short(tmp_path, extra)
+    sentences = p.cautions if extra else p.remarks
+    (sentence,) = [x for x in sentences if x.startswith("Joints are rigid here, although")]
+    assert ("process force of 72.1 N" in sentence) == bool(extra)
+    elastic = predict_short(tmp_path, extra, joints="elastic")
+    error = elastic.path_error
+    on = process_is_on(elastic.job, error.s)
+    across = 1e3 * np.hypot(error.lateral, error.vertical)[on].max()
+    assert number_after("by up to ", sentence) == pytest.approx(across, rel=0.2)
+    assert not [x for x in (*elastic.cautions, *elastic.remarks) if "rigid" in x]
+
+
+def test_a_force_on_a_robot_without_any_stiffness_is_told(tmp_path):
+    p = predict_short(tmp_path, FORCE)
+    gears = tuple(replace(x, stiffness=None) for x in p.robot.description.transmission)
+    stiff = replace(p, robot=at.Robot(replace(p.robot.description, transmission=gears)))
+    (sentence,) = stiff.cautions
+    assert sentence.startswith("The process force of 72.1 N deflects nothing: joints are rigid")
+
+
+def test_a_servo_that_does_not_feed_the_speed_forward_is_told_by_what_it_lags():
+    """A second road: the path error that the same servo has in the closed loop.
+
+    Friction of the reversals is in that as well, and is a tenth of it.
+    """
+    job = at.Job.load("rx90b_line").with_speed("500 mm/s")
+    d = job.description
+    p = at.predict(at.Job(replace(d, model=replace(d.model, servo="cs7b")), job.origin))
+    (sentence,) = p.cautions
+    assert sentence.startswith("Servo 'cs7b' feeds less of the speed forward than it feeds back")
+    lag = number_after("moves the tool by up to ", sentence)
+    assert lag == pytest.approx(1e3 * p.verdict.peaks["lateral"], rel=0.1)
+    assert at.predict(job).cautions == ()
+
+
+def test_a_verdict_says_what_it_judged(tmp_path):
+    p = predict_short(tmp_path)
+    report = at.Answer(p).sections()
+    judged = report.verdict[1].text
+    length = 1e3 * sum(stop - start for start, stop in p.job.process_on())
+    assert judged.startswith(f"Judged: {length:.4g} of the 200 mm that the job asks for (ramps")
+    assert "; tolerance ±100 µm lateral, ±100 µm vertical; nonlinear method" in judged
+    assert judged.endswith("friction lugre, rigid joints.")
+    verdict = to_result(report)["verdict"]
+    assert (1e3 * verdict["judged_m"], verdict["asked_m"]) == pytest.approx((length, 0.2))
+
+
+def test_the_perturbation_method_and_friction_off_are_told(tmp_path):
+    p = predict_short(tmp_path, friction="off")
+    linear = replace(p, method="perturbation")
+    assert any(x.startswith("The perturbation method was used") for x in linear.remarks)
+    assert any(x.startswith("Friction is off: joints that reverse") for x in linear.cautions)
+    verdict = to_result(at.Answer(linear).sections())["verdict"]
+    assert verdict["capped_by"] == "friction that is off"
+    assert verdict["remarks"] == list(linear.remarks)

@@ -157,3 +157,18 @@ def test_a_run_of_the_job_in_stretched_time_is_told(job, factor, words):
         at.ArmtwinError, match=f"the log is not of job .* time looks {words}, or the run was made"
     ):
         at.compare(job, at.Log.of(factor * log.time, q=log.q))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "asked"),
+    [
+        (lambda x: {"q": x.q_ref, "q_ref": x.q}, "Are the columns of q and q_ref exchanged?"),
+        (lambda x: {"q": x.q_ref}, "Is q the reference in place of the measurement?"),
+    ],
+    ids=["exchanged", "reference logged as q"],
+)
+def test_a_command_in_place_of_the_measurement_keeps_no_tolerance(job, spoil, asked):
+    run = logged(job)
+    with pytest.raises(at.ArmtwinError) as error:
+        at.compare(job, at.Log.of(run.time, **spoil(run)))
+    assert asked in str(error.value)

@@ -127,9 +127,9 @@ def test_what_a_machine_fed_forward_is_taken_from_its_log(velocity_servo, log):
     ("change", "sentence"),
     [
         (lambda x: {"q": x.q}, "the log has no reference q_ref to run the robot on"),
-        (lambda x: {"q": x.q, "q_ref": x.q}, "q_ref of the log is the measurement itself"),
+        (lambda x: {"q": x.q, "q_ref": x.q}, "Is the measurement in the columns of q_ref"),
         (lambda x: {"q": x.q, "q_ref": np.degrees(x.q_ref)}, "rad"),
-        (lambda x: {"q": x.q, "q_ref": x.q_ref + 1.0}, "q_ref is not the reference"),
+        (lambda x: {"q": x.q, "q_ref": x.q_ref + 1.0}, "Has q_ref another zero"),
         (lambda x: {"q": x.q, "q_ref": x.q_ref[:, :5]}, "must have 6 columns of q_ref"),
         (lambda x: {"q_ref": x.q_ref}, "the log has no positions"),
     ],

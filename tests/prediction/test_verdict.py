@@ -30,9 +30,7 @@ def made_up(lateral, vertical=0.0):
     """A path error over the line at 100 mm/s, a sample every 0.1 mm of the seam."""
     s = np.linspace(0, 0.975, 9751)
     zero = np.zeros_like(s)
-    return PathError(
-        10 * s, s, zero + 0.1, s, zero + lateral(s), zero + vertical, zero, zero + 0.1, zero
-    )
+    return PathError(10 * s, s, zero + 0.1, s, zero + lateral(s), zero + vertical, zero + 0.1, zero)
 
 
 def test_the_verdict_flips_exactly_at_the_tolerance(line):

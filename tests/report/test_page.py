@@ -83,6 +83,23 @@ def test_the_error_drawn_in_space_leads_from_the_seam_to_the_tool(answer):
     assert np.linalg.norm(vectors, axis=1).max() > 100e-6
 
 
+def test_the_tube_around_the_path_is_the_tolerance_across_the_seam(answer):
+    p = answer.prediction
+    model = figure(p, np.zeros(1))["seam"]
+    points, sides = (
+        np.frombuffer(base64.b64decode(model[name]), dtype="<f4").reshape(-1, 3)
+        for name in ("points", "sides")
+    )
+    lateral, vertical = sides[0::2], sides[1::2]
+    allowed = p.job.description.tolerance
+    assert np.linalg.norm(lateral, axis=1) == pytest.approx(allowed.lateral, rel=1e-6)
+    assert np.linalg.norm(vertical, axis=1) == pytest.approx(allowed.vertical, rel=1e-6)
+    along = np.gradient(points, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    for side in (lateral / allowed.lateral, vertical / allowed.vertical):
+        assert np.abs((side * along).sum(axis=1)).max() < 0.02  # points are 0.3 mm apart
+
+
 def test_all_series_have_one_value_for_each_sample(html):
     data = data_of(html)
     assert {len(series_of(html, name)) for name in data["series"]} == {data["count"]}

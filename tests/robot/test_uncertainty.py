@@ -1,5 +1,6 @@
 """Standard deviations in a robot file, and the covariance beside it."""
 
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +72,35 @@ def changed(saved: Path, how: str) -> None:
         held = dict(np.load(place))
         held["covariance"][0, 1] += np.sqrt(held["covariance"][0, 0] * held["covariance"][1, 1])
         np.savez(place, **held)
+    if how == "complex":
+        held = dict(np.load(place))
+        np.savez(place, **{**held, "covariance": held["covariance"] + 0j})
+    if how in PACKED_OTHERWISE:
+        held = dict(np.load(place))
+        with zipfile.ZipFile(place, "w", PACKED_OTHERWISE[how]) as archive:
+            for name, array in held.items():
+                with archive.open(f"{name}.npy", "w") as file:
+                    np.save(file, array)
+    if how == "lzma cut":
+        place.write_bytes(place.read_bytes().replace(b"]\0\0", b"]\xff\xff"))
+    if how == "encrypted":
+        data = bytearray(place.read_bytes())
+        at_entry = data.index(b"PK\x01\x02")
+        while at_entry >= 0:
+            data[at_entry + 8] |= 1
+            at_entry = data.find(b"PK\x01\x02", at_entry + 4)
+        place.write_bytes(data)
+    if how in OTHER_ARRAYS:
+        np.savez(place, **{**dict(np.load(place)), **OTHER_ARRAYS[how]})
+
+
+PACKED_OTHERWISE = {"bzip2": zipfile.ZIP_BZIP2, "lzma": zipfile.ZIP_LZMA}
+PACKED_OTHERWISE["lzma cut"] = zipfile.ZIP_LZMA
+OTHER_ARRAYS = {
+    "objects": {"names": np.array([{}], dtype=object)},
+    "many formats": {"format": np.array([1, 2])},
+    "no names": {"names": np.array(3)},
+}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +112,14 @@ def changed(saved: Path, how: str) -> None:
         ("text", "my.covariance.npz is damaged or no covariance file"),
         ("other", "my.covariance.npz is damaged or no covariance file"),
         ("skew", "my.covariance.npz is damaged or no covariance file"),
+        ("bzip2", "my.covariance.npz array 'format' must be stored or deflated"),
+        ("lzma", "my.covariance.npz array 'format' must be stored or deflated"),
+        ("lzma cut", "my.covariance.npz array 'format' must be stored or deflated"),
+        ("encrypted", "my.covariance.npz array 'format' must not be encrypted"),
+        ("complex", "my.covariance.npz is damaged or no covariance file"),
+        ("objects", "my.covariance.npz array 'names' must hold plain numbers"),
+        ("many formats", "my.covariance.npz is damaged or no covariance file"),
+        ("no names", "my.covariance.npz is damaged or no covariance file"),
     ],
 )
 def test_without_its_covariance_a_robot_keeps_its_deviations(robot, saved, how, sentence):
@@ -155,3 +193,8 @@ def test_numbers_that_are_not_told_keep_their_source(robots):
 
 def _texts(source):
     return [source] if isinstance(source, str) else list(source.values())
+
+
+def test_a_robot_whose_name_leaves_no_room_for_a_covariance_file_is_read_without_one(saved):
+    path = saved.rename(saved.parent / f"{'x' * 245}.toml")
+    assert "is not there" in at.Robot.load(path).uncertainty.remark

@@ -412,7 +412,7 @@ def test_a_joint_of_its_own_temperature_alone_needs_less_torque(robots):
     motion = from_rest(robot, 0.5)
     cold = at.simulate(robot, motion, replace(EXACT, temperature=(293.15,) + (308.15,) * 5)).log
     warm = at.simulate(robot, motion, replace(EXACT, temperature=308.15)).log
-    assert np.array_equal(cold.temperature[-1], [293.15] + [308.15] * 5)
+    assert np.array_equal(cold.temperature[-1], [293.15])
     more = np.abs(cold.tau_friction).mean(axis=0) / np.abs(warm.tau_friction).mean(axis=0)
     assert more[0] > 1.2
     assert more[1:] == pytest.approx(1, abs=0.01)

@@ -26,7 +26,7 @@ WEIGHTS = {2.7: BENCH.with_payload("weight_2_7"), 5.1: BENCH.with_payload("weigh
 TABLE_7_1_2 = [
     (2.7, -0.33, 12.5, 11.5, 18),
     (2.7, 0.33, 13.0, 12.0, None),
-    (5.1, -0.23, 14.5, 16.0, 42),
+    (5.1, -0.23, 14.5, 16.0, 40),
     (5.1, 0.23, 15.0, 15.5, None),
 ]
 # Section 7.2.3, gripper vertical: drive, step [V], first peak, period [ms] with their tolerances,

@@ -9,7 +9,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.files.versions import version_of, versions
+from armtwin.files.versions import stamped_version, stamped_versions
 from armtwin.sweeps import work
 from armtwin.sweeps.bases import parcel_of, unpack
 from armtwin.sweeps.estimate import estimate
@@ -84,7 +84,7 @@ def test_an_estimate_counts_what_is_known_and_foresees_what_rows_add_to_the_file
     """Within 20 %, as pages of a tree whose keys are random are not equally full."""
     file = tmp_path / "runs.sqlite"
     many = over([100 + k / 100 for k in range(400)])
-    with open_table(file, many.name, versions()):
+    with open_table(file, many.name, stamped_versions()):
         pass
     empty = file.stat().st_size
     at.sweep(many, file)
@@ -95,7 +95,7 @@ def test_an_estimate_counts_what_is_known_and_foresees_what_rows_add_to_the_file
 
 def test_an_error_names_the_job_and_no_temporary_folder():
     base = replace(over([100]).bases[0], files={"points_1.csv": b"x,y,z\n"})
-    here = unpack(parcel_of([base], False, "nonlinear", version_of("armtwin")))
+    here = unpack(parcel_of([base], False, "nonlinear", stamped_version()))
     place = Path(here.jobs[0].origin)
     assert (place.parent / "points_1.csv").read_bytes() == b"x,y,z\n"
     error = ArmtwinError(f"{place}: points of {place.parent / 'points_1.csv'} are too few")

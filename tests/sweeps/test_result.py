@@ -1,6 +1,7 @@
 """Results of sweeps: ranks, records, files that give them back, and sentences."""
 
 import csv
+import io
 from dataclasses import replace
 
 import pytest
@@ -89,3 +90,12 @@ def test_a_tile_has_the_best_ratio_of_its_place(result):
     tiles = _tiles(result)
     _, y, z = short_job().description.workpiece.position
     assert tiles == pytest.approx({(0.3, y, z): 0.5, (0.1, y, z): -1.0, (0.2, y, z): 0.4})
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_a_text(name):
+    file = io.BytesIO()
+    records = [{"run": 1, "job": name, "speed": -0.5}]
+    export.csv_content(["run", "job", "speed"], lambda: iter(records))(file)
+    [_, cells] = csv.reader(file.getvalue().decode().splitlines())
+    assert cells == ["1", f"'{name}", "-0.5"]

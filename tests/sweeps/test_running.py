@@ -120,14 +120,14 @@ def test_a_sweep_that_is_killed_goes_on_to_the_same_table(tmp_path, three_hundre
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_worker_is_replaced(serial):
     """Its runs are given out again; the table is the same."""
-    from armtwin.files.versions import version_of
+    from armtwin.files.versions import stamped_version
     from armtwin.maths.runner import as_done
     from armtwin.sweeps.bases import parcel_of
     from armtwin.sweeps.executors import on_processes
     from armtwin.sweeps.work import run_some
 
     asked = serial.sweep
-    parcel = parcel_of(asked.bases, False, "nonlinear", version_of("armtwin"))
+    parcel = parcel_of(asked.bases, False, "nonlinear", stamped_version())
     found, killed = {}, []
     with on_processes(parcel, 1) as place:
         for done in as_done(run_some, iter([[run] for run in asked.runs()]), place):

@@ -199,3 +199,15 @@ def test_a_job_is_no_sweep():
 
     with pytest.raises(ArmtwinError, match="is a job, where a sweep"):
         at.Sweep.load(list_shipped()["rx90b_line"])
+
+
+@pytest.mark.parametrize("key", ["jobs", "robots"])
+def test_a_name_too_long_for_a_file_is_refused_by_a_sentence(key, tmp_path):
+    name = "x" * 300 + ".toml"
+    names = {"jobs": ["rx90b_line"], "robots": ["rx90b"], key: [name]}
+    lines = [f"{word} = {value!r}" for word, value in names.items()]
+    axis = '[[axis]]\nkey = "speed"\nvalues = ["300 mm/s"]\n'
+    path = tmp_path / "sweep.toml"
+    path.write_text("\n".join(["format = 1", *lines, axis]))
+    with pytest.raises(at.ArmtwinError, match="xxx"):
+        len(at.Sweep.load(path))

@@ -1,6 +1,8 @@
 """The table of results: one file, ours while we write, refused where it is not of this sweep."""
 
+import os
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +74,59 @@ def test_versions_are_kept_with_the_rows(file):
         '{"armtwin": "0.1.0", "numpy": "2"}',
         '{"armtwin": "0.1.0", "numpy": "3"}',
     ]
+
+
+def change(file, *statements):
+    connection = sqlite3.connect(file)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("change_of", "sentence"),
+    [
+        ("UPDATE run SET ratio = 'half'", "column ratio must hold a finite number, got 'half'"),
+        ("UPDATE run SET lag_m = x'00ff'", "column lag_m must hold a finite number, got b'"),
+        ("UPDATE run SET lag_m = 9e999", "column lag_m must hold a finite number, got inf"),
+        ("UPDATE run SET cpu_s = 'long'", "column cpu_s must hold a finite number, got 'long'"),
+        ("UPDATE run SET sentence = x'00'", "column sentence must hold a text, got b'"),
+        ("UPDATE run SET outcome = 'perhaps'", "outcome must be one of holds, may hold,"),
+        (
+            "UPDATE run SET sentence = CAST(x'ff80' AS TEXT)",
+            "cannot be read .Could not decode to UTF-8",
+        ),
+        ("ALTER TABLE run DROP COLUMN ratio", "cannot be read .no such column: ratio"),
+    ],
+)
+def test_a_table_that_another_hand_has_changed_is_refused_by_a_sentence(file, change_of, sentence):
+    change(file, change_of)
+    with (
+        open_table(file, "mine", VERSIONS) as table,
+        pytest.raises(ArmtwinError, match=sentence) as refusal,
+    ):
+        table.rows([RECORD[0]])
+    assert str(refusal.value).startswith(str(file))
+    assert "Delete it to run the sweep again" in str(refusal.value)
+
+
+def test_a_view_in_place_of_the_runs_is_not_asked(file):
+    """It could be a query without end."""
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x AS key FROM n"
+    change(file, "DROP TABLE run", f"CREATE VIEW run AS {endless}")
+    with pytest.raises(ArmtwinError, match="is no table of a sweep's results"):
+        open_table(file, "mine", VERSIONS).__enter__()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("ending", ["", "-journal", "-wal"])
+def test_a_pipe_as_a_table_or_beside_it_is_refused_and_not_waited_for(file, ending):
+    place = Path(f"{file}{ending}")
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    with pytest.raises(ArmtwinError, match="must be a plain file, but is a pipe"):
+        open_table(file, "mine", VERSIONS).__enter__()
 
 
 def test_numbers_of_more_rows_than_one_query_takes_keep_all_their_bits(tmp_path):

@@ -1,7 +1,8 @@
-// The seam coloured by its error, and beside it the path as it was run, its error exaggerated.
+// The seam coloured by its error, and beside it the path as it was run, its error exaggerated, in a
+// tube that is the tolerance, exaggerated alike.
 import {
   BufferAttribute, BufferGeometry, CatmullRomCurve3, Color, DoubleSide, Group, Line,
-  LineBasicMaterial, Mesh, MeshBasicMaterial, TubeGeometry, Vector3,
+  LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, TubeGeometry, Vector3,
 } from "three";
 import { colour, floats } from "./data.js";
 
@@ -83,6 +84,51 @@ function ribbon(points, errors, colours) {
   return { group, exaggerate };
 }
 
+const CORNERS = [[1, 1], [-1, 1], [-1, -1], [1, -1]]; // of the tolerance, to the side and upwards
+
+// A tube around the seam with corners at the tolerance, where the process is on. Inside is where
+// the ribbon may be: both directions are judged by themselves, so that it has corners.
+function toleranceTube(points, sides, ratio) {
+  const places = new Float32Array(12 * points.length);
+  const [faces, edges] = [[], []];
+  for (let k = 0; k + 1 < points.length; k++) {
+    if (ratio[k] < 0 || ratio[k + 1] < 0) continue;
+    for (let j = 0; j < 4; j++) {
+      const [a, b] = [4 * k + j, 4 * k + ((j + 1) % 4)];
+      faces.push(a, b, a + 4, a + 4, b, b + 4);
+      edges.push(a, a + 4);
+    }
+  }
+  const position = new BufferAttribute(places, 3);
+  const [hull, frame] = [new BufferGeometry(), new BufferGeometry()];
+  hull.setAttribute("position", position);
+  hull.setIndex(faces);
+  frame.setAttribute("position", position);
+  frame.setIndex(edges);
+  const glass = { color: colour("off-line"), transparent: true, opacity: 0.22, side: DoubleSide };
+  const group = new Group();
+  group.add(
+    new Mesh(hull, new MeshBasicMaterial({ ...glass, depthWrite: false })),
+    new LineSegments(frame, new LineBasicMaterial({ color: colour("soft") })),
+  );
+  const exaggerate = (factor) => {
+    points.forEach((point, k) => {
+      CORNERS.forEach(([lateral, vertical], j) => {
+        point
+          .clone()
+          .addScaledVector(sides[2 * k], lateral * factor)
+          .addScaledVector(sides[2 * k + 1], vertical * factor)
+          .toArray(places, 3 * (4 * k + j));
+      });
+    });
+    position.needsUpdate = true;
+    for (const geometry of [hull, frame]) geometry.computeBoundingSphere();
+    group.visible = factor > 1;
+  };
+  exaggerate(1);
+  return { group, exaggerate };
+}
+
 function vectors(text) {
   const values = floats(text);
   const found = [];
@@ -94,8 +140,9 @@ export function seam(model, size) {
   const points = vectors(model.points);
   const ratio = floats(model.ratio);
   const colours = tints(ratio);
-  const { group, exaggerate } = ribbon(points, vectors(model.error), colours);
+  const drawn = [ribbon(points, vectors(model.error), colours)];
+  if (model.sides) drawn.push(toleranceTube(points, vectors(model.sides), ratio));
   const root = new Group();
-  root.add(tube(points, ratio, colours, RADIUS * size), group);
-  return { root, exaggerate };
+  root.add(tube(points, ratio, colours, RADIUS * size), ...drawn.map((one) => one.group));
+  return { root, exaggerate: (factor) => drawn.forEach((one) => one.exaggerate(factor)) };
 }

@@ -20,7 +20,7 @@ from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
 from armtwin.analysis.flexible import elastic_coordinates, flexible, viscous_friction
 from armtwin.analysis.modes import find_locked_modes
-from armtwin.analysis.workspace import ALONG_EDGE, BOUNDARY
+from armtwin.analysis.workspace import BOUNDARY, GAMMAS, PSIS
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.charts import Bars, Chart
@@ -150,10 +150,10 @@ def _inertia_blocks(result: EffectiveInertia) -> Blocks:
     yield Table(tuple(columns), result.table, "drives.inertia")
     yield Data({"postures": len(result.q), "chosen": result.chosen})
     if result.chosen == BOUNDARY:
-        last = 1 + 4 * ALONG_EDGE
         yield Text(
-            f"Posture 1 is home, up to {last} go the four edges of r and z from the inner lower "
-            f"corner outwards, then {ALONG_EDGE} each go through φ, γ and ψ.",
+            "Posture 1 is home, then φ, γ and ψ go through their ranges there, then each of "
+            f"{GAMMAS * PSIS} pairs of γ and ψ goes around the four edges of r and z from the "
+            "inner lower corner outwards; postures near a cylinder's dead point are left out.",
             "soft",
         )
     yield from arrange(list(_inertia_charts(result)), "Effective inertia")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import tempfile
+import threading
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,13 +31,16 @@ from armtwin.app.options import (
 )
 from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
+from armtwin.app.run import FAILED
 from armtwin.app.showing import describe, print_json
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.reading import read_tables
 from armtwin.jobs import files as job_files
 from armtwin.jobs.experiment import Experiment
-from armtwin.logs.bag_files import is_bag
-from armtwin.maths.compiled import before_compiling
+from armtwin.logs.formats.table import FORMATS, find_format
+from armtwin.maths.batch import Names
+from armtwin.maths.compiled import before_compiling, take_remark
+from armtwin.prediction.job_check import JobCheck
 from armtwin.prediction.predict import refuse_incomplete
 from armtwin.report.result import Result
 
@@ -47,6 +54,7 @@ app = typer.Typer(
 # The commands, and groups of them, as MODULE.NAME of this package, in the order of the help.
 COMMANDS = (
     "export_commands.export",
+    "export_commands.log",
     "actuator_commands.actuator",
     "friction_commands.friction",
     "job_commands.demo",
@@ -78,6 +86,7 @@ for place in COMMANDS:
         command_of(app)(command)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130  # exit codes; 130 is that of a shell after Ctrl-C
+STOPS = {"SIGTERM": 143, "SIGHUP": 129}  # signals that stop a command, and those of a shell then
 WrongUse: Any = typer.BadParameter.__base__  # every error of arguments and options
 
 
@@ -117,17 +126,27 @@ def check(
     ],
     json: Json = False,
 ) -> None:
-    """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    describe(_contents(file), json)
+    """Say what is in a file, what is measured, public, assumed, missing; nothing is run.
+
+    Exit code 1: a mistake would explain what a robot or a job says.
+    """
+    found = _contents(file)
+    describe(found, json)
+    _end(found.cautions if isinstance(found, Robot | JobCheck) else ())
+
+
+def _end(cautions: Names) -> None:
+    """End a command that had something to caution of by exit code 1."""
+    if cautions:
+        raise typer.Exit(FAILED)
 
 
 def _contents(file: str) -> Result:
     """What is in a file."""
-    from armtwin.prediction.job_check import JobCheck
     from armtwin.sweeps.sweep import Sweep
 
-    if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
-        return Log.read(file)
+    if _is_log(file):
+        return _read_log(file)
     if is_sweep(file):
         return Sweep.load(file)
     if is_experiment(file):
@@ -138,6 +157,28 @@ def _contents(file: str) -> Result:
         _refuse_unknown_servo(job)
         return JobCheck(job)
     return Robot.load(file)
+
+
+def _is_log(file: str) -> bool:
+    """Whether a name is that of a log: all that is there and is no robot, job or table of TOML."""
+    if file.endswith((".toml", ".urdf", ".xacro")):
+        return False
+    if os.path.isfile(file) and not file.endswith(".xml"):
+        return True
+    return find_format(Path(file)) is not None
+
+
+def _read_log(file: str) -> Log:
+    """The log of a file; what no format recognises is said to be no log that can be read."""
+    known = find_format(Path(file))
+    try:
+        return Log.read(file)
+    except ArmtwinError as error:
+        if known is not None:
+            raise
+        names = ", ".join(one.name for one in FORMATS)
+        sentence = f"is a log that cannot be read: it is none of {names}"
+        raise ArmtwinError(f"{file}: {sentence}. As CSV: {error}") from None
 
 
 def _refuse_unknown_servo(job: Job) -> None:
@@ -165,7 +206,10 @@ def import_robot(
     *,
     output: FileOutput,
 ) -> None:
-    """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
+    """Make a robot file from a URDF file or a Denavit-Hartenberg table.
+
+    Exit code 1: done, but a mistake would explain what the file says.
+    """
     if kind is None:
         kind = "dh" if file.suffix == ".csv" else "urdf"
     if kind == "dh":
@@ -178,16 +222,42 @@ def import_robot(
     target = free(robot, ".toml", output, file)
     robot.save(target)
     describe(robot.sections(sources=False), output.json, [target])
+    _end(robot.cautions)
 
 
 def main() -> None:
     """Run the command line: 0 or 1 done, 2 bad input with one clear message, 3 an error of ours."""
     readable_streams()
-    with patient_streams():
+    with patient_streams(), _stopping_in_order():
+        remark = take_remark()
+        if remark and sys.stderr is not None:
+            print(f"armtwin: {remark}", file=sys.stderr)
         if sys.stderr is not None and sys.stderr.isatty():
             before_compiling(_say_that_it_compiles)
         code = _code()
     raise SystemExit(code)
+
+
+@contextmanager
+def _stopping_in_order() -> Iterator[None]:
+    """Within it a signal to stop ends a command as Ctrl-C does: what it began is removed."""
+
+    def stop(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise SystemExit(STOPS[signal.Signals(number).name])
+
+    taken = []
+    if threading.current_thread() is threading.main_thread():  # others take no signals
+        for name in STOPS:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, stop)
+                taken.append(number)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _say_that_it_compiles() -> None:
@@ -215,7 +285,7 @@ def _run() -> Any:
         code = app(standalone_mode=False)
     except SystemExit as done:
         code = done.code
-    return _fail("stopped", INTERRUPTED) if code == INTERRUPTED else code
+    return _fail("stopped", code) if code in (INTERRUPTED, *STOPS.values()) else code
 
 
 def _fail(sentence: str, code: int, is_said: bool = False) -> int:

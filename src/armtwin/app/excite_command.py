@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -115,14 +114,15 @@ def excite(
     source = Source("excite", found.name, found.origin, options, tuple(mounted.values()))
     run = folder_run(source, output, inputs, [TRAJECTORY])
     with progress_bar("search") as progress:
-        result = at.excite(found, plan, around, progress=of(progress, "search"))
+        run_twin = partial(_run_twin, found)
+        result = at.excite(found, plan, around, run_twin=run_twin, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
     written: Contents = {TRAJECTORY: partial(put_csv, log.recording)}
-    run.finish(replace(result, twin=_twin(found, motion)), written)
+    run.finish(result, written)
 
 
-def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
+def _run_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
     from armtwin.identification.excitation.result import Twin
     from armtwin.prediction.compare_reference import usual_model
@@ -134,12 +134,11 @@ def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     end = float(run.log.time[-1])
     if end > motion.duration - 2 / motion.rate:
         return Twin(True, "The twin runs it to its end under its servo.")
-    why = run.log.events[-1].text if run.log.events else "The robot stops."
-    return Twin(
-        False,
-        f"The twin does not run it: at {end:.3g} s {why} Use less of --torque or --speed, or a "
-        "longer --period.",
-    )
+    events = run.log.events
+    why = events[-1].text if events else "The robot stops."
+    remedy = "Use less of --torque or --speed, or a longer --period"
+    drive = events[-1].joint if events else ""
+    return Twin(False, f"The twin stops at {end:.3g} s: {why} {remedy}", drive)
 
 
 def _plan(**choices: Any) -> ExcitationPlan:

@@ -76,7 +76,7 @@ def clamp(
 ) -> None:
     """Stiffness, backlash and friction of a transmission from the log of its clamped joint.
 
-    The log has time, q_m1 (or q1), tau_m1 and so on.
+    The log has time, q_m1 (or q1), tau_m1 and so on. Exit code 1: no number is headlined.
     """
     from armtwin.jobs.recreation import recreate
 
@@ -91,7 +91,7 @@ def clamp(
         if progress is not None:
             progress("recreate", 0.5)
         recreation = recreate(found)
-    run.finish(recreation)
+    run.finish(recreation, passed=not found.headline.doubts)
 
 
 def transmission(

@@ -1,4 +1,4 @@
-"""The commands that write a robot in another format: URDF, Functional Mock-up Units."""
+"""The commands that write a robot or a log in another format."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from armtwin import ArmtwinError, Robot
-from armtwin.app.options import Carried, FileOutput, RobotFile, command_of, flag, quantity
+from armtwin import ArmtwinError, Log, Robot
+from armtwin.app.options import (
+    Carried,
+    Columns,
+    FileOutput,
+    LogFile,
+    RobotFile,
+    command_of,
+    flag,
+    quantity,
+)
 from armtwin.app.showing import describe
 from armtwin.files.atomic import check_file
 from armtwin.files.names import safe_name
+from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Report
 from armtwin.report.folder import refuse_inputs
 
@@ -33,7 +43,10 @@ def free(robot: Robot, suffix: str, output: FileOutput, source: str | Path) -> P
 
     By default one in this folder named after the robot, whatever characters its name has.
     """
-    path = output.out or Path(safe_name(robot.name, "robot") + suffix)
+    return _free(output.out or Path(safe_name(robot.name, "robot") + suffix), output, source)
+
+
+def _free(path: Path, output: FileOutput, source: str | Path) -> Path:
     check_file(path)
     refuse_inputs([path], [Path(source)])
     if os.path.lexists(path) and not output.force:
@@ -111,3 +124,31 @@ def export_fmu(
         remarks.append("no C compiler (CC, cc, gcc, clang) is found: a unit of sources")
         remarks.append("a host must compile it; sources/ holds all that is needed")
     describe(Report(f"{loaded.name} as FMU", "", ()), output.json, [target], remarks)
+
+
+def log(
+    log: LogFile,
+    to: Annotated[
+        Literal["csv", "csv.gz", "npz", "parquet"], flag("--to", "Format of the file to write.")
+    ],
+    start: Annotated[
+        float | None,
+        quantity("--from", Unit("s"), 'Time of the first sample to keep, as "2 s".'),
+    ] = None,
+    until: Annotated[
+        float | None, quantity("--until", Unit("s"), "Time of the last sample to keep.")
+    ] = None,
+    columns: Columns = None,
+    *,
+    output: FileOutput,
+) -> None:
+    """Write a log of any layout as CSV, NPZ or Parquet, all of it or a cut."""
+    name = safe_name(log.name.partition(".")[0], "log")
+    target = _free(output.out or Path(f"{name}.{to}"), output, log)
+    if not target.name.endswith(f".{to}"):
+        raise ArmtwinError(f"--out must end in .{to}, as --to says, got '{target}'")
+    whole = Log.read(log, columns)
+    kept = whole.cut(start, until)
+    kept.write(target)
+    remarks = [f"{len(kept.time)} of {len(whole.time)} samples, {', '.join(kept.channels)}"]
+    describe(Report(f"{log.name} as {to}", "", ()), output.json, [target], remarks)

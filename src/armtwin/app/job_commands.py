@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+import typer
 
 import armtwin as at
 from armtwin.app.options import (
@@ -32,7 +33,7 @@ from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Contents
 from armtwin.jobs.job import Job
-from armtwin.logs.csv_files import put_csv, rows_as_text
+from armtwin.logs.csv_files import estimate_size, put_csv, rows_as_text
 from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.prediction.predict import plan_motion
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
 
 DEFAULT_JOB = "rx90b_line"
+LARGEST_LOG = 200.0  # MB that are written unasked: what a spreadsheet or an editor still opens
 COMPARED, ADVISED = "compared.csv", "advised.toml"
 
 
@@ -70,6 +72,9 @@ def predict(
     loads: Annotated[
         bool, flag("--loads", "Show what bearings and links carry along the motion.")
     ] = False,
+    whole_log: Annotated[
+        bool, flag("--whole-log", "Write log.csv even if it is larger than 200 MB.")
+    ] = False,
     *,
     changes: Changes,
     output: Output,
@@ -99,7 +104,7 @@ def predict(
     answer = _answer(chosen[0], method, banded=not nominal, advise=advise)
     if loads:
         answer = replace(answer, loads=_loads(chosen[0]))
-    _deliver(answer, run, passed=answer.holds)
+    _deliver(answer, run, passed=answer.holds, whole_log=whole_log)
 
 
 def _predict_several(jobs: list[Job], method: HowSimulated, nominal: bool, run: CommandRun) -> None:
@@ -259,14 +264,27 @@ def _loads(job: Job) -> BearingLoads:
     return bearing_loads(robot, along(robot, plan_motion(robot, job).trajectory))
 
 
-def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
-    """Write and show an answer with its log, its comparison and its advised job."""
-    contents: Contents = {LOG: partial(put_csv, answer.prediction.log.recording)}
+def _deliver(answer: at.Answer, run: CommandRun, passed: bool, *, whole_log: bool = False) -> None:
+    """Write and show an answer with its log, its comparison and its advised job.
+
+    A log that is very large is only written where it is asked for.
+    """
+    contents: Contents = {}
+    recording = answer.prediction.log.recording
+    size = 0.0 if whole_log else estimate_size(recording)
+    if size <= LARGEST_LOG:
+        contents[LOG] = partial(put_csv, recording)
+    else:
+        typer.echo(
+            f"{LOG} is not written: it would have about {size:.0f} MB, more than "
+            f"{LARGEST_LOG:.0f} MB. armtwin predict --whole-log writes it.",
+            err=True,
+        )
     if answer.comparison is not None:
         comparison = answer.comparison
         contents[COMPARED] = _comparison_csv(comparison.time, comparison.channels)
     best = None if answer.advice is None else answer.advice.best
-    if best is not None:
+    if best is not None and best.corrected is None:  # no job file has corrected points
         folder = run.place.path(ADVISED).parent
         contents[ADVISED] = best.job.seen_from(folder).to_toml_as_written()
     run.finish(answer, contents, passed=passed)

@@ -90,8 +90,8 @@ def words_of_list(option: str, text: str) -> list[str]:
 
 RobotFile = Annotated[str, argument("ROBOT", "A shipped robot, or a robot file (.toml, .urdf).")]
 JobFile = Annotated[str, argument("JOB", "A shipped job, or a job file (.toml).")]
-LogFile = Annotated[Path, argument("LOG", "A log (.csv, .csv.gz, .npz, or a bag).")]
-LogFiles = Annotated[list[Path], argument("LOG", "Logs (.csv, .csv.gz, .npz, or bags).")]
+LogFile = Annotated[Path, argument("LOG", "A log, in any layout that check names.")]
+LogFiles = Annotated[list[Path], argument("LOG", "Logs, in any layout that check names.")]
 ShippedName = Annotated[str | None, argument("NAME", "One of them, or a file of that kind.")]
 Columns = Annotated[Path | None, option("--columns", "FILE", "Columns file of the logs.")]
 Validate = Annotated[Path | None, option("--validate", "LOG", "A log that the fit does not see.")]

@@ -33,7 +33,7 @@ def servo(
 ) -> None:
     """Fit the servo from the reference q_ref and the motion q of logs: robot file, and report.
 
-    Exit code 1: it explains less than 80 % of a joint's error on the validation log.
+    Exit code 1: as written it explains less than 80 % of a joint's error on the validation log.
     """
     payloads = payload or []
     unseen = validate or []

@@ -22,6 +22,7 @@ from armtwin.prediction.band.band import assess_run
 from armtwin.report.folder import RESULT, ResultFolder
 
 if TYPE_CHECKING:
+    from armtwin.sweeps.cluster import Cluster
     from armtwin.sweeps.result import SweepResult
     from armtwin.sweeps.running import Progress
     from armtwin.sweeps.sweep import Sweep
@@ -40,6 +41,14 @@ def sweep(
             "--cluster", "ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N."
         ),
     ] = None,
+    tls_ca: Annotated[
+        Path | None,
+        option("--tls-ca", "FILE", "Of a tls:// cluster: certificate of its authority (PEM)."),
+    ] = None,
+    tls_certificate: Annotated[
+        Path | None, option("--tls-certificate", "FILE", "Certificate of this machine.")
+    ] = None,
+    tls_key: Annotated[Path | None, option("--tls-key", "FILE", "Key of this machine.")] = None,
     dry_run: Annotated[
         bool, flag("--dry-run", "Say how many runs, how long, how large; nothing is kept.")
     ] = False,
@@ -59,6 +68,7 @@ def sweep(
 
     if parquet:
         check_parquet()
+    scheduler = _scheduler(cluster, tls_ca, tls_certificate, tls_key)
     asked = at.Sweep.load(file)
     len(asked)  # refuses what cannot be run
     _check_runs(asked, report or [])
@@ -68,15 +78,24 @@ def sweep(
     names += [PARQUET] if parquet else []
     place = result_folder(source, output, asked.files, names)
     if dry_run:
-        _estimate(asked, place, (workers, cluster), output.json)
+        _estimate(asked, place, (workers, scheduler), output.json)
         return
-    found = _run(asked, place, workers, cluster)
+    found = _run(asked, place, workers, scheduler)
     made = [_report_run(found, number - 1, place, output.force) for number in report or []]
     _deliver(found, CommandRun(place, output.json), csv=csv, parquet=parquet)
     for path in [] if output.json else [place.path(TABLE), *made]:
         say(f"wrote {path.as_posix()}")
     if not found.held:
         raise typer.Exit(1)
+
+
+def _scheduler(address: str | None, *files: Path | None) -> Cluster | None:
+    """The cluster that is asked for."""
+    if address is not None:
+        return at.Cluster(address, *files)
+    if any(file is not None for file in files):
+        raise ArmtwinError("--tls-ca, --tls-certificate and --tls-key need --cluster tls://HOST")
+    return None
 
 
 def _check_runs(asked: Sweep, numbers: list[int]) -> None:
@@ -86,7 +105,7 @@ def _check_runs(asked: Sweep, numbers: list[int]) -> None:
 
 
 def _estimate(
-    asked: Sweep, place: ResultFolder, where: tuple[int | None, str | None], json: bool
+    asked: Sweep, place: ResultFolder, where: tuple[int | None, Cluster | None], json: bool
 ) -> None:
     """Say what the sweep would take."""
     from armtwin.sweeps.cluster import LOCAL
@@ -97,7 +116,7 @@ def _estimate(
     check_place(workers, cluster)
     width = workers
     if cluster is not None:
-        given = cluster.removeprefix(LOCAL)
+        given = cluster.address.removeprefix(LOCAL)
         width = int(given) if given.isdigit() else None
     with progress_bar("timing"):
         found = estimate(asked, place.path(TABLE), width)
@@ -105,7 +124,7 @@ def _estimate(
 
 
 def _run(
-    asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None
+    asked: Sweep, place: ResultFolder, workers: int | None, cluster: Cluster | None
 ) -> SweepResult:
     """Run what is missing; the folder is ours from the first moment on, so that it can go on."""
     from armtwin.sweeps.running import check_place

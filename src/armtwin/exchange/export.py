@@ -23,6 +23,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.exchange.confinement import run_in
 from armtwin.exchange.unit import ExchangeUnit, Variable, interface_file, model_code, source_files
 from armtwin.files.atomic import write_file
 from armtwin.maths.batch import Names, Sentences
@@ -242,13 +243,11 @@ def compile_binary(command: list[str], sources: Mapping[str, str], main: str) ->
         flag = "-dynamiclib" if sys.platform == "darwin" else "-shared"
         built = [*command, *OPTIONS, flag, main, "-o", "unit.bin", "-lm"]
         try:
-            done = subprocess.run(
-                built, cwd=folder, capture_output=True, text=True, timeout=LONGEST, check=False
-            )
+            code, words = run_in(folder, built, LONGEST)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ArmtwinError(f"C compiler {command[0]}: could not be run ({error})") from None
-        if done.returncode:
-            said = done.stderr.strip().splitlines()[:1] or ["it said nothing"]
+        if code:
+            said = words.strip().splitlines()[:1] or ["it said nothing"]
             raise ArmtwinError(f"C compiler {command[0]}: failed on the unit's sources: {said[0]}")
         return Path(folder, "unit.bin").read_bytes()
 

@@ -1,7 +1,7 @@
 """The process in which an external FMU runs: it answers lines of JSON with lines of JSON.
 
-Started as a program of its own. What the unit prints goes nowhere; what it does to memory, or a
-step that never ends, harms this process only.
+Started as a program of its own, under a supervisor. What the unit prints goes nowhere; what it does
+to memory, or a step that never ends, harms this process only.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
-from armtwin.errors import did_you_mean
-from armtwin.maths.batch import NamedNumbers
+from armtwin.errors import LONGEST_PROBLEM, did_you_mean, shorten
+from armtwin.exchange.confinement import confine, supervise
+
+if TYPE_CHECKING:
+    from armtwin.maths.batch import NamedNumbers
 
 VERSIONS = ("2.0", "3.0")
+UNIT, WORK = "unit", "work"  # folders of the unit's files, and of what it writes
 
 
 class _Unit:
@@ -80,19 +85,22 @@ def serve(lines: TextIO, answers: TextIO) -> None:
         asked = json.loads(line)
         try:
             if unit is None:
-                unit = _Unit(asked["folder"], asked["start"], asked["inputs"], asked["outputs"])
+                folder = Path(asked["folder"])
+                confine(folder / WORK)
+                names = asked["inputs"], asked["outputs"]
+                unit = _Unit(str(folder / UNIT), asked["start"], *names)
                 answer: dict[str, Any] = {"ready": True}
             else:
                 answer = {"outputs": unit.asked(asked["time"], asked["inputs"])}
         except ImportError:
             answer = {"problem": "needs the extra fmi (fmpy): pip install armtwin[fmi]"}
         except Exception as error:  # whatever an external FMU does is reported, not raised
-            answer = {"problem": str(error) or type(error).__name__}
+            answer = {"problem": shorten(str(error) or type(error).__name__, LONGEST_PROBLEM)}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
-def main() -> None:
+def host() -> None:
     """Keep our own standard output for answers, and redirect the unit's to nowhere."""
     own = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -103,4 +111,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 1:
+        supervise(int(sys.argv[1]), host)
+    else:  # where a process cannot be forked
+        host()

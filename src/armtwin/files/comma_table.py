@@ -1,4 +1,7 @@
-"""Small tables of comma-separated text with a header: numbers in SI, or with their unit."""
+"""Small tables of comma-separated text with a header: numbers in SI, or with their unit.
+
+The unit stands beside a number ("90 deg") or for a whole column in the header ("alpha [deg]").
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ def comma_table(text: str, each: str, origin: str) -> list[dict[str, float | str
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 2:
         raise FileError(origin, f"must have a header and {each}")
-    keys = [word.strip() for word in lines[0].split(",")]
+    heads = [word.partition("[") for word in lines[0].split(",")]
+    keys = [(name.strip(), unit.partition("]")[0].strip()) for name, _, unit in heads]
     rows = []
     for number, line in enumerate(lines[1:], 2):
         words = [word.strip() for word in line.split(",")]
@@ -25,12 +29,14 @@ def comma_table(text: str, each: str, origin: str) -> list[dict[str, float | str
                 origin, f"line {number}: must have {len(keys)} values, got {len(words)}"
             )
         given = zip(keys, words, strict=True)
-        rows.append({key: _value(word) for key, word in given if word})
+        rows.append({key: _value(word, unit) for (key, unit), word in given if word})
     return rows
 
 
-def _value(word: str) -> float | str:
+def _value(word: str, unit: str) -> float | str:
+    """A number, a number with the unit of its column, or another word."""
     try:
-        return float(word)
+        number = float(word)
     except ValueError:
         return word
+    return f"{word} {unit}" if unit else number

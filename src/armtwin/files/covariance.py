@@ -6,16 +6,15 @@ It holds the digest of the file that it belongs to, so that neither goes with an
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
-import zlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.arrays import open_arrays
 from armtwin.files.disk import Content
 from armtwin.files.opening import COVARIANCE, TOML, read_bytes
 from armtwin.maths.batch import Floats, Names, read_only
@@ -23,7 +22,8 @@ from armtwin.maths.batch import Floats, Names, read_only
 ENDING = ".covariance.npz"
 FORMAT = 1  # of the file
 SYMMETRIC = 1e-9  # of the deviations by which two halves may differ
-DAMAGED = (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error)
+UNCORRELATED = ", so that the standard deviations are uncorrelated"
+ARRAYS = ("format", "sha256", "names", "covariance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +68,19 @@ def covariance_content(found: Covariance, text: str) -> Content:
 def read_covariance(path: Path) -> tuple[Covariance | None, str]:
     """The covariance beside a file, or None and a sentence that says why there is none."""
     place = beside(path)
-    if not place.exists():
-        return None, f"{place.name} is not there, so that the standard deviations are uncorrelated"
+    if not os.path.exists(place):
+        return None, f"{place.name} is not there{UNCORRELATED}"
     try:
-        held = _arrays(place)
-        found = _check_covariance(held)
+        with open_arrays(place, COVARIANCE, "is damaged or no covariance file") as arrays:
+            held = {name: arrays.array(name) for name in ARRAYS}
+            found = _check_covariance(held)
+    except FileError as error:
+        return None, f"{place.name} {error.problems[0]}{UNCORRELATED}"
     except ArmtwinError as error:
-        return None, f"{error}; the standard deviations are uncorrelated"
-    except DAMAGED:
-        damaged = "is damaged or no covariance file"
-        return None, f"{place.name} {damaged}, so that the standard deviations are uncorrelated"
+        return None, f"{error}{UNCORRELATED}"
     if str(held["sha256"]) != _digest(read_bytes(path, TOML)):
         other = f"belongs to another {path.name}, or that was changed"
-        return None, f"{place.name} {other}, so that the standard deviations are uncorrelated"
+        return None, f"{place.name} {other}{UNCORRELATED}"
     return found, ""
 
 
@@ -88,24 +88,17 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _arrays(path: Path) -> dict[str, Any]:
-    """The arrays of a covariance file, none of which unpacks to more than such a file holds."""
-    packed = io.BytesIO(read_bytes(path, COVARIANCE))
-    with zipfile.ZipFile(packed) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > COVARIANCE.most:
-            raise COVARIANCE.too_long(path)
-    packed.seek(0)
-    with np.load(packed, allow_pickle=False) as arrays:
-        return {key: arrays[key] for key in ("format", "sha256", "names", "covariance")}
-
-
 def _check_covariance(held: dict[str, Any]) -> Covariance:
     """The covariance, if it can be one; else a ValueError."""
     names = tuple(map(str, held["names"].tolist()))
-    values = np.asarray(held["covariance"], dtype=np.float64)
+    values = np.asarray(held["covariance"])
     if int(held["format"]) != FORMAT or values.shape != (len(names), len(names)):
         raise ValueError("another format")
-    deviations = np.sqrt(np.diag(values))  # nan where negative, which no comparison passes
+    if values.dtype.kind not in "fiu":
+        raise ValueError("no real numbers")
+    values = values.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # nan where negative, which no comparison passes
+        deviations = np.sqrt(np.diag(values))
     sizes = np.outer(deviations, deviations)
     if not (np.abs(values - values.T) <= SYMMETRIC * sizes).all():
         raise ValueError("not symmetric, or a variance below 0")

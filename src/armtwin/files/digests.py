@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
+
+from armtwin.files.opening import CHUNK, INPUT, open_plain_file
 
 
 def digest(data: bytes) -> str:
@@ -13,10 +16,13 @@ def digest(data: bytes) -> str:
 
 def digest_of(path: str) -> str | None:
     """Digest of a file, None where there is none."""
-    if not path or not Path(path).is_file():
+    if not path or not os.path.isfile(path):
         return None
-    with Path(path).open("rb") as file:  # piece by piece, as logs may be long
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    found = hashlib.sha256()
+    with open_plain_file(Path(path), INPUT) as file:
+        while piece := file.read(CHUNK):  # as logs may be long
+            found.update(piece)
+    return found.hexdigest()
 
 
 def file_name(path: str, otherwise: str) -> str:

@@ -7,8 +7,12 @@ memory holds.
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import stat
+import struct
+import tokenize
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,10 +62,34 @@ FRICTION_CURVES = Kind("a table of friction curves", 16 * MB)
 SETPOINTS = Kind("a table of set-points", 100 * MB)
 POINTS = Kind("a points file", 64 * MB)
 LOG = Kind("a log", 1024 * MB)
+TRACE_HEADER = Kind("a header of a trace", 4 * MB)
 BAG = Kind("a bag", 16 * 1024 * MB)
 COVARIANCE = Kind("a covariance file", 64 * MB)
 UNIT = Kind("a unit (.fmu)", 512 * MB)
+RESULT = Kind("a result.json", 256 * MB)
+RESULT_TABLE = Kind("a table of results", 64 * 1024 * MB)
+INPUT = Kind("an input of a run", BAG.most)
+JOURNAL = Kind("a journal of moved files", MB)
+CERTIFICATE = Kind("a certificate or key", MB)
 BAG_METADATA = Kind("metadata of a bag", MB // 8)
+# what the readers of archives and of arrays raise where a file is cut off, overwritten or made up
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    tokenize.TokenError,
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    SyntaxError,
+    RuntimeError,
+    NotImplementedError,
+    OverflowError,
+    MemoryError,
+)
 
 
 def open_plain_file(path: Path, kind: Kind) -> BinaryIO:
@@ -99,6 +127,19 @@ def _check(path: Path, found: os.stat_result, kind: Kind) -> None:
         raise FileError(path, f"must be a plain file, but is {other}")
     if found.st_size > kind.most:
         raise kind.too_long(path)
+
+
+def check_plain_file(path: Path, kind: Kind) -> None:
+    """Refuse what another library is to open and is no plain file, or holds too much."""
+    open_plain_file(path, kind).close()
+
+
+def check_database(path: Path, kind: Kind) -> None:
+    """Refuse a database of SQLite where it, or a file beside it that SQLite opens, is no file."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        file = Path(f"{path}{ending}")
+        if os.path.lexists(file):
+            check_plain_file(file, kind)
 
 
 def read_bytes(path: Path, kind: Kind) -> bytes:

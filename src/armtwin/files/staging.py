@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from armtwin.errors import ArmtwinError
+from armtwin.files import opening
 from armtwin.files.journal import JOURNAL, roll_forward
 from armtwin.files.locks import Lock, grab, lock_folder, release
+from armtwin.maths.ownership import is_own
 
 MARK = ".armtwin."
 ABANDONED = 3600.0  # seconds after which nobody writes into a stage that cannot be locked
@@ -83,7 +86,7 @@ def _sweep(place: Path) -> None:
         return
     for name in names:
         # what cannot be locked, moved or understood is left as it is, and what is gone is gone
-        with suppress(OSError, ValueError, LookupError, TypeError):
+        with suppress(ArmtwinError, OSError, ValueError, LookupError, TypeError, RecursionError):
             if _is_ours(place / name):
                 _finish(place / name)
 
@@ -91,8 +94,7 @@ def _sweep(place: Path) -> None:
 def _is_ours(stage: Path) -> bool:
     """Whether it is a folder of this user; others could lay one out for us in a shared place."""
     found = stage.lstat()
-    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    return stat.S_ISDIR(found.st_mode) and mine
+    return stat.S_ISDIR(found.st_mode) and is_own(found)
 
 
 def _finish(stage: Path) -> None:
@@ -107,7 +109,7 @@ def _finish(stage: Path) -> None:
     try:
         journal = stage / JOURNAL
         if journal.exists():
-            roll_forward(stage, json.loads(journal.read_text(encoding="utf-8")))
+            roll_forward(stage, json.loads(opening.read_text(journal, opening.JOURNAL)))
             journal.unlink()
         shutil.rmtree(stage)
     finally:

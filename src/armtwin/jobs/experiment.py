@@ -26,6 +26,7 @@ from armtwin.jobs.experiment_description import (
 from armtwin.jobs.job import load_robot, override_robot
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats, Sentences, TwoArrays
+from armtwin.motion.seam import MOST_SAMPLES
 from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Blocks, Facts, Report, Section, Table, list_columns
@@ -130,7 +131,11 @@ class Experiment(Result):
         duration = self.description.duration
         if duration is None:
             raise self.refused("duration is missing, as '20 s'")
-        return np.arange(round(duration * rate) + 1) / rate
+        last = round(duration * rate)
+        if not 1 <= last <= MOST_SAMPLES:
+            contract = f"must be from 1 to {MOST_SAMPLES} samples at {rate:g} Hz"
+            raise self.refused(f"duration {contract}, got {duration:g} s")
+        return np.arange(last + 1) / rate
 
     def sampled(self, number: int, point: Setpoint, time: Floats, drive: Drive) -> TwoArrays:
         """Values and rates of a set-point at times (m,).

@@ -12,7 +12,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import digest_of
 from armtwin.jobs.experiment import Experiment
-from armtwin.jobs.experiment_description import BenchSetup
+from armtwin.jobs.experiment_description import BenchSetup, RobotSetup
 from armtwin.jobs.features import OF_RESPONSES, Feature, SetpointResponse
 from armtwin.logs.log import Log
 from armtwin.logs.recording import find_stop
@@ -37,6 +37,7 @@ from armtwin.notebook.sections import (
 from armtwin.report.result import Result
 from armtwin.simulation.energy import Energy
 from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
+from armtwin.simulation.temperature import describe_unheated_joints
 
 if TYPE_CHECKING:
     from armtwin.identification.clamping.result import Clamping
@@ -174,6 +175,11 @@ def _verdict(run: ExperimentRun) -> Iterator[Text]:
     if run.log.events:
         return
     yield Text(f"The experiment ran to its end: {len(run.log.time)} samples are logged.")
+    setup, robot = run.experiment.description.setup, run.experiment.robot()
+    if isinstance(setup, RobotSetup) and robot is not None:
+        unheated = describe_unheated_joints(robot, setup.model)
+        if unheated:
+            yield Text(unheated, "bad")
     for response in run.responses:
         sentence = _step_words(run, response.of)
         if sentence:
@@ -187,10 +193,13 @@ def _step_words(run: ExperimentRun, of: str) -> str:
         if feature.of == of:
             values[feature.name] = feature.value
     when, over = values.get("first_peak_time"), values.get("overshoot")
-    if when is None or over is None:
+    if when is None or "overshoot" not in values:
         return ""
+    if over is None:
+        return f"{of} peaks {1e3 * when:.4g} ms after the step and does not settle."
     side = "beyond" if over >= 0 else "short of"
-    sentence = f"{of} peaks {1e3 * when:.4g} ms after the step, {abs(100 * over):.1f} % {side} it"
+    share = f"{abs(100 * over):.1f} % {side} its final value"
+    sentence = f"{of} peaks {1e3 * when:.4g} ms after the step, {share}"
     period = values.get("period")
     if period is None:
         return f"{sentence}."

@@ -76,10 +76,10 @@ def first_peak(response: SetpointResponse) -> list[Feature]:
     """When the response to the last step first turns back, and how high it is there."""
     found = _after_step(response)
     when = height = None
-    if found is not None and found.first_peak is not None and found.overshoot is not None:
+    if found is not None and found.first_peak is not None and found.peak is not None:
         sample = response.last_step or 0
         when = found.first_peak
-        height = float(response.got[sample]) + (1 + found.overshoot) * response.step
+        height = float(response.got[sample]) + found.peak * response.step
     return [
         Feature(response.of, "first_peak_time", when, "s"),
         Feature(response.of, "first_peak", height, response.unit),
@@ -94,7 +94,7 @@ def period(response: SetpointResponse) -> list[Feature]:
 
 
 def overshoot(response: SetpointResponse) -> list[Feature]:
-    """By which share of the last step the first peak goes beyond it."""
+    """By which share of the final value the first peak after the last step exceeds it."""
     return [_feature(response, "overshoot", "1")]
 
 

@@ -16,7 +16,7 @@ from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.groups import Orientation
 
-ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]
+ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s, m/min")]
 Coordinate = Annotated[float, Unit("m", plausible=20, hint="mm")]
 Distance = Annotated[float, Unit("m", at_least=0, plausible=20, hint="mm")]
 Radius = Annotated[float, Unit("m", above=0, plausible=5, hint="mm")]
@@ -26,7 +26,7 @@ Newtons = Annotated[float, Unit("N", plausible=1e5)]
 Power = Annotated[float, Unit("W", above=0)]
 Shift = Annotated[float, Unit("m", at_least=0, plausible=5, hint="mm")]
 PartOfTolerance = Annotated[float, Unit("1", above=0)]
-Change = Literal["speed", "slower stretch", "orientation", "shift", "radius"]
+Change = Literal["correction", "slower stretch", "speed", "orientation", "shift", "radius"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 Place = tuple[Coordinate, Coordinate, Coordinate]
 SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
@@ -71,15 +71,19 @@ class Advising:
         share: Most of the tolerance that the nominal run of an advised job may use, where nominal
             runs alone decide; else the sampled variants do.
         keep_speed: Whether the job keeps its speed; single stretches may still be run slower, and
-            the smallest change is best. Without it any speed may be advised, the shortest motion
-            is best.
+            the smallest change is best. Without it the whole job may run at another speed, the
+            shortest motion is best.
+        speed_window: Lowest and highest tool speed that may be advised; by default what the
+            windows of the segments allow, or 20 % less and more than the job's speed [m/s].
         shift: Furthest that the workpiece may be moved [m].
-        options: What may be changed: "speed" of the whole job, "slower stretch", "orientation" of
-            the tool, "shift" of the workpiece, "radius" of rounded corners.
+        options: What may be changed: "correction" of the commanded points, "slower stretch",
+            "speed" of the whole job, "orientation" of the tool, "shift" of the workpiece, "radius"
+            of rounded corners.
     """
 
     share: PartOfTolerance = 1.0
     keep_speed: Flag = True
+    speed_window: tuple[ToolSpeed, ToolSpeed] | None = None
     shift: Shift = 0.1
     options: tuple[Change, ...] = CHANGES
 
@@ -87,6 +91,9 @@ class Advising:
         """What is wrong, as a phrase; empty if nothing is."""
         if self.share > 1:
             return f"share must be at most 100 % of the tolerance, got {100 * self.share:.4g} %"
+        if self.speed_window is not None and not self.speed_window[0] < self.speed_window[1]:
+            got = "{:g} and {:g} m/s".format(*self.speed_window)
+            return f"speed_window must be the lowest and the highest, got {got}"
         if not self.options:
             return f"options must have at least one of {', '.join(CHANGES)}"
         return ""
@@ -132,6 +139,21 @@ class Window:
         if self.polygon is not None and len(self.polygon) < 3:
             return f"polygon must have at least three corners, got {len(self.polygon)}"
         return ""
+
+    def speeds(self, power: float | None) -> list[tuple[float, float]]:
+        """Lowest and highest tool speed of each range in which the process works at a power.
+
+        The edges of a polygon that cross the power bound its ranges.
+        """
+        if self.polygon is None or power is None:
+            return [] if self.speed is None else [self.speed]
+        crossings = []
+        corners = zip(self.polygon, self.polygon[1:] + self.polygon[:1], strict=True)
+        for (v1, p1), (v2, p2) in corners:
+            if (p1 > power) != (p2 > power):
+                crossings.append(v1 + (power - p1) / (p2 - p1) * (v2 - v1))
+        crossings.sort()
+        return list(zip(crossings[::2], crossings[1::2], strict=True))
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.atomic import write_file
 from armtwin.files.fields import own_problems
+from armtwin.files.hypothesis import Hypothesis
 from armtwin.files.loading import check_description, load_description
 from armtwin.files.names import folder_of
-from armtwin.jobs import display, files
+from armtwin.jobs import display, files, plausibility
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
     SMOOTH,
@@ -28,10 +29,17 @@ from armtwin.jobs.from_points import (
     read_points,
     read_quantity,
 )
-from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.maths.batch import Floats, Pair, Record, Sentences
+from armtwin.jobs.groups import Process, Segment, ToolSpeed, Window
+from armtwin.maths.batch import Floats, Names, Pair, Record, Sentences
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
-from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
+from armtwin.motion.path import (
+    Move,
+    Path as Curve,
+    SplineFit,
+    Stretch,
+    build_path,
+    check_turns,
+)
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
@@ -39,11 +47,13 @@ from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
 from armtwin.report.folder import seen_from
 from armtwin.report.result import Result
+from armtwin.robot.ranges import REFUSED
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.robot.schema.provenance import missing
 
 RECENT_OVERRIDES = 8  # robots with overrides that are cached
+BETWEEN = 8  # parts of a line at which its distance from the base is looked at
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
 
 
@@ -68,7 +78,9 @@ class Job(Result):
     @staticmethod
     def load(name_or_path: str | Path) -> Job:
         """A shipped job by its name, or a job file."""
-        return Job(*load_description(name_or_path, "job", files.SCHEMA, files.list_shipped()))
+        job = Job(*load_description(name_or_path, "job", files.SCHEMA, files.list_shipped()))
+        plausibility.refuse_mistakes(job.description, job.where)
+        return job
 
     @staticmethod
     def line(
@@ -246,7 +258,32 @@ class Job(Result):
             raise FileError(
                 self.where, f"posture must be the angles of {joints}, got {len(d.posture)}"
             )
-        return self._mounted(robot)
+        mounted = self._mounted(robot)
+        with blame(self.where):
+            found = [x for x in self._misplaced(mounted) if x.strength >= REFUSED]
+        if found:
+            raise FileError(self.where, found[0].sentence)
+        return mounted
+
+    def _misplaced(self, robot: Robot) -> Iterator[Hypothesis]:
+        """What of the seam does not fit an arm, and which mistake would explain it."""
+        found = []
+        inline = [] if self.description.start is None else [np.array([self.description.start])]
+        for i, segment in enumerate(self.description.segment):
+            if i in self.points:
+                name = f"the points of {segment.points}"
+                found.append(plausibility.Places(name, self.points[i].p))
+            else:
+                inline.append(_goals(segment)[1])
+        if inline:
+            points = _along(np.vstack(inline))
+            found.append(plausibility.Places("the points of the segments", points))
+        return plausibility.find_misplaced(self.description, found, robot)
+
+    def cautions_on(self, robot: Robot) -> Names:
+        """What is odd about the job and a robot and one mistake would explain, as sentences."""
+        found = (*plausibility.find_mistakes(self.description), *self._misplaced(robot))
+        return (*(hypothesis.sentence for hypothesis in found), *robot.cautions)
 
     def _mounted(self, robot: Robot) -> Robot:
         """The robot with the job's tool and payload; the error lists all that it lacks."""
@@ -283,13 +320,26 @@ class Job(Result):
     def seam(self) -> Seam:
         """The seam in the base frame, with its time law."""
         d = self.description
-        X = d.workpiece.matrix()
         with blame(self.where):
-            start = X[:3, :3] @ self._start() + X[:3, 3]
-            path = build_path(start, list(self._moves(X)))
-            profile = self._profile(path)
-            rule = self._orientations(path, X[:3, :3])
-        return Seam(path, rule, profile, (d.standstill.before, d.standstill.after))
+            profile = self._planned_profile()
+            rule = self._orientations(self._path, d.workpiece.matrix()[:3, :3])
+        return Seam(self._path, rule, profile, (d.standstill.before, d.standstill.after))
+
+    @cached_property
+    def _path(self) -> Curve:
+        """The path of the seam in the base frame."""
+        X = self.description.workpiece.matrix()
+        start = X[:3, :3] @ self._start() + X[:3, 3]
+        return build_path(start, list(self._moves(X)))
+
+    def _planned_profile(self) -> Profile:
+        """The time law along the seam; ramps that do not fit say which mistake would explain it."""
+        path = self._path
+        try:
+            return self._profile(path)
+        except ArmtwinError as error:
+            why = plausibility.explain_run_in(self.description, self._judged_share)
+            raise ArmtwinError(f"{error}{why}") from None
 
     @cached_property
     def splines(self) -> tuple[SplineFit, ...]:
@@ -303,7 +353,7 @@ class Job(Result):
         speeds: list[float] = []
         names: list[str] = []
         for x in path.stretches:
-            speed = _speed(d, d.segment[x.move], x.corner)
+            speed = self.speed_of(x)
             if not speeds or speed != speeds[-1]:
                 bounds.append(x.start)
                 speeds.append(speed)
@@ -332,6 +382,7 @@ class Job(Result):
                     raise ArmtwinError(
                         f"segment '{name}': the first point of {segment.points} must be where the "
                         f"segment begins, but it is {1e3 * gap:.4g} mm away"
+                        f"{plausibility.name_other_unit(first, here)}"
                     )
                 file = f"segment '{name}': {segment.points}"
                 check_turns(file, self.points[i].p, segment.corner or SMOOTH)
@@ -388,6 +439,12 @@ class Job(Result):
             return None
         return first.R[0]
 
+    def speed_of(self, stretch: Stretch) -> float:
+        """Commanded tool speed on a stretch of the seam [m/s]."""
+        segment = self.description.segment[stretch.move]
+        own = segment.blend_speed if stretch.corner else None
+        return own or segment.speed or self.description.speed
+
     def windows(self) -> Iterator[tuple[float, float, str, Window]]:
         """Stretches of the seam with a process window: from, to [m], name, window."""
         for x in self.seam.path.stretches:
@@ -397,7 +454,28 @@ class Job(Result):
 
     def process_on(self) -> list[Pair]:
         """Stretches of the seam, from and to [m], on which the process is on."""
-        start, stop = self._run_in_and_out()
+        on = self._stretches_on(*self._run_in_and_out())
+        if not on:
+            raise FileError(self.where, f"process: it is nowhere on, {self._why_never_on()}")
+        return on
+
+    @property
+    def judged_length(self) -> float:
+        """Length of the seam on which the process is on [m]."""
+        return sum(stop - start for start, stop in self.process_on())
+
+    @property
+    def asked_length(self) -> float:
+        """Length on which the job asks for the process, by its lengths and segments [m].
+
+        What ramps and times about them leave out is asked for as well.
+        """
+        process = self.description.process
+        start, stop = process.run_in or 0.0, self.seam.length - (process.run_out or 0.0)
+        return sum(end - begin for begin, end in self._stretches_on(start, stop))
+
+    def _stretches_on(self, start: float, stop: float) -> list[Pair]:
+        """Stretches whose segments have the process on, between two arc lengths [m]."""
         on: list[Pair] = []
         for x in self.seam.path.stretches:
             begin, end = max(x.start, start), min(x.stop, stop)
@@ -406,8 +484,6 @@ class Job(Result):
             if on and on[-1][1] == begin:  # it goes on from the stretch before
                 begin, _ = on.pop()
             on.append((begin, end))
-        if not on:
-            raise FileError(self.where, f"process: it is nowhere on, {self._why_never_on()}")
         return on
 
     def _why_never_on(self) -> str:
@@ -416,21 +492,22 @@ class Job(Result):
         if start < stop:
             return "so there is nothing to judge"
         length, speed = 1e3 * self.seam.length, 1e3 * self.description.speed
+        mistake = plausibility.explain_run_in(self.description, self._judged_share)
         return (
             f"so there is nothing to judge: at {speed:.4g} mm/s run-in and run-out take the whole "
-            f"seam of {length:.4g} mm"
+            f"seam of {length:.4g} mm{mistake}"
         )
+
+    def _judged_share(self, description: JobDescription) -> float:
+        """Part of this seam between run-in and run-out, by other speeds and times."""
+        profile = Job(description, self.origin)._profile(self._path)
+        start, stop = _run_in_and_out(description.process, profile, self._path.length)
+        return (stop - start) / self._path.length
 
     def _run_in_and_out(self) -> Pair:
         """Arc lengths [m] between which the process may be on."""
-        process, seam = self.description.process, self.seam
-        t_in, t_out = seam.profile.steady
-        t_on = t_in + (process.after_ramp or 0.0)
-        t_off = t_out - (process.before_ramp or 0.0)
-        s_on, s_off = seam.profile.at(np.array([t_on, t_off]))[0]
-        start = float(s_on) if process.run_in is None else process.run_in
-        stop = float(s_off) if process.run_out is None else seam.length - process.run_out
-        return start, stop
+        seam = self.seam
+        return _run_in_and_out(self.description.process, seam.profile, seam.length)
 
 
 _recent: deque[tuple[Robot, Record, Robot]] = deque(maxlen=RECENT_OVERRIDES)
@@ -486,6 +563,24 @@ def _segment_problems(description: JobDescription) -> Sentences:
             yield f"segment.{i}.angles {contract}"
 
 
+def _run_in_and_out(process: Process, profile: Profile, length: float) -> Pair:
+    """Arc lengths [m] of a seam between which a process may be on."""
+    t_in, t_out = profile.steady
+    t_on = t_in + (process.after_ramp or 0.0)
+    t_off = t_out - (process.before_ramp or 0.0)
+    s_on, s_off = profile.at(np.array([t_on, t_off]))[0]
+    start = float(s_on) if process.run_in is None else process.run_in
+    stop = float(s_off) if process.run_out is None else length - process.run_out
+    return start, stop
+
+
+def _along(points: Floats) -> Floats:
+    """Points of the lines between points, (k, 3)."""
+    ends = np.arange(len(points))
+    between = np.linspace(0.0, len(points) - 1.0, BETWEEN * (len(points) - 1) + 1)
+    return np.stack([np.interp(between, ends, points[:, axis]) for axis in range(3)], axis=1)
+
+
 def _goals(segment: Segment) -> tuple[str, Floats]:
     """Kind of a segment's move and the points it goes to, (k, 3); none where a file has them."""
     if segment.lin is not None:
@@ -495,9 +590,3 @@ def _goals(segment: Segment) -> tuple[str, Floats]:
     if segment.spline is not None:
         return "spline", np.array(segment.spline)
     return "spline", np.empty((0, 3))
-
-
-def _speed(description: JobDescription, segment: Segment, corner: bool) -> float:
-    """Tool speed in a segment, or in the corner after it."""
-    own = segment.blend_speed if corner else None
-    return own or segment.speed or description.speed

@@ -99,7 +99,7 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
         result: The identified transmission.
         law: Another friction law of the motor than the identified constant one.
     """
-    found, record = result.best, result.record
+    found, record = result.squares.found, result.record
     if found.stiffness is None or found.friction is None:
         raise ArmtwinError("a clamping curve cannot be recreated without a stiffness")
     inverse_omega = SAMPLES_PER_PERIOD * float(np.median(np.diff(record.time))) / (2 * np.pi)
@@ -117,7 +117,7 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
     centre, offset = _zero(result)
     run = simulate_bench(bench, record.time, record.tau - offset)
     q = run.log.q_m[:, 0] + centre
-    turns = turns_of(record.q, record.tau, list(result.half_cycles))
+    turns = turns_of(record.time, record.q, record.tau, list(result.half_cycles))
     return _compare_angles(result, q, turns)
 
 

@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from armtwin.errors import FileError
-from armtwin.files.opening import BAG, BAG_METADATA, CHUNK, MB, open_plain_file, read_text
+from armtwin.files.opening import (
+    BAG,
+    BAG_METADATA,
+    CHUNK,
+    MB,
+    check_database,
+    check_plain_file,
+    open_plain_file,
+    read_text,
+)
 
 LARGEST_CHUNK = 256 * MB
 DEEPEST_YAML = 20  # levels of the metadata of a bag
@@ -51,6 +60,8 @@ def check_bag(path: Path) -> None:
         for file in sorted(path.iterdir()):
             if file.suffix in SUFFIXES:
                 _check_file(file)
+            elif not file.is_dir():  # a recording may name it
+                check_plain_file(file, BAG)
     else:
         _check_file(path)
 
@@ -178,6 +189,7 @@ def _unpackers() -> dict[str, tuple[Callable[[], Any], Any]]:
 
 def _check_database(path: Path) -> None:
     """Refuse a database with anything but tables and indexes: a view may be a query without end."""
+    check_database(path, BAG)
     address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(address, uri=True)

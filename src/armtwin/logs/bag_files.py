@@ -1,25 +1,28 @@
-"""Logs from ROS bags: JointState messages.
+"""Logs from ROS bags: joint states, and reference and output of a trajectory controller.
 
 ROS 1 writes .bag, ROS 2 .mcap or .db3, or a folder of these. Needs the extra `logs` (pip install
-armtwin[logs]). Positions, speeds and efforts become q, v and tau. The joints come in the order of
-the first message with their names, or in the order that a columns file gives for q, which then
-counts more than names.
+armtwin[logs]). Positions, speeds and efforts become q, v and tau (or current), the controller's
+reference q_ref, v_ref, a_ref. The joints come in the order of the first message with their names,
+or in the order that a columns file gives for q, which then counts more than names.
 """
 
 from __future__ import annotations
 
-import os
 import struct
-from itertools import compress
+from array import array
+from collections.abc import Container, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import FileError, did_you_mean, shorten
-from armtwin.logs.bag_bounds import SUFFIXES, check_bag, damage_error, zstd_library
+from armtwin.logs.bag_bounds import check_bag, damage_error, zstd_library
 from armtwin.logs.columns import Columns
+from armtwin.logs.csv_reading import unread_remark
+from armtwin.logs.formats.signals import Signal, combine
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
@@ -39,38 +42,253 @@ DAMAGE = (
     SyntaxError,
     struct.error,
 )
-_FIELDS = {"position": "q", "velocity": "v", "effort": "tau"}
+STATE = "sensor_msgs/msg/JointState"
+CONTROLLER = "control_msgs/msg/JointTrajectoryControllerState"
+# where a message holds each signal: its list, of a controller the list in one of its points
+STATE_FIELDS = {"q": "position", "v": "velocity", "effort": "effort"}
+POINT_FIELDS = {"q": "positions", "v": "velocities", "a": "accelerations", "effort": "effort"}
+# the points of a controller's message, by their newer and older names, and the signals' endings
+POINTS = {"reference": "_ref", "desired": "_ref", "feedback": "", "actual": "", "output": "_output"}
+COMMANDED = {"q_ref": "q_ref", "v_ref": "v_ref", "a_ref": "a_ref", "effort_output": "tau_output"}
+UR_JOINTS = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
+GRIPPER = 3  # joints of a topic that is no second arm
+# an arm of six joints needs more at its shoulder to carry itself: 3 kg at 0.2 m are 6 N m [N m]
+LEAST_SHOULDER = 5.0
+OTHER_CLOCK = 0.5  # difference of two topics' clocks beyond the delays of a network [s]
+LEAST_LATENESS = 1e-4  # lateness between topics that is taken into account [s]
+SHOWN = 0.5  # share of the difference of two signals that their lateness must explain
+APART = 0.1  # angle between two topics of the same joints from which on they are two robots [rad]
 
 
-def is_bag(path: Path) -> bool:
-    """Whether a path is that of a ROS bag."""
-    if path.suffix in SUFFIXES:
-        return True
-    return os.path.isdir(path) and os.path.isfile(path / "metadata.yaml")
+class _Message(Protocol):
+    """A message of one of these topics."""
+
+    header: Any
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+class _Topic:
+    """The messages of a topic as columns of numbers, joints in the order of the first message."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.name, self.kind = name, kind
+        self.joints: list[str] = []
+        self.stamps: list[int] = []
+        self.received: list[int] = []
+        self.columns: dict[str, array[float]] = {}
+        self.order: dict[tuple[str, ...], list[int]] = {}
+
+    def add(self, received: int, message: _Message, wanted: list[str] | None) -> None:
+        """Take a message, unless it lacks a joint."""
+        names = list(message.name if self.kind == STATE else message.joint_names)
+        if not self.joints:
+            self.joints = wanted if wanted and set(wanted) <= set(names) else names
+        order = self.order.setdefault(tuple(names), self._places(names))
+        if not order:
+            return
+        stamp = message.header.stamp
+        self.stamps.append(1_000_000_000 * int(stamp.sec) + int(stamp.nanosec))
+        self.received.append(received)
+        for signal, values in _signals(message, self.kind):
+            if len(values) == len(names):
+                column = self.columns.setdefault(signal, array("d"))
+                column.frombytes(np.asarray(values, dtype=np.float64)[order].tobytes())
+
+    def _places(self, names: list[str]) -> list[int]:
+        """Where the joints are in a message; none where one is not there."""
+        if not set(self.joints) <= set(names):
+            return []
+        return [names.index(joint) for joint in self.joints]
+
+    def table(self, path: Path, signal: str) -> Floats | None:
+        """A signal by joint, (m, n); None where a message leaves it out."""
+        column = self.columns.get(signal, array("d"))
+        if not column or len(column) != len(self.stamps) * len(self.joints):
+            return None
+        table = np.frombuffer(column).reshape(-1, len(self.joints))
+        bad = np.argwhere(~np.isfinite(table))
+        if len(bad):
+            row, joint = bad[0]
+            field = STATE_FIELDS.get(signal, signal)
+            sentence = f"message {row + 1}: {field} of {self.joints[joint]} must be finite"
+            raise FileError(path, sentence)
+        return table
+
+    def times(self, path: Path) -> NDArray[np.int64]:
+        """Stamps of the messages, or where there are none the times of arrival, (m,) [ns]."""
+        stamps = np.array(self.stamps, dtype=np.int64)
+        if not (stamps > 0).all():
+            stamps = np.array(self.received, dtype=np.int64)
+        late = np.flatnonzero(np.diff(stamps) <= 0)
+        if len(late):
+            sentence = f"time must increase, got {1e-9 * stamps[late[0] + 1]}"
+            raise FileError(path, f"message {late[0] + 2}: {sentence}")
+        return stamps
+
+    def ahead(self, stamps: NDArray[np.int64]) -> float:
+        """By how much the clock of arrivals is ahead of the stamps [s]."""
+        return 1e-9 * float(np.median(np.array(self.received, dtype=np.int64) - stamps))
+
+
+def _signals(message: _Message, kind: str) -> Iterator[tuple[str, Any]]:
+    """The lists of numbers of a message, by signal."""
+    if kind == STATE:
+        for signal, field in STATE_FIELDS.items():
+            yield signal, getattr(message, field)
+        return
+    seen = set()
+    for point, ending in POINTS.items():
+        held = getattr(message, point, None)
+        if held is None or ending in seen or not len(held.positions) + len(held.effort):
+            continue
+        seen.add(ending)
+        for signal, field in POINT_FIELDS.items():
+            yield f"{signal}{ending}", getattr(held, field)
 
 
 def read_bag(path: Path, columns: Columns) -> Recording:
-    """Read the joint states of a bag; a bag without them is refused with what it holds."""
-    stamps, messages = _messages(path)
-    held = list(messages[0].name)
+    """Read joint states and states of the controller; a bag without any is refused."""
     ordered = _order_joints(columns)
-    names = held if ordered is None else ordered
-    _check_names(path, names, held)
-    whole = [set(names) <= set(message.name) for message in messages]
-    states = list(compress(messages, whole))
-    time = np.array(list(compress(stamps, whole)))
-    late = np.flatnonzero(np.diff(time) <= 0)
-    if len(late):
-        sentence = f"time must increase, got {time[late[0] + 1]}"
-        raise FileError(path, f"message {late[0] + 2}: {sentence}")
-    channels = {}
-    for field, channel in _FIELDS.items():
-        table = _table(path, states, field, names)
+    topics, unread = _topics(path, ordered)
+    main, controller = _choose(path, topics, ordered)
+    names = main.joints if ordered is None else ordered
+    _check_names(path, names, main.joints)
+    stamps = main.times(path)
+    time = 1e-9 * (stamps - stamps[0])
+    found: dict[str, list[Signal]] = {}
+    remarks: list[str] = []
+    for channel in ("q", "v"):
+        table = main.table(path, channel)
         if table is not None:
-            channels[channel] = table
-    if "q" not in channels:
+            found[channel] = [Signal(table, time)]
+    if "q" not in found:
         raise FileError(path, "its JointState messages hold no positions")
-    return Recording(time - time[0], channels, joint_names=tuple(names) if ordered is None else ())
+    effort = main.table(path, "effort")
+    if effort is not None and effort.any():
+        found[_effort_channel(names, effort, columns, remarks)] = [Signal(effort, time)]
+    if controller is not None:
+        own = time
+        if controller is not main:
+            own = _aligned(path, main, controller, stamps, remarks)
+        found |= _commanded(path, controller, own, names)
+    left = [topic.name for topic in topics if topic not in (main, controller)]
+    recording = combine(path, found, columns, [*remarks, *unread_remark("topics", left + unread)])
+    return replace(recording, joint_names=tuple(names) if ordered is None else ())
+
+
+def _choose(
+    path: Path, topics: list[_Topic], ordered: list[str] | None
+) -> tuple[_Topic, _Topic | None]:
+    """The topic of the positions, and that of the controller of the same joints or None."""
+    by_length = sorted(topics, key=lambda topic: -len(topic.stamps))
+    states = [topic for topic in by_length if topic.kind == STATE]
+    controllers = [topic for topic in by_length if topic.kind == CONTROLLER]
+    if ordered is not None:
+        states = [topic for topic in states if set(ordered) <= set(topic.joints)] or states
+    main = (states or controllers)[0]
+    for topic in states[1:]:
+        if ordered is None and _is_other_robot(path, main, topic):
+            held = [f"{one.name} ({', '.join(one.joints)})" for one in (main, topic)]
+            remedy = "name the joints of one as columns.q of a columns file, or cut the bag"
+            raise FileError(path, f"holds joint states of two robots: {', '.join(held)}; {remedy}")
+    same = [topic for topic in controllers if set(main.joints) <= set(topic.joints)]
+    return main, same[0] if same else None
+
+
+def _is_other_robot(path: Path, main: _Topic, topic: _Topic) -> bool:
+    """Whether a topic is of a second arm: other joints, or the same that are elsewhere."""
+    if set(main.joints).isdisjoint(topic.joints):
+        return len(topic.joints) >= GRIPPER
+    if set(main.joints) != set(topic.joints):
+        return False
+    one, other = main.table(path, "q"), topic.table(path, "q")
+    if one is None or other is None:
+        return False
+    order = [topic.joints.index(joint) for joint in main.joints]
+    return bool(np.abs(one[0] - other[0, order]).max() > APART)
+
+
+def _effort_channel(joints: list[str], effort: Floats, columns: Columns, remarks: list[str]) -> str:
+    """The channel of efforts: as the columns file says, by the joints' names, else torque."""
+    for channel in ("tau", "tau_m", "current"):
+        if columns.columns.get(channel) == "effort":
+            return channel
+    remedy = 'say current = "effort" under [columns] of a columns file'
+    if all(joint.removesuffix("_joint").endswith(UR_JOINTS) for joint in joints):
+        remarks.append("effort of Universal Robots' drivers is in A, not in N m: taken as current")
+        return "current"
+    most = float(np.abs(effort).max())
+    if len(joints) >= len(UR_JOINTS) and most < LEAST_SHOULDER:
+        remarks.append(
+            f"effort reaches {most:.3g} only, where an arm of {len(joints)} joints needs more N m "
+            f'for its weight: amperes? If so, {remedy}, else tau = "effort"; kept as tau_effort'
+        )
+        return "tau_effort"
+    remarks.append(
+        f"effort is taken as torque [N m], as JointState says; if the driver writes A, {remedy}"
+    )
+    return "tau"
+
+
+def _commanded(
+    path: Path, topic: _Topic, time: Floats, joints: list[str]
+) -> dict[str, list[Signal]]:
+    """Reference and output of a controller, in the order of joints."""
+    order = [topic.joints.index(joint) for joint in joints]
+    found = {}
+    for signal, channel in COMMANDED.items():
+        table = topic.table(path, signal)
+        if table is not None:
+            found[channel] = [Signal(np.ascontiguousarray(table[:, order]), time)]
+    return found
+
+
+def _aligned(
+    path: Path, main: _Topic, topic: _Topic, stamps: NDArray[np.int64], remarks: list[str]
+) -> Floats:
+    """Times of a controller's messages by the clock of the joint states, (k,) [s]."""
+    own = topic.times(path)
+    time = 1e-9 * (own - stamps[0])
+    apart = topic.ahead(own) - main.ahead(stamps)
+    if abs(apart) > OTHER_CLOCK:
+        time = time + apart
+        remarks.append(
+            f"{topic.name} has another clock than {main.name}: moved by {apart:.6g} s, by the "
+            "times of arrival"
+        )
+    q, seen = main.table(path, "q"), topic.table(path, "q")
+    if q is None or seen is None:
+        return time
+    order = [topic.joints.index(joint) for joint in main.joints]
+    late = _lateness(1e-9 * (stamps - stamps[0]), q, time, seen[:, order])
+    if abs(late) < LEAST_LATENESS:
+        return time
+    remarks.append(
+        f"{topic.name} is {1e3 * abs(late):.3g} ms {'later' if late > 0 else 'earlier'} than "
+        f"{main.name} by the positions that both have: moved"
+    )
+    return time - late
+
+
+def _lateness(time: Floats, q: Floats, own: Floats, seen: Floats) -> float:
+    """By how much the second of two records of the same positions is late [s].
+
+        q(t) - q_seen(t) = L v(t)
+
+    0 where that does not explain their difference.
+    """
+    inside = (time >= own[0]) & (time <= own[-1])
+    if inside.sum() < 4:
+        return 0.0
+    t, x = time[inside], q[inside]
+    apart = x - np.column_stack([np.interp(t, own, column) for column in seen.T])
+    v = np.gradient(x, t, axis=0)
+    power = float((v * v).sum())
+    if not power > 0:
+        return 0.0
+    late = float((apart * v).sum()) / power
+    return late if late**2 * power > SHOWN * float((apart * apart).sum()) else 0.0
 
 
 def _order_joints(columns: Columns) -> list[str] | None:
@@ -90,26 +308,8 @@ def _check_names(path: Path, names: list[str], held: list[str]) -> None:
             raise FileError(path, sentence)
 
 
-def _table(path: Path, states: list[Any], field: str, names: list[str]) -> Floats | None:
-    """One field of all messages by joint, (m, n); None where a message leaves it out."""
-    samples: list[NDArray[Any]] = []
-    for state in states:
-        values = np.asarray(getattr(state, field))
-        order = list(state.name)
-        if len(values) != len(order):
-            return None
-        samples.append(values[[order.index(name) for name in names]])
-    table = np.array(samples, dtype=np.float64)
-    bad = np.argwhere(~np.isfinite(table))
-    if len(bad):
-        message, joint = bad[0]
-        sentence = f"message {message + 1}: {field} of {names[joint]} must be finite"
-        raise FileError(path, sentence)
-    return table
-
-
-def _messages(path: Path) -> tuple[list[float], list[Any]]:
-    """Times [s] and JointState messages of the topic that has most of them."""
+def _topics(path: Path, wanted: list[str] | None) -> tuple[list[_Topic], list[str]]:
+    """The topics that show joints, and the names of all others."""
     try:
         import rosbags.highlevel  # noqa: F401
     except ImportError:
@@ -117,42 +317,50 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
         raise FileError(path, sentence) from None
     check_bag(path)
     try:
-        stamps, messages = _unpack_messages(path)
+        topics, unread = _unpack_messages(path, wanted)
     except _errors_of_readers() as error:
         raise damage_error(path, str(error)) from None
-    if len(messages) < 2:
-        raise FileError(path, f"holds {len(messages)} joint states; a log needs two")
-    return stamps, messages
+    held = [topic for topic in topics if len(topic.stamps) > 1]
+    if not held:
+        count = sum(len(topic.stamps) for topic in topics)
+        raise FileError(path, f"holds {count} joint states; a log needs two")
+    return held, unread
 
 
-def _unpack_messages(path: Path) -> tuple[list[float], list[Any]]:
+def _unpack_messages(path: Path, wanted: list[str] | None) -> tuple[list[_Topic], list[str]]:
     """The messages as the reader of bags gives them."""
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
 
-    stamps: list[float] = []
-    messages: list[Any] = []
+    topics: dict[str, _Topic] = {}
+    count = 0
     with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-        chosen = _joint_states(path, reader.connections)
+        chosen, unread = _split_connections(path, reader.connections, reader.typestore.fielddefs)
         for connection, received, data in reader.messages(connections=chosen):
+            name = connection.topic
+            topic = topics.setdefault(name, _Topic(name, connection.msgtype))
             message: Any = reader.deserialize(data, connection.msgtype)
-            stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-            stamps.append(stamp if stamp > 0 else 1e-9 * received)
-            messages.append(message)
-            if len(messages) > MOST_MESSAGES:
+            topic.add(received, message, wanted)
+            count += 1
+            if count > MOST_MESSAGES:
                 raise FileError(path, f"must hold at most {MOST_MESSAGES} joint states")
-    return stamps, messages
+    return list(topics.values()), unread
 
 
-def _joint_states(path: Path, connections: list[Any]) -> list[Any]:
-    """The connections of the topic that has most JointState messages."""
-    states = [c for c in connections if c.msgtype == "sensor_msgs/msg/JointState"]
-    if not states:
+def _split_connections(
+    path: Path, connections: list[Any], known: Container[str]
+) -> tuple[list[Any], list[str]]:
+    """Connections with joint states or states of a controller, and the topics of all others."""
+    chosen = []
+    for connection in connections:
+        if connection.msgtype in (STATE, CONTROLLER) and connection.msgtype in known:
+            chosen.append(connection)
+    if not chosen:
         kinds = sorted({c.msgtype for c in connections})
         held = ", ".join(kinds[:6]) or "nothing"
         raise FileError(path, f"holds no sensor_msgs/JointState, but {held}")
-    topic = max(states, key=lambda c: c.msgcount).topic
-    return [c for c in states if c.topic == topic]
+    read = {connection.topic for connection in chosen}
+    return chosen, sorted({c.topic for c in connections} - read)
 
 
 def _errors_of_readers() -> tuple[type[Exception], ...]:

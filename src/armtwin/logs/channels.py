@@ -30,6 +30,8 @@ ALIASES = {
     "qref": "q_ref",
     "dqref": "v_ref",
     "ddqref": "a_ref",
+    "qd": "v",
+    "qdd": "a",
 }
 TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
 
@@ -50,3 +52,10 @@ def channel_kind(name: str) -> str | None:
 def channel_label(name: str) -> str:
     """What a channel is, with its unit in brackets."""
     return CHANNELS[channel_kind(name) or name]
+
+
+def channel_unit(name: str) -> str:
+    """SI unit of a channel, or of time, as quantities are written."""
+    if name == "time":
+        return "s"
+    return channel_label(name).partition("[")[2].rstrip("]").replace("²", "^2")

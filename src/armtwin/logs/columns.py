@@ -21,7 +21,7 @@ from armtwin.files.kinds import check_tables
 from armtwin.files.opening import COLUMNS
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
-from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
+from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind, channel_unit
 from armtwin.maths.batch import Floats, NamedTexts, Names, Values
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import CELSIUS, parse_quantity
@@ -31,6 +31,7 @@ ANGLES = ("q", "q_ref", "q_link")
 # channels that take a joint's sign
 TURNED = (*ANGLES, "v", "a", "tau", "tau_ff", "v_ref", "a_ref", "tau_friction")
 COLUMNS_FORMAT = 1
+Delimiter = Literal[",", ";", "tab", "space"]
 MOST_JOINTS = 99  # that a text with {} numbers
 ZERO_CELSIUS = 273.15  # [K]
 
@@ -38,14 +39,6 @@ ZERO_CELSIUS = 273.15  # [K]
 def _kind(channel: str) -> str:
     """The channel whose unit and sign a name takes."""
     return channel_kind(channel) or channel
-
-
-def _unit(channel: str) -> str:
-    """SI unit of a channel, or of time, as quantities are written."""
-    if channel == "time":
-        return "s"
-    text = CHANNELS[_kind(channel)]
-    return text.partition("[")[2].rstrip("]").replace("²", "^2")
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class Columns:
     """
 
     time: str = "time"
-    delimiter: Literal[",", ";", "tab", "space"] = ","
+    delimiter: Delimiter = ","
     decimal: Literal[".", ","] = "."
     columns: dict[str, Names | str] = field(default_factory=dict)
     unit: NamedTexts = field(default_factory=dict)
@@ -95,7 +88,7 @@ class Columns:
             except ArmtwinError as error:
                 return f"unit.{channel} {error}"
             if unit in CELSIUS and channel != "temperature":
-                return f"unit.{channel} must be in {_unit(channel)}, got '{unit}'"
+                return f"unit.{channel} must be in {channel_unit(channel)}, got '{unit}'"
         return ""
 
     def factor(self, channel: str) -> float:
@@ -103,7 +96,7 @@ class Columns:
         unit = self.unit.get(channel, self.unit.get(_kind(channel)))
         if unit is None or unit in CELSIUS:
             return 1.0
-        return parse_quantity(f"1 {unit}", _unit(channel))
+        return parse_quantity(f"1 {unit}", channel_unit(channel))
 
     @property
     def separator(self) -> str | None:

@@ -19,11 +19,19 @@ from armtwin.maths.batch import Floats
 JOINTS = "# joints "
 EVENT = "# event "
 BLOCK = 2000  # lines written at a time
+SAMPLED = 200  # lines from which the length of a file is estimated
 
 
 def put_csv(log: Recording, file: BinaryIO) -> None:
     """Write a log with all digits into an open file."""
     file.writelines(_lines(log))
+
+
+def estimate_size(log: Recording) -> float:
+    """About how long the file of a log is [MB], from rows all along it."""
+    rows = np.unique(np.linspace(0, len(log.time) - 1, SAMPLED).astype(int))
+    columns = [log.time[rows], *(values[rows] for values in log.channels.values())]
+    return len(rows_as_text(np.column_stack(columns))) / len(rows) * len(log.time) / 1e6
 
 
 def put_packed_csv(log: Recording, file: BinaryIO) -> None:

@@ -10,7 +10,9 @@ import codecs
 import json
 import math
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, shorten
-from armtwin.files.opening import LOG, read_bytes, unpack_gzip
+from armtwin.files.opening import BAG, LOG, open_plain_file, read_bytes, unpack_gzip
 from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_files import EVENT, JOINTS
@@ -32,6 +34,7 @@ LONGEST_LINE = 1_000_000  # bytes of a line of numbers
 # empty lines, and remarks from the start of a line on
 _EMPTY = re.compile(rb"(?:[ \t\r\n\f\v]++|(?<![^\n])#[^\n]*+)*+")
 _NUMBER = re.compile(rb"[-+]?(?:[0-9.]*[0-9](?:[eE][-+]?[0-9]+)?|nan|inf)", re.IGNORECASE)
+GZIP = b"\x1f\x8b"  # with which packed files begin
 NOTHING = "a log needs a header line and at least one line of numbers"
 
 
@@ -80,12 +83,15 @@ class _Sheet:
 
 def read_csv(path: Path, columns: Columns) -> Recording:
     """Read a log; a file that is no log is refused with the line."""
-    data = unpack_gzip(path, LOG) if path.suffix == ".gz" else read_bytes(path, LOG)
+    data = unpack_gzip(path, LOG) if _is_packed(path) else read_bytes(path, LOG)
     sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
     start, after = _head(sheet)
     words = [word.strip().strip('"') for word in sheet.words(start, after)]
     header = _header(sheet, start, after, words)
-    places = _places(path, header)
+    places = place_columns(path, header)
+    if not places:
+        known = f"{', '.join(CHANNELS)}, numbered from 1"
+        raise FileError(path, f"no column is a known channel; known: {known}")
     wanted = [header.index("time")]
     for row in places.values():
         wanted += row
@@ -97,7 +103,38 @@ def read_csv(path: Path, columns: Columns) -> Recording:
     for name, row in places.items():
         channels[name] = table[:, done : done + len(row)]
         done += len(row)
-    return Recording(time, channels, _events(sheet), _joint_names(sheet))
+    left = [word for k, word in enumerate(words) if k not in wanted]
+    remarks = unread_remark("columns", left)
+    return Recording(time, channels, _events(sheet), _joint_names(sheet), remarks)
+
+
+def unread_remark(kind: str, names: Sequence[str]) -> Names:
+    """A sentence on what of a file was not read; none where all was."""
+    if not names:
+        return ()
+    return (f"not read: {kind} {shorten(', '.join(names), 300)}",)
+
+
+def _is_packed(path: Path) -> bool:
+    with open_plain_file(path, LOG) as file:
+        return path.suffix == ".gz" or file.read(len(GZIP)) == GZIP
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, unpacked where it is packed by gzip."""
+    with open_plain_file(path, BAG) as file:
+        head = file.read(LONGEST_HEADER)
+    if head.startswith(GZIP):
+        with suppress(zlib.error):
+            head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, LONGEST_HEADER)
+    return head
+
+
+def header_line(head: bytes) -> str:
+    """The first line of the head of a file that is neither empty nor a remark."""
+    start = _EMPTY.match(head.removeprefix(codecs.BOM_UTF8)).end()  # type: ignore[union-attr]
+    line = head.removeprefix(codecs.BOM_UTF8)[start:].partition(b"\n")[0]
+    return line.decode("utf-8", errors="replace").strip()
 
 
 def _head(sheet: _Sheet) -> tuple[int, int]:
@@ -266,14 +303,10 @@ def _hint(line: str, separator: str | None) -> str:
     return ""
 
 
-def _places(path: Path, header: list[str]) -> dict[str, list[int]]:
+def place_columns(path: Path, header: list[str]) -> dict[str, list[int]]:
     """For each channel the columns of its joints, which are numbered from 1 without a gap."""
-    found = _number_columns(path, header)
-    if not found:
-        known = f"{', '.join(CHANNELS)}, numbered from 1"
-        raise FileError(path, f"no column is a known channel; known: {known}")
     places = {}
-    for name, columns in found.items():
+    for name, columns in _number_columns(path, header).items():
         joints = sorted(columns)
         if joints != list(range(1, len(joints) + 1)):
             contract = "must be numbered 1, 2, .. without a gap"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.logs.channels import channel_label
+from armtwin.logs.channels import channel_kind, channel_label
 from armtwin.logs.recording import Recording
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
@@ -21,6 +21,20 @@ from armtwin.report.figures import Panel, draw_panels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# what a log can be used for: channels that it needs, of each group one
+TORQUE = ("tau", "tau_m", "current")
+USES = {
+    "identify": (("q",), TORQUE),
+    "servo": (("q",), ("q_ref",)),
+    "transmission": (("q",), ("q_link",)),
+    "compare": (("q", "q_link", "q_m"),),
+    "payload": (("q",), TORQUE),
+    "warm-up": (("q",), TORQUE),
+}
+GAP = 10.0  # times the usual step of time from which on samples are missing
+LONGEST_STEP = 0.5  # a step of time beyond which is a gap at any rate of more than 5 Hz [s]
+LISTED = 3  # gaps that are named
+JITTER = 0.1  # share of a step by which usual steps differ where stamps are those of arrival
 USUAL = ("q", "v", "tau")  # drawn where nothing is chosen
 NAMED = 5  # channels that a line names
 
@@ -42,7 +56,8 @@ def describe_log(log: Recording, origin: str) -> Report:
     name = Path(origin).name or "log"
     length = Number(digits=6).text(np.ptp(log.time) if len(log.time) else 0.0)
     title = f"{name}: a log of {len(log.time)} samples, {length} s"
-    return Report(title, _rate(log.time), (Section("", _blocks(log)),))
+    layout = f"{log.layout}; " if log.layout else ""
+    return Report(title, layout + _rate(log.time), (Section("", _blocks(log)),))
 
 
 def _rate(time: Floats) -> str:
@@ -57,8 +72,10 @@ def _rate(time: Floats) -> str:
 def _blocks(log: Recording) -> Blocks:
     from armtwin.logs.plausibility import plausibility_problems
 
-    for sentence in plausibility_problems(log):
+    for sentence in (*plausibility_problems(log), *_gaps(log.time), *_copies(log.channels)):
         yield Text(sentence, "bad")
+    for sentence in (*log.remarks, *_jitter(log.time)):
+        yield Text(f"{sentence[0].upper()}{sentence[1:]}.")
     columns = list_columns(
         channel="channel",
         columns=("columns", Number()),
@@ -67,10 +84,64 @@ def _blocks(log: Recording) -> Blocks:
     )
     records = [_channel(name, values) for name, values in log.channels.items()]
     yield Table(columns, records, "channels")
+    uses = list_columns(use="use", needs="with or lacking")
+    yield Table(uses, [_use(name, log.channels) for name in USES], "uses")
     for event in log.events:
         yield Text(f"at {SECONDS.with_unit(event.time)}: {event.text}")
     if not log.events:
         yield Text("No events.")
+
+
+def _use(name: str, channels: Mapping[str, Floats]) -> Record:
+    """Whether a log can be used for something, by which channels, or what is missing."""
+    taken, missing = [], []
+    for group in USES[name]:
+        held = [channel for channel in group if channel in channels]
+        if held:
+            taken.append(held[0])
+        else:
+            missing.append(" or ".join(group))
+    text = f"lacks {', '.join(missing)}" if missing else f"with {', '.join(taken)}"
+    others = [channel for channel in channels if channel_kind(channel) in TORQUE]
+    if missing == [" or ".join(TORQUE)] and others:
+        text += f"; --torque takes {' or '.join(others)}"
+    return {"use": name, "needs": text}
+
+
+def _gaps(time: Floats) -> Sentences:
+    """Sentences on steps of time that are so long that samples are missing."""
+    steps = np.diff(time)
+    if len(steps) < LISTED:
+        return
+    usual = float(np.median(steps))
+    gaps = np.flatnonzero((steps > GAP * usual) | ((steps > LONGEST_STEP) & (steps > 2.5 * usual)))
+    if len(gaps):
+        named = [f"{steps[k]:.4g} s at {time[k]:.6g} s" for k in gaps[:LISTED]]
+        more = f" and {len(gaps) - LISTED} more" if len(gaps) > LISTED else ""
+        yield f"{format_count(len(gaps), 'gap')} in time: {', '.join(named)}{more}; cut it there."
+
+
+def _jitter(time: Floats) -> Sentences:
+    """A sentence on uneven stamps, as those of arrival are."""
+    steps = np.diff(time)
+    if len(steps) < LISTED:
+        return
+    usual = float(np.median(steps))
+    spread = float(np.median(np.abs(steps - usual)))
+    if spread > JITTER * usual:
+        yield (
+            f"steps of time vary by {1e3 * spread:.3g} ms about {1e3 * usual:.3g} ms, as stamps of "
+            "arrival do: they are kept, and positions put on an even grid where speeds are taken"
+        )
+
+
+def _copies(channels: Mapping[str, Floats]) -> Sentences:
+    """A sentence on positions that are the reference to the last bit."""
+    if {"q", "q_ref"} <= set(channels) and np.array_equal(channels["q"], channels["q_ref"]):
+        yield (
+            "q equals q_ref to the last bit: a simulator, or one copied from the other; it shows "
+            "no servo."
+        )
 
 
 def _channel(name: str, values: Floats) -> Record:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,9 @@ from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
 from armtwin.logs import display
-from armtwin.logs.bag_files import is_bag, read_bag
 from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
 from armtwin.logs.columns import Columns, columns_for
-from armtwin.logs.csv_files import put_csv, put_packed_csv
-from armtwin.logs.csv_reading import read_csv
-from armtwin.logs.npz_files import put_npz, read_npz
+from armtwin.logs.formats.table import FORMATS, format_of, load
 from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats, NamedArrays, Names
 from armtwin.notebook import cards
@@ -32,7 +29,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-WRITERS = {".csv.gz": put_packed_csv, ".csv": put_csv, ".npz": put_npz}  # by the ending of a name
+# by the ending of a name
+WRITERS = {ending: place for known in reversed(FORMATS) for ending, place in known.write}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +43,8 @@ class Log(Result):
         events: What happened, in order of time.
         origin: The file it was read from, "" for a log made otherwise.
         joint_names: Name of the joint of each column, where the machine wrote them.
+        remarks: What of its file was converted, assumed or not read, a sentence each.
+        layout: Name of its file's layout, as "RTDE"; "" for a log made otherwise.
     """
 
     time: Floats
@@ -52,6 +52,8 @@ class Log(Result):
     events: tuple[Event, ...] = ()
     origin: str = ""
     joint_names: Names = ()
+    remarks: Names = ()
+    layout: str = ""
 
     @staticmethod
     def of(
@@ -115,13 +117,53 @@ class Log(Result):
         return dataframe(("time", self.time), columns)
 
     @staticmethod
-    def read(path: str | Path, columns: str | Path | None = None) -> Log:
-        """A log from a file: CSV (also .csv.gz), NPZ, or a ROS bag.
-
-        Bags (.bag, .mcap, .db3, or the folder of a recording) need the extra `logs`.
+    def from_dataframe(frame: pandas.DataFrame) -> Log:
+        """A log of a data frame: columns as in a CSV file, time as a column or the index.
 
         Args:
-            path: The file.
+            frame: Numbers in columns time, q1, q2, ...; dates or durations may be the time.
+        """
+        from armtwin.logs.formats.named_arrays import read_named
+
+        columns = {str(name): frame[name] for name in frame.columns}
+        columns.setdefault("time", frame.index)
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        wanted = {name: array for name, array in arrays.items() if array.dtype.kind in "fiumM"}
+        unread = [name for name in arrays if name not in wanted]
+        found = read_named(Path("data frame"), Columns(), wanted, {}, unread)
+        log = Log.of(found.time, (), (), **found.channels)
+        return replace(log, remarks=found.remarks, layout="data frame")
+
+    def cut(self, first: float | None = None, last: float | None = None) -> Log:
+        """The samples and events between two times, both included; by default to the ends.
+
+        Args:
+            first: Earliest time [s].
+            last: Latest time [s].
+        """
+        least = -np.inf if first is None else first
+        most = np.inf if last is None else last
+        kept = (self.time >= least) & (self.time <= most)
+        if not kept.any():
+            span = f"{self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self.time) else "no time"
+            raise ArmtwinError(
+                f"{self.origin or 'log'}: a cut must hold a sample of {span}, got {least:g} to "
+                f"{most:g} s"
+            )
+        channels = {name: values[kept] for name, values in self.channels.items()}
+        events = tuple(event for event in self.events if least <= event.time <= most)
+        return replace(self, time=self.time[kept], channels=channels, events=events)
+
+    @staticmethod
+    def read(path: str | Path, columns: str | Path | None = None) -> Log:
+        """A log from a file or folder, whose layout is recognised by what it holds.
+
+        CSV (also packed by gzip), NPZ, RTDE of Universal Robots, Franka's libfranka, KUKA traces
+        (a folder, or one of its files) and RSI, MAT; with the extra `logs` ROS bags (a file, or
+        the folder of a recording) and HDF5, with the extra `parquet` Parquet.
+
+        Args:
+            path: The file or folder.
             columns: A columns file; by default the one beside the log, if there is one.
         """
         file = Path(path)
@@ -129,19 +171,23 @@ class Log(Result):
             raise ArmtwinError(f"log '{path}' must be the name of a file")
         check_name(path, "log")
         how = columns_for(file, None if columns is None else Path(columns))
-        found = _reader(file)(file, how)
+        layout = format_of(file)
+        found: Recording = load(layout.read)(file, how)
         with blame(file):
             channels = {name: how.to_si(name, values) for name, values in found.channels.items()}
             log = Log.of(found.time, found.events, found.joint_names, **channels)
-        return replace(log, origin=str(path))
+        return replace(log, origin=str(path), remarks=found.remarks, layout=layout.name)
 
     def write(self, path: str | Path) -> None:
-        """Write a CSV (also .csv.gz) or an NPZ file from which `read` makes an equal log."""
+        """Write a CSV (also .csv.gz), NPZ or Parquet file; `read` makes an equal log of it.
+
+        Names of joints and events are kept by CSV and NPZ.
+        """
         target = Path(path)
         check_file(target)
-        for ending, put in WRITERS.items():
+        for ending, place in WRITERS.items():
             if target.name.endswith(ending):
-                write_file(target, partial(put, self.recording))
+                write_file(target, partial(load(place), self.recording))
                 return
         endings = ", ".join(WRITERS)
         raise ArmtwinError(f"log '{path}' must end in one of {endings} to be written")
@@ -149,7 +195,9 @@ class Log(Result):
     @property
     def recording(self) -> Recording:
         """What a file of the log holds."""
-        return Recording(self.time, self.channels, self.events, self.joint_names)
+        return Recording(
+            self.time, self.channels, self.events, self.joint_names, self.remarks, self.layout
+        )
 
 
 def as_logs(logs: Log | Iterable[Log], call: str, *, least: int = 1) -> tuple[Log, ...]:
@@ -169,12 +217,6 @@ def as_logs(logs: Log | Iterable[Log], call: str, *, least: int = 1) -> tuple[Lo
     if len(given) < least:
         raise ArmtwinError(f"{call} needs at least one log")
     return given
-
-
-def _reader(file: Path) -> Callable[[Path, Columns], Recording]:
-    if file.suffix == ".npz":
-        return read_npz
-    return read_bag if is_bag(file) else read_csv
 
 
 def _check_time(time: ArrayLike) -> Floats:

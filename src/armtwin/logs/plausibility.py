@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.logs.outliers import without_outliers
 from armtwin.logs.recording import Recording, Sampled
 from armtwin.maths.batch import Flags, Floats, Names, Sentences
@@ -31,8 +32,12 @@ GAP = 3.0  # times the usual step of time that parts a log
 MOVED = 0.05  # travel of a joint from which on its speed is checked [rad, m]
 RARE = 20.0  # samples in a second below which time may be stretched [Hz]
 SLOW = 2e-3  # share of the usual speed below which it may be
+USUAL_SHARE = 0.01  # of the speed limit that a motion worth logging reaches
 FAST = 1.5  # times the speed limit beyond which time is compressed
 QUICKEST = 5e4  # samples in a second of the fastest logs [Hz]
+BEYOND = 3.0  # times its limit, or its arm's weight, from which on a torque is another robot's
+OFTEN = 0.98  # share of the samples below what is compared with it; noise is in the rest
+WEIGHED = 600  # postures of a log in which the arm is weighed
 NEAR_TURN = 0.5  # by which a jump may differ from whole turns [rad]
 STEADY = 1.0  # step that nearly all samples must keep for a jump to be seen [rad]
 DEGREES = 8 * np.pi  # angle beyond which a log alone is taken to be in degrees
@@ -123,6 +128,40 @@ def _plausibility_problem(log: Sampled, channel: str, pace: Pace) -> str:
     return _describe_wraps(log.time, log.channels[channel], pace) or _time(log, channel, pace)
 
 
+def refuse_other_robot(robot: Robot, q: Floats, tau: Floats) -> None:
+    """Refuse torques that are far beyond what the robot's drives have and its weight needs.
+
+    A file may lack a payload, or have limits that nobody meant, but not both on an arm that weighs
+    a fraction of the logged torque.
+
+    Args:
+        robot: The robot.
+        q: Positions of the log, (m, n).
+        tau: Torques on its joints, (m, n).
+    """
+    limit = robot.limits.torque
+    shown = np.quantile(np.abs(tau), OFTEN, axis=0)
+    some = slice(None, None, max(1, len(q) // WEIGHED))
+    weight = np.abs(robot.gravity(q[some])).max(axis=0)
+    known = np.isfinite(limit) & (limit > 0)
+    beyond = known & (shown > BEYOND * np.where(known, limit, np.inf))
+    heaviest = int(weight.argmax())
+    if 2 * beyond.sum() <= len(limit) or shown[heaviest] <= BEYOND * weight[heaviest]:
+        return
+    j = int(np.where(beyond, shown / np.where(known, limit, np.inf), 0.0).argmax())
+    unit = "N m" if Pace.of_robot(robot).turns[j] else "N"
+    evidence = (
+        f"the torque of {beyond.sum()} of {len(limit)} joints is beyond {BEYOND:g} times its "
+        f"limit: {robot.joint_names[j]} shows {shown[j]:.4g} {unit} where '{robot.name}' has "
+        f"{limit[j]:.4g} {unit}, and the weight of its arm takes {weight[heaviest]:.3g} N m"
+    )
+    remedy = (
+        "name the robot that it is of; else check unit.tau in a columns file and the torque limits "
+        "of the robot file"
+    )
+    refuse_by([Hypothesis(evidence, "Is it the log of another robot", remedy)])
+
+
 def other_pace(time: Floats, q: Floats, v_ref: Floats) -> str:
     """A clause about positions that do what was commanded, but at another pace; else "".
 
@@ -184,7 +223,7 @@ def _time(log: Sampled, channel: str, pace: Pace) -> str:
         return _too_slow(rate, share, float(speed.max()))
     over = np.where(moved, speed / pace.most, 0.0)
     if over.max() > FAST:
-        return _too_fast(pace, speed, int(over.argmax()))
+        return _too_fast(pace, speed, ranges(q), int(over.argmax()))
     return _beside_logged_speeds(log, channel, moved)
 
 
@@ -219,12 +258,22 @@ def _too_slow(rate: float, share: float, fastest: float) -> str:
     return f"time looks {looks}: in seconds the log has {pace}; say {remedy} in a columns file"
 
 
-def _too_fast(pace: Pace, speed: Floats, j: int) -> str:
-    """What is said of a joint beyond its speed limit."""
+def _too_fast(pace: Pace, speed: Floats, travel: Floats, j: int) -> str:
+    """What is said of a joint beyond its speed limit; degrees still travel, and not too slowly."""
     unit = "rad/s" if pace.turns[j] else "m/s"
+    fact = (
+        f"{pace.names[j]} would move at {speed[j]:.4g} {unit} where its limit is "
+        f"{pace.most[j]:.4g} {unit}"
+    )
+    in_degrees = np.radians(speed[pace.turns]) / pace.most[pace.turns]
+    still_travels = np.radians(travel[pace.turns]) > MOVED
+    if pace.turns[j] and still_travels.any() and USUAL_SHARE < in_degrees.max() < 1:
+        return (
+            f'positions look like degrees: {fact}; say unit.q = "deg" in a columns file, or '
+            "check the unit of time"
+        )
     return (
-        f"time looks compressed: {pace.names[j]} would move at {speed[j]:.4g} {unit} where its "
-        f"limit is {pace.most[j]:.4g} {unit}; check the units of time and positions in the columns "
+        f"time looks compressed: {fact}; check the units of time and positions in the columns "
         "file, and the limit"
     )
 

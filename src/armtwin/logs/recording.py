@@ -76,9 +76,13 @@ class Recording:
         channels: Arrays (m, n) by name; just read, in the machine's units and signs.
         events: What happened.
         joint_names: Name of the joint of each column, where the file has them.
+        remarks: What of the file was converted, assumed or not read, a sentence each.
+        layout: Name of the file's layout, "" for a log made otherwise.
     """
 
     time: Floats
     channels: Mapping[str, Floats]
     events: tuple[Event, ...] = ()
     joint_names: Names = ()
+    remarks: Names = ()
+    layout: str = ""

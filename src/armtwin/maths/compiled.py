@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -38,6 +39,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
+from armtwin.maths.ownership import make_private, read_own_file, why_unsafe
 from armtwin.maths.sources import source_stamp
 
 Function = Callable[..., Any]
@@ -61,18 +63,40 @@ def _user_cache() -> Path:
     return Path(caches) / "armtwin"
 
 
-def _open_folder() -> Path | None:
-    """Writable cache folder of this state of the sources, or None where none can be had."""
+def _open_folder() -> tuple[Path | None, str]:
+    """Writable cache folder of this state of the sources, ours alone, and a remark on it.
+
+    What lies there is run. A folder into which others could put kernels is not used: one of this
+    user among the temporary files takes its place. None where none can be had.
+    """
+    remark = ""
     try:
-        folder = _user_cache() / "kernels" / source_stamp(Path(__file__).parents[1])
-        if not folder.is_dir():
-            folder.mkdir(parents=True)
-            _forget_old(folder.parent)
-        _forget_halves(folder)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
+        asked = [_user_cache()]
+        if hasattr(os, "geteuid"):
+            asked.append(Path(tempfile.gettempdir()) / f"armtwin-{os.geteuid()}")
+        for cache in asked:
+            real = Path(os.path.realpath(cache))
+            folder = real / "kernels" / source_stamp(Path(__file__).parents[1])
+            why, remedy = why_unsafe(folder)
+            if not why:
+                return _prepare(folder), remark
+            remark = remark or (
+                f"{real}: a cache of kernels must be closed to other users, but {why}; kernels "
+                f"are kept among the temporary files. {remedy.capitalize()}, or choose another "
+                "with ARMTWIN_CACHE_DIR"
+            )
     except (OSError, RuntimeError):  # RuntimeError: Path.home() of a user without a home
-        return None
+        pass
+    return None, remark
+
+
+def _prepare(folder: Path) -> Path:
+    """The folder, made where it is missing, and rid of what nobody needs any more."""
+    if make_private(folder):
+        _forget_old(folder.parent)
+    _forget_halves(folder)
+    with tempfile.TemporaryFile(dir=folder):
+        return folder
 
 
 def _forget_old(root: Path) -> None:
@@ -94,7 +118,13 @@ def _forget_halves(folder: Path) -> None:
                 path.unlink()
 
 
-CACHE_FOLDER = _open_folder()
+CACHE_FOLDER, _REMARK = _open_folder()
+_unsaid = [_REMARK] if _REMARK else []
+
+
+def take_remark() -> str:
+    """What is to be said of the cache folder, once; "" where there is nothing."""
+    return _unsaid.pop() if _unsaid else ""
 
 
 # What a loaded file must agree with beside its own contents.
@@ -140,10 +170,9 @@ class _SealedFile(IndexDataCacheFile):
             file.write(_seal(data) + data)
 
     def _open_sealed(self, path: str) -> Any:
-        """What a file holds; None if it is not there or its seal is broken."""
-        try:
-            content = Path(path).read_bytes()
-        except OSError:
+        """What a file holds; None if it is not there, is another's or its seal is broken."""
+        content = read_own_file(Path(path))
+        if content is None:
             return None
         seal, data = content[:_SEAL], content[_SEAL:]
         if seal != _seal(data):
@@ -229,6 +258,9 @@ class _KernelCache:
 
     @cached_property
     def _files(self) -> _KernelFiles | None:
+        remark = take_remark()
+        if remark:
+            warnings.warn(remark, stacklevel=2)
         settings: Any = config  # its fields are made at run time
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(self._folder)

@@ -1,7 +1,14 @@
 """Features of a step response: first peak, period, overshoot, settling.
 
+    overshoot = (y_max - y_∞) / y_∞      the first peak beyond the final value, as a share of it
+
+The final value y_∞ is where the response ends; dry friction and dead bands keep it from the
+set-point.
+
 An extreme counts where the response then turns back by a share of the step: bumps of coupled axes
 and rounding are passed over. Its place is that of a parabola through three samples.
+
+Ref: [Machielsen 1983, section 7.1.2]
 """
 
 from __future__ import annotations
@@ -15,6 +22,7 @@ from armtwin.maths.batch import Floats
 PROMINENCE = 0.003  # share of the step by which a response turns back from an extreme
 RISEN = 0.3  # share of the step from which an extreme is a peak of the response
 BAND = 0.05  # share of the step within which a response has settled
+LATEST = 0.9  # share of a record by which a response must have settled to have a final value
 
 
 @dataclass(frozen=True)
@@ -25,13 +33,16 @@ class StepFeatures:
         first_peak: Time from the step to the first peak [s]; None where there is none.
         period: Time from the first peak to the second, or twice that to the first trough where
             friction stops the second [s]; None where the response does not oscillate.
-        overshoot: By how much the first peak exceeds the set-point, as a share of the step.
+        peak: Height of the first peak, as a share of the step.
+        overshoot: By how much the first peak exceeds the final value, as a share of that; None
+            where the response does not settle or ends on the other side of its start.
         settling: Time from the step from which the response stays within BAND of its end [s].
         final: Where the response ends, as a share of the step.
     """
 
     first_peak: float | None
     period: float | None
+    peak: float | None
     overshoot: float | None
     settling: float
     final: float
@@ -52,7 +63,7 @@ def step_features(time: Floats, response: Floats, step: float) -> StepFeatures:
     final = float(y[-1])
     settling = _settling(since, y, final)
     if not peaks:
-        return StepFeatures(None, None, None, settling, final)
+        return StepFeatures(None, None, None, None, settling, final)
     first, height = peaks[0]
     period = None
     later = [t for t, _ in troughs if t > first]
@@ -60,7 +71,9 @@ def step_features(time: Floats, response: Floats, step: float) -> StepFeatures:
         period = peaks[1][0] - first
     elif later:
         period = 2 * (later[0] - first)
-    return StepFeatures(first, period, height - 1, settling, final)
+    settles = settling <= LATEST * since[-1] and final > 0
+    over = height / final - 1 if settles else None
+    return StepFeatures(first, period, height, over, settling, final)
 
 
 def _settling(time: Floats, y: Floats, final: float) -> float:

@@ -23,11 +23,17 @@ _IMPORT = re.compile(rb"from armtwin\.([\w.]+) import +(\([^)]*\)|[^\n]*)")
 _WORD = re.compile(rb"\w+")
 
 
-def source_stamp(package: Path) -> str:
-    """Short hash of the contents of every file of a package that kernels depend on."""
+def source_stamp(package: Path, *first: str) -> str:
+    """Short hash of the contents of every file of a package that something depends on.
+
+    Args:
+        package: Folder of the package.
+        first: Files, as "sweeps/work", that are stamped with all that they import; by default
+            those that make kernels.
+    """
     texts = _texts(package)
     digest = hashlib.sha1(usedforsecurity=False)
-    for name in sorted(_with_imports(texts, _makers(texts))):
+    for name in sorted(_with_imports(texts, list(first) or _makers(texts))):
         digest.update(name.encode())
         digest.update(texts[name])
     return digest.hexdigest()[:12]

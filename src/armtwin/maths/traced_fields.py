@@ -141,6 +141,10 @@ class TracedFields:
     def __post_init__(self) -> None:
         self.leaves = {leaf.path: leaf for leaf in leaves(self.value)}
 
+    def first_rows(self) -> TracedFields:
+        """The same structure with one row of what has as many as a run is long."""
+        return TracedFields(_first_rows(self.value), self.constant, self.dense)
+
     def structure(self) -> Iterator[bytes]:
         """What shapes a kernel of it."""
         for leaf in self.leaves.values():
@@ -266,6 +270,20 @@ def is_same(one: Any, other: Any) -> bool:
     if isinstance(one, Symbol) or isinstance(other, Symbol):
         return False
     return bool(one == other)
+
+
+def _first_rows(value: object) -> Any:
+    """Nested NamedTuples with the first row of each series and record alone."""
+    found = {}
+    whole: Any = value
+    of: Any = type(value)
+    for name, kind in _kinds(of).items():
+        inner = getattr(value, name)
+        if hasattr(inner, "_fields"):
+            found[name] = _first_rows(inner)
+        elif inner is not None and kind in (SERIES, ROWS):
+            found[name] = inner[:1].copy()
+    return whole._replace(**found)
 
 
 def copy_fields(value: Any) -> Any:

@@ -53,7 +53,14 @@ _OF_KIND: tuple[tuple[Dimension, dict[str, float]], ...] = (
     (_dimension(K=1), {"K": 1.0}),
     (
         _dimension(rad=1),
-        {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180, "rev": 2 * math.pi},
+        {
+            "rad": 1.0,
+            "mrad": 1e-3,
+            "deg": math.pi / 180,
+            "arcmin": math.pi / 10_800,
+            "arcsec": math.pi / 648_000,
+            "rev": 2 * math.pi,
+        },
     ),
     (_dimension(rad=1, s=-1), {"rpm": 2 * math.pi / 60}),
     (_dimension(cycle=1, s=-1), {"Hz": 1.0, "kHz": 1e3}),
@@ -71,6 +78,7 @@ for _kind, _factors in _OF_KIND:
 CELSIUS = ("degC", "°C")
 LONGEST_QUANTITY = 100  # characters
 SMALLEST = 1e-30  # magnitude of a number that must be above 0
+WELL_WITHIN = 5.0  # a number in a second unit is suggested so far below the largest plausible one
 LARGEST = 1e15  # magnitude of any number in SI, where the unit does not say less
 # Magnitudes that no machine has: a typing error is refused, and products of numbers stay finite.
 LARGEST_IN = {
@@ -201,7 +209,7 @@ class Unit:
     Attributes:
         symbol: SI unit of the stored number.
         plausible: Largest magnitude a bare number may have; beyond it the unit must be written.
-        hint: Unit a user who wrote an implausible number probably meant.
+        hint: Units, by commas, that a user who wrote an implausible number probably meant.
         also: SI unit of the same number of a prismatic joint, where that differs.
         above: The number must be greater than this, where given.
         at_least: The number must not be less than this, where given.
@@ -245,10 +253,16 @@ class Unit:
         return number
 
     def _suggestion(self, number: float) -> str:
-        """The unit that an implausible number may have been meant in, if it is plausible in it."""
-        meant = f"{number:g} {self.hint}"
-        if abs(parse_quantity(meant, self.symbol)) <= self.plausible:
-            return f"Did you mean '{meant}'?"
+        """Units that an implausible number may have been meant in, if it is plausible in one."""
+        meant = []
+        most = self.plausible
+        for unit in self.hint.split(", "):
+            text = f"{number:g} {unit}"
+            if abs(parse_quantity(text, self.symbol)) <= most:
+                meant.append(f"'{text}'")
+            most = self.plausible / WELL_WITHIN
+        if meant:
+            return f"Did you mean {' or '.join(meant)}?"
         return f"If it is meant, write '{number:g} {self.symbol}'."
 
     def read_word(self, word: str) -> float:

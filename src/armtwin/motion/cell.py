@@ -12,7 +12,7 @@ six linear functions of t: least at an end, or where two of them cross.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError, FileError, blame
+from armtwin.files.hypothesis import Hypothesis, strongest
 from armtwin.files.reading import check_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats, NamedArrays
@@ -131,7 +132,34 @@ class Cell:
         count = len(self.plane) + len(self.box)
         if count > MOST:
             return f"must have at most {MOST} planes and boxes, got {count}"
-        return ""
+        found = strongest(self._mistakes())
+        return "" if found is None else found.sentence
+
+    def _mistakes(self) -> Iterator[Hypothesis]:
+        """What stands too far away or is too small to be part of a cell: it is in another unit."""
+        remedy = "write the unit beside the numbers"
+        if self.floor is not None and self.floor < -FURTHEST:
+            fact = f"floor is {-self.floor:.4g} m below the base"
+            yield Hypothesis(fact, "Is it in mm", remedy)
+        for k, plane in enumerate(self.plane, 1):
+            away = abs(np.dot(plane.point, plane.normal)) / max(np.linalg.norm(plane.normal), 1e-9)
+            if away > FURTHEST:
+                fact = f"plane '{plane.name or k}' is {away:.4g} m from the base"
+                yield Hypothesis(fact, "Is its point in mm", remedy)
+        for k, box in enumerate(self.box, 1):
+            away = float(np.linalg.norm(box.pose.position)) - float(np.linalg.norm(box.size)) / 2
+            largest = max(box.size)
+            if away > FURTHEST or largest > 2 * FURTHEST:
+                fact = f"box '{box.name or k}' is {max(box.size):.4g} m large and {away:.4g} m away"
+                what = "position" if away > FURTHEST else "size"
+                yield Hypothesis(fact, f"Is its {what} in mm", remedy)
+            elif largest < SMALLEST_BOX:
+                fact = f"box '{box.name or k}' is at most {1e3 * largest:.3g} mm large"
+                yield Hypothesis(fact, "Is its size in m, but read in mm", remedy)
+
+
+FURTHEST = 40.0  # distance [m] from a robot of what is part of its cell
+SMALLEST_BOX = 2e-3  # m
 
 
 class Nearest(NamedTuple):

@@ -122,8 +122,8 @@ class FourierSeries:
         shapes = self.harmonics.shapes(times)
         return Shapes(shapes.q @ self.free, shapes.v @ self.free, shapes.a @ self.free)
 
-    def scale_amplitudes(self, share: float) -> FourierSeries:
-        """The same about the same centre with a share of its amplitudes."""
+    def scale_amplitudes(self, share: float | Floats) -> FourierSeries:
+        """The same about the same centre with a share of its amplitudes, of each joint (n,)."""
         free = self.free * share
         free[0] = self.centre
         return FourierSeries(self.harmonics, free)

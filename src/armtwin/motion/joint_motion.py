@@ -22,6 +22,7 @@ from armtwin.motion.seam import Command, Seam
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
+EVERY = slice(None)
 CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
 RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
 
@@ -43,9 +44,11 @@ class JointMotion:
     reasons: dict[int, str]
 
 
-def joint_motion(robot: Robot, seam: Seam, rate: float, q0: Floats) -> JointMotion:
-    """Joint motion along a seam, from the inverse kinematics nearest to q0."""
-    time = seam.times(rate)
+def joint_motion(
+    robot: Robot, seam: Seam, rate: float, q0: Floats, rows: slice = EVERY
+) -> JointMotion:
+    """Joint motion along a seam, or at some of its samples, from the one nearest to q0."""
+    time = seam.times(rate)[rows]
     command = seam.command(time)
     q, v, a = np.empty((3, len(time), robot.n))
     distance = np.empty(len(time))

@@ -15,7 +15,8 @@ from armtwin.motion.orientations import Orientations, Turning
 from armtwin.motion.path import Path
 from armtwin.motion.time_laws import Profile
 
-MOST_SAMPLES = 2_000_000  # of a motion, more than two hours at 250 Hz
+# Set-points of a motion: an hour at 250 Hz and its standstills; its prediction takes up to 2 GB.
+MOST_SAMPLES = 920_000
 
 
 class Command(NamedTuple):
@@ -63,7 +64,9 @@ class Seam:
         if self.duration * rate > MOST_SAMPLES:
             raise ArmtwinError(
                 f"the motion takes {self.duration:.4g} s, but must take at most "
-                f"{MOST_SAMPLES / rate:.4g} s; check speed and standstill"
+                f"{MOST_SAMPLES / rate:.4g} s, {MOST_SAMPLES} set-points at {rate:g} Hz, for its "
+                "prediction to fit into 2 GB of memory; check speed and standstill, or split the "
+                "seam"
             )
         count = int(np.ceil(self.duration * rate - 1e-6)) + 1
         return np.arange(count) / rate

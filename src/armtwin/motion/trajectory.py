@@ -113,6 +113,10 @@ class Trajectory:
             np.pad(self.a, samples),
         )
 
+    def rows(self, some: slice) -> Trajectory:
+        """The motion at given samples, the first of them at time 0."""
+        return Trajectory(self.rate, self.q[some], self.v[some], self.a[some])
+
     def at(self, times: Floats) -> ThreeArrays:
         """Positions, speeds, accelerations at times, by quintics between samples; else at rest."""
         inside = np.clip(times, 0.0, self.duration)

@@ -6,10 +6,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Pair, Record
+from armtwin.maths.batch import Record
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIMETRES_PER_SECOND, PERCENT, Number
 from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.band.band import Band
+from armtwin.prediction.band.measured import MeasuredFirst
+from armtwin.prediction.correction import measuring_in_words
+from armtwin.prediction.options import Speeds
 from armtwin.prediction.sections.headline import likelihood
 from armtwin.prediction.trials import Option
 from armtwin.report.result import Result
@@ -43,13 +46,12 @@ class Advice(Result):
         nearest: Where none does, the option with the highest probability by its variants.
         slower: Where none does that keeps the speed, a slower run of the whole seam that does.
         options: All options.
-        tried: Tool speeds of the whole job that were tried, each with its largest error over
-            tolerance [m/s].
-        monotonic: Whether every speed below one that fits fits too.
+        speeds: What became of other speeds of the whole job.
         limit: Largest error over tolerance that the nominal run of an option might have.
         measuring: What measurements would allow, where nothing holds with 95 % confidence.
+        measured_first: What corrected points would reach after measurements, where nothing holds.
         simulations: How many nominal runs it took.
-        draws: How many sampled variants.
+        draws: How many sampled variants of options.
         band: The 90 % interval of the prediction; None for nominal advice, or where its run stops.
     """
 
@@ -58,10 +60,10 @@ class Advice(Result):
     nearest: Option | None
     slower: Option | None
     options: tuple[Option, ...]
-    tried: tuple[Pair, ...]
-    monotonic: bool
+    speeds: Speeds
     limit: float
     measuring: tuple[Measuring, ...]
+    measured_first: tuple[MeasuredFirst, ...]
     simulations: int
     draws: int
     band: Band | None
@@ -81,7 +83,8 @@ class Advice(Result):
         if not self.needed:
             return _as_it_is(self)
         if self.best is not None:
-            return f"Best: {self.best.text} (advised.toml); {_outcome(self.best)}."
+            written = "" if self.best.corrected is not None else " (advised.toml)"
+            return f"Best: {self.best.text}{written}; {_outcome(self.best)}."
         if self.slower is not None:
             return (
                 "Nothing that keeps the job's speed holds with 95 % confidence. "
@@ -91,8 +94,9 @@ class Advice(Result):
         if self.nearest is None:
             return "Nothing that was tried holds with 95 % confidence."
         nearest = f"Nearest: {self.nearest.text}; {_outcome(self.nearest)}."
-        if self.band is not None and self.band.is_guessed:
-            return f"Nothing holds with 95 % confidence on a guessed servo. {nearest}"
+        caps = _caps(self)
+        if caps:
+            return f"Nothing holds with 95 % confidence, capped by {caps}. {nearest}"
         return f"Nothing that was tried holds with 95 % confidence. {nearest}"
 
     def blocks(self) -> Blocks:
@@ -119,17 +123,25 @@ class Advice(Result):
         yield Data(
             {
                 "advice.limit": self.limit,
-                "advice.monotonic": self.monotonic,
+                "advice.monotonic": self.speeds.monotonic,
+                "advice.speed_is_lever": self.speeds.is_lever,
+                "advice.speed_window_m_s": self.speeds.window,
                 "advice.simulations": self.simulations,
                 "advice.draws": self.draws,
             }
         )
 
 
+def _caps(advice: Advice) -> str:
+    """What caps the verdict on the job; "" for nothing, and for the nominal run alone."""
+    return "" if advice.band is None else " and ".join(advice.band.prediction.capped_by)
+
+
 def _as_it_is(advice: Advice) -> str:
     faster = "keep_speed = false in [advice] of the job asks how much faster it could be"
-    if advice.band is not None and advice.band.is_guessed:
-        return f"Nothing needs to change but the servo, which is a guess; {faster}."
+    caps = _caps(advice)
+    if caps:
+        return f"Nothing needs to change but what caps the verdict, {caps}; {faster}."
     return f"Nothing needs to change: the seam holds as it is; {faster}."
 
 
@@ -145,13 +157,16 @@ def _outcome(option: Option) -> str:
 
 def _measuring(advice: Advice) -> Blocks:
     """What measuring would allow, where nothing holds with 95 % confidence."""
+    if advice.measured_first:
+        yield Text(f"Corrected points: {measuring_in_words(advice.measured_first)}")
+    yield Data({"advice.measured_first": [step.record for step in advice.measured_first]})
     records = [asdict(x) for x in advice.measuring]
     for x in advice.measuring:
         if x.allows:
             then = f"holds with 95 % confidence if it confirms the robot file: {x.allows}"
             yield Text(f"{x.way}: {then}.")
         else:
-            yield Text(f"{x.way}: even then nothing that was tried holds with 95 % confidence.")
+            yield Text(f"{x.way}: even then nothing else that was tried holds.")
     yield Data({"advice.measuring": records})
 
 
@@ -186,23 +201,34 @@ def _ratio(record: Record) -> str:
 
 
 def _report_speeds(advice: Advice) -> Blocks:
-    """The speeds that were tried."""
+    """The speeds that were tried, and whether speed changes the error at all."""
+    records = []
+    for speed, ratio in advice.speeds.tried:
+        records.append({"speed_m_s": speed, "ratio": ratio, "holds": ratio <= 1})
+    yield Data({"advice.speeds_tried": records})
+    if advice.speeds.window is None:
+        return
     words = []
-    for speed, ratio in advice.tried:
+    for speed, ratio in advice.speeds.tried:
         used = PERCENT.with_unit(ratio) if np.isfinite(ratio) else "cannot be run"
         words.append(f"{MILLIMETRES_PER_SECOND.text(speed)} ({used})")
     tried = f"Speeds tried, mm/s (nominal, of the tolerance): {', '.join(words)}."
-    if words and advice.monotonic:
-        yield Text(tried, "soft")
-    elif words:
+    low, high = advice.speeds.window
+    allowed = (
+        f"Advised are speeds from {MILLIMETRES_PER_SECOND.text(low)} to "
+        f"{MILLIMETRES_PER_SECOND.with_unit(high)}; speed_window in [advice] of the job gives "
+        "others."
+    )
+    if not advice.speeds.is_lever:
+        yield Text(f"Speed is no lever here: none makes the error clearly smaller. {tried}")
+    elif not advice.speeds.monotonic:
         yield Text(
             "The error is not monotonic in speed: some lower speeds are worse than higher ones. "
             f"{tried}"
         )
-    records = []
-    for speed, ratio in advice.tried:
-        records.append({"speed_m_s": speed, "ratio": ratio, "holds": ratio <= 1})
-    yield Data({"advice.speeds_tried": records})
+    else:
+        yield Text(tried, "soft")
+    yield Text(allowed, "soft")
 
 
 def _effort(advice: Advice) -> str:

@@ -9,6 +9,8 @@ deviation σ of its logarithm among such robots, 95 % hold where
 so this is the limit of the search, with the σ of the verdict's own variants. What is then called
 best is verified by sampled variants of its own; where these refute it, they give the limit for the
 next search.
+
+Corrected points fit the nominal twin that they are learned on, so only variants decide on them.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from armtwin.jobs.groups import Advising, Change
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import OnProgress
 from armtwin.prediction.advice import Advice, Measuring
-from armtwin.prediction.band.band import LIKELY, Band, assess
+from armtwin.prediction.band.along import LIKELY
+from armtwin.prediction.band.band import Band, assess
+from armtwin.prediction.band.measured import MeasuredFirst, measure_first
 from armtwin.prediction.band.widths import Z_90
 from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
 from armtwin.prediction.predict import Prediction, check_prediction
@@ -60,7 +64,7 @@ def advise(
     search = _Search(trials, nominal, failing=not enough)
     if enough and wanted.keep_speed:
         return search.advice(band, needed=False)
-    best = search.best(_eligible(wanted), PROOFS)
+    best = search.best(_eligible(wanted, nominal), PROOFS)
     slower = None
     if best is None and wanted.keep_speed and "speed" in wanted.options:
         slower = search.best(("speed",), PROOFS_OF_SPEED)
@@ -101,11 +105,16 @@ def _is_enough(p: Prediction, band: Band | None) -> bool:
     return p.verdict.within and p.verdict.worst_ratio <= p.job.description.advice.share
 
 
-def _eligible(wanted: Advising) -> tuple[Change, ...]:
-    """What may be called best: another radius is another seam, and another speed must be asked."""
+def _eligible(wanted: Advising, nominal: bool) -> tuple[Change, ...]:
+    """What may be called best: another radius is another seam, and another speed must be asked.
+
+    By nominal runs alone corrected points are not, for they fit the nominal twin.
+    """
     left_out = {"radius"}
     if wanted.keep_speed:
         left_out.add("speed")
+    if nominal:
+        left_out.add("correction")
     return tuple(name for name in wanted.options if name not in left_out)
 
 
@@ -119,7 +128,8 @@ class _Search:
         self.speeds = Speeds()
         self.found: dict[Change, list[Option]] = {}
         self.proved: list[Option] = []
-        self.refuted: list[Job] = []
+        self.refuted: list[tuple[Change, Job]] = []
+        self.corrected: Band | None = None
         self.draws = 0
 
     def best(self, names: tuple[Change, ...], proofs: int) -> Option | None:
@@ -133,7 +143,7 @@ class _Search:
             if proved.holds:
                 return proved
             if proved.probability is not None and proved.probability >= LIKELY:
-                return None  # on a guessed servo nothing holds at 95 %
+                return None  # a verdict that is capped never holds at 95 %
         return None
 
     def _look(self) -> None:
@@ -144,7 +154,7 @@ class _Search:
             if name == "speed":
                 self.speeds = speeds(trials)
                 options = list(self.speeds.options)
-            elif name == "radius" or self.failing:
+            elif name == "radius" or (self.failing and not (self.nominal and name == "correction")):
                 options = SEARCHES[name](trials)
             # what fitted a wider limit stays open: its own variants may still verify it
             known = self.found.setdefault(name, [])
@@ -155,28 +165,30 @@ class _Search:
         open_ones = []
         for name in names:
             for option in self.found.get(name, ()):
-                if option.fits and option.job not in self.refuted:
+                if option.fits and (option.name, option.job) not in self.refuted:
                     open_ones.append(option)
         if self.wanted.keep_speed:
             return min(open_ones, key=lambda x: (x.size, x.ratio), default=None)
         best = min(open_ones, key=lambda x: (x.duration, x.ratio), default=None)
         if best is not None and best.name in ("orientation", "shift"):
             sped_up = faster(self.trials.within(self.limits[best.name]), best)
-            return best if sped_up.job in self.refuted else sped_up
+            return best if (sped_up.name, sped_up.job) in self.refuted else sped_up
         return best
 
     def _verify(self, option: Option) -> Option:
         """An option with the probability by its own variants."""
         if self.nominal:
             return replace(option, holds=True)
-        prediction = self.trials.seen(option.job)
+        prediction = option.corrected or self.trials.seen(option.job)
         assert prediction is not None  # it fits, so it was run to its end
         band = assess(prediction)
         self.draws += len(band.ensemble)
+        if option.corrected is not None:
+            self.corrected = band
         proved = replace(option, probability=band.probability, holds=band.outcome == "holds")
         self.proved.append(proved)
         if not proved.holds:
-            self.refuted.append(option.job)
+            self.refuted.append((option.name, option.job))
             narrower = _narrower(option.ratio, band)
             self.limits[option.name] = min(self.limits[option.name], narrower)
         return proved
@@ -191,27 +203,32 @@ class _Search:
     ) -> Advice:
         """What was found, the proofs in place of what was proved."""
         measuring: tuple[Measuring, ...] = ()
+        first: tuple[MeasuredFirst, ...] = ()
         nearest = None
         if needed and best is None:
             nearest = max(self.proved, key=lambda x: x.probability or 0.0, default=None)
             measuring = self._measuring(band)
+            first = () if self.corrected is None else measure_first(self.corrected)
         return Advice(
             needed=needed,
             best=best,
             nearest=nearest,
             slower=slower,
             options=tuple(self._all_options()),
-            tried=self.speeds.tried,
-            monotonic=self.speeds.monotonic,
+            speeds=self.speeds,
             limit=self.trials.limit,
             measuring=measuring,
+            measured_first=first,
             simulations=self.trials.count,
             draws=self.draws,
             band=band,
         )
 
     def _all_options(self) -> list[Option]:
-        """One of each kind: the most probable, else the smallest that fits, else the best."""
+        """One of each kind: the most probable, else the smallest that fits, else the best.
+
+        Those that hold come first, then those that fit, each the smallest change first.
+        """
         found = []
         for name in self.wanted.options:
             proved = [option for option in self.proved if option.name == name]
@@ -221,7 +238,7 @@ class _Search:
             elif others:
                 best = min(others, key=lambda x: (not x.fits, x.size if x.fits else x.ratio))
                 found.append(replace(best, holds=self.nominal and best.fits))
-        return found
+        return sorted(found, key=lambda x: (not x.holds, not x.fits, x.size))
 
     def _measuring(self, band: Band | None) -> tuple[Measuring, ...]:
         """What each measurement that is worth reporting would allow."""
@@ -239,7 +256,7 @@ class _Search:
         if trials.fits(trials.prediction.job):
             return "the job as it is"
         fitting = []
-        for name in _eligible(self.wanted):
+        for name in _eligible(self.wanted, nominal=True):
             if name in SEARCHES:
                 fitting += [option for option in SEARCHES[name](trials) if option.fits]
         if fitting:

@@ -151,12 +151,13 @@ def _on_workpiece(job: Job, place: float) -> tuple[float, float, float]:
     return x, y, z
 
 
-def slow_stretches(job: Job, stretches: Sequence[int], speed: float) -> Job:
-    """The job with given stretches at a lower speed."""
+def slow_stretches(job: Job, stretches: Sequence[int], share: float) -> Job:
+    """The job with given stretches at a share of their speed."""
     segments = list(job.description.segment)
     for k in stretches:
         stretch = job.seam.path.stretches[k]
         segment = segments[stretch.move]
+        speed = round_digits(share * job.speed_of(stretch))
         if stretch.corner:
             segments[stretch.move] = replace(segment, blend_speed=speed)
         else:
@@ -165,9 +166,13 @@ def slow_stretches(job: Job, stretches: Sequence[int], speed: float) -> Job:
         segment = segments[stretch.move]
         if stretch.corner and segment.speed is not None and segment.blend_speed is None:
             # a corner keeps its own speed where only its segment is slowed
-            own = job.description.segment[stretch.move].speed or job.description.speed
-            segments[stretch.move] = replace(segment, blend_speed=own)
+            segments[stretch.move] = replace(segment, blend_speed=job.speed_of(stretch))
     return _change_job(job, segment=tuple(segments))
+
+
+def round_digits(speed: float) -> float:
+    """A speed or length in three digits of mm/s or mm."""
+    return float(f"{1e3 * speed:.3g}") / 1e3
 
 
 def _change_job(job: Job, **keys: object) -> Job:

@@ -14,6 +14,7 @@ from typing import overload
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.jobs.job import Job
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
@@ -123,6 +124,7 @@ LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is no
 # a deviation from the commanded motion that is larger than both is that of another job
 FAR = 0.02  # [rad, m]
 FAR_SHARE = 0.05  # of a joint's travel
+CLOSER = 0.1  # of another distance from the command, below which positions are the command
 
 
 @overload
@@ -192,6 +194,7 @@ def _compare_job(
     q, side = joint_positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
     check_motion(moved, "q", Pace.of_motion(robot, motion.v))
+    _refuse_commands_as_measurements(prediction, log, q)
     shift = _align_log(prediction, log, q)
     half = 0.5 * float(np.median(np.diff(log.time)))
     inside = (log.time >= shift - half) & (log.time <= shift + motion.duration + half)
@@ -246,6 +249,35 @@ def _align_log(prediction: Prediction, log: Log, q: Floats) -> float:
         motion = prediction.motion.trajectory
         return align(log.time, log.q_ref, motion.time, motion.q)
     return align(log.time, q, prediction.log.time, prediction.log.q)
+
+
+def _refuse_commands_as_measurements(prediction: Prediction, log: Log, q: Floats) -> None:
+    """Refuse positions that are the commanded motion: a machine has errors, a command has none."""
+    apart = _distance_from_command(prediction, log.time, q)
+    if "q_ref" in log and log.q_ref.shape == q.shape:
+        other = _distance_from_command(prediction, log.time, log.q_ref)
+        beside = f"q_ref {other:.2g} rad"
+        mistake = "Are the columns of q and q_ref exchanged"
+    else:
+        run = prediction.run
+        wanted = prediction.motion.trajectory.at(run.trace_time)[0]
+        other = float(np.sqrt(np.mean((run.motor_side - wanted) ** 2)))
+        beside = f"where errors of {other:.2g} rad are predicted"
+        mistake = "Is q the reference in place of the measurement"
+    if apart < CLOSER * other:
+        evidence = f"q is {apart:.2g} rad (rms) from the job's commanded motion, {beside}"
+        remedy = "log the measured positions, or name the columns in a columns file"
+        refuse_by([Hypothesis(evidence, mistake, remedy)])
+
+
+def _distance_from_command(prediction: Prediction, time: Floats, q: Floats) -> float:
+    """Rms distance of positions from the commanded motion where they come closest [rad]."""
+    motion = prediction.motion.trajectory
+    shift = align(time, q, motion.time, motion.q)
+    inside = (time >= shift) & (time <= shift + motion.duration)
+    if not inside.any():
+        return float("inf")
+    return float(np.sqrt(np.mean((q[inside] - motion.at(time[inside] - shift)[0]) ** 2)))
 
 
 def _check_same_job(prediction: Prediction, log: Log, q: Floats, deviation: Floats) -> None:

@@ -8,12 +8,14 @@ vibration, is learned in a few simulated runs. A round that does not help is tak
 The shift is a cubic spline in time whose pieces last about a period of the position loop: nothing
 faster would reach the tool.
 
+What is learned on the nominal twin is then run on sampled variants of the robot, each with and
+without the shift: their share that holds is the probability before and after.
+
 Ref: [Soder-Hoorn 2015, section 1.2], [Hakvoort 2008]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,14 +23,20 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, TwoArrays
-from armtwin.maths.interpolation import interpolate_columns
-from armtwin.motion.trajectory import Trajectory
-from armtwin.prediction.correction import Corrected, Correction, Size, run_command
+from armtwin.maths.batch import Floats, OnProgress
+from armtwin.motion.shifted_motion import (
+    ProgramPoints,
+    points_beside,
+    space_by_curvature,
+    space_evenly,
+)
+from armtwin.prediction.band.band import assess_alike
+from armtwin.prediction.band.measured import measure_first
+from armtwin.prediction.correction import MOST_GROWTH, Corrected, Correction, Size
 from armtwin.prediction.parts import UNSEEN, error_parts
-from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.predict import Prediction, check_limits, load_job_and_robot, predict
-from armtwin.prediction.verdict import process_is_on, verdict_on
+from armtwin.prediction.path_error import PathError
+from armtwin.prediction.predict import Prediction, load_job_and_robot, predict, run_shifted
+from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.robot import Robot
 
 ROUNDS = 6
@@ -36,9 +44,9 @@ PIECE = 0.03  # length of the spline's pieces [s]
 GAIN = 0.8
 LEAST_GAIN = 0.1
 LONGEST_LEAD = 0.05  # time by which the servo may be late [s]
-SPACING = 0.01  # between points of a program [m]
 MOST_SAMPLES = 40_000  # of an error that is smoothed
-Progress = Callable[[float], None]
+SPACINGS = 4  # tried for the points of a program, each with half the deviation
+NOMINAL_SHARE, SAMPLED_SHARE = 0.2, 0.4  # of the work of a correction; measurements are the rest
 
 
 def correct(
@@ -46,8 +54,9 @@ def correct(
     robot: Robot | str | Path | None = None,
     *,
     rounds: int = ROUNDS,
-    spacing: float = SPACING,
-    progress: Progress | None = None,
+    spacing: float | None = None,
+    nominal: bool = False,
+    progress: OnProgress | None = None,
 ) -> Correction:
     """Correct the set-points of a job on the twin.
 
@@ -55,46 +64,86 @@ def correct(
         job: The job, or the name or file of one.
         robot: A robot in place of the job's.
         rounds: Rounds of learning at most.
-        spacing: Distance between points of the program that is written [m].
+        spacing: Distance between points of the program that is written [m]; by default as near as
+            the curvature of seam and shift needs.
+        nominal: Whether the nominal twin alone decides: fast, without probabilities.
         progress: Called with the share that is done.
     """
     if not isinstance(rounds, int) or not 0 <= rounds <= 50:
         raise ArmtwinError(f"rounds must be a whole number from 0 to 50, got {rounds}")
-    if not 1e-4 <= spacing <= 1.0:
+    if spacing is not None and not 1e-4 <= spacing <= 1.0:
         raise ArmtwinError(f"spacing must be from 0.1 mm to 1 m, got {1e3 * spacing:g} mm")
-    say: Progress = progress or (lambda share: None)
+    say: OnProgress = progress or (lambda share: None)
     job, robot = load_job_and_robot("correct", job, robot)
-    p = predict(job, robot)
+    found = correct_prediction(
+        predict(job, robot),
+        rounds=rounds,
+        spacing=spacing,
+        progress=lambda share: say(share if nominal else NOMINAL_SHARE * share),
+    )
+    if nominal:
+        return found
+    found = _with_probabilities(found, lambda share: say(NOMINAL_SHARE + SAMPLED_SHARE * share))
+    say(1.0)
+    return found
+
+
+def correct_prediction(
+    p: Prediction,
+    *,
+    rounds: int = ROUNDS,
+    spacing: float | None = None,
+    progress: OnProgress | None = None,
+) -> Correction:
+    """The correction of a predicted job on its nominal twin, without probabilities.
+
+    Args:
+        p: The job commanded along its seam.
+        rounds: As of `correct`.
+        spacing: As of `correct`.
+        progress: As of `correct`.
+    """
     if p.verdict.stopped is not None:
-        raise ArmtwinError(f"{job.where}: the run stops before its end, so it cannot be corrected")
-    say(1 / (rounds + 3))
-    before = size_of(job, p.path_error)
+        raise ArmtwinError(
+            f"{p.job.where}: the run stops before its end, so it cannot be corrected"
+        )
+    say: OnProgress = progress or (lambda share: None)
     first = _remove_deflection(p)
-    deflected = None if first is None else first.size
-    start = _run_shifted(p, np.zeros((len(p.motion.trajectory.q), 2)))
+    start = _with_size(p)
+    before = start.size
     if first is not None and first.size.rms < before.rms:
         start = first
-    best, tried = _learn_shift(p, start, rounds, lambda done: say((1 + done) / (rounds + 3)))
-    points = _as_points(p, best.shift, spacing)
-    program, turns = _program(p, best.shift, spacing)
-    verdict = verdict_on(job, best.error, ())
+    best, tried = _learn_shift(p, start, rounds, lambda done: say(done / (rounds + 1)))
+    program, points = _as_points(p, best, spacing)
+    by_lines = _joined_by_lines(p, program)
     say(1.0)
     return Correction(
         prediction=p,
         before=before,
-        deflected=deflected,
+        deflected=None if first is None else first.size,
         rounds=tried,
         best=best,
         points=points,
+        by_lines=by_lines,
         program=program,
-        turns=turns,
-        spacing=spacing,
-        verdict=verdict,
+    )
+
+
+def _with_probabilities(found: Correction, progress: OnProgress) -> Correction:
+    """A correction with how likely the seam holds before and after it, on the same variants."""
+    commands = (found.prediction, found.best.prediction, found.points.prediction)
+    band, best, points = assess_alike(commands, progress=progress)
+    return replace(
+        found,
+        band=band,
+        best=replace(found.best, band=best),
+        points=replace(found.points, band=points),
+        measured_first=measure_first(points),
     )
 
 
 def _learn_shift(
-    p: Prediction, start: Corrected, rounds: int, say: Progress
+    p: Prediction, start: Corrected, rounds: int, say: OnProgress
 ) -> tuple[Corrected, tuple[Size, ...]]:
     """The shift with the smallest error, and the sizes of each round."""
     knots = _knots(p)
@@ -103,8 +152,8 @@ def _learn_shift(
     tried: list[Size] = []
     gain = GAIN
     for k in range(rounds):
-        left = _smooth(p, best.error, knots, lead)
-        new = _run_shifted(p, best.shift - gain * left)
+        left = _smooth(p, best.prediction.path_error, knots, lead)
+        new = _run_shift(p, best.shift - gain * left)
         say(k + 1.0)
         if new.size.rms < best.size.rms:
             best = new
@@ -151,7 +200,7 @@ def _remove_deflection(p: Prediction) -> Corrected | None:
     for found in (parts.lateral, parts.vertical):
         still.append(sum(found[name] for name in UNSEEN if name in found))
     shift = -_fit_spline(p, parts.time, np.stack(still, axis=1), _knots(p), 0.0)
-    return _run_shifted(p, shift)
+    return _run_shift(p, shift)
 
 
 def _smooth(p: Prediction, error: PathError, knots: Floats, lead: float) -> Floats:
@@ -172,59 +221,44 @@ def _fit_spline(p: Prediction, time: Floats, values: Floats, knots: Floats, lead
     return np.asarray(spline(ahead), dtype=np.float64)
 
 
-def _run_shifted(p: Prediction, shift: Floats) -> Corrected:
+def _with_size(p: Prediction) -> Corrected:
+    """A prediction with the size of its error; one that stops has none."""
+    if p.verdict.stopped is not None:
+        return Corrected(p, Size(np.inf, np.inf, np.inf))
+    return Corrected(p, size_of(p.job, p.path_error))
+
+
+def _run_shift(p: Prediction, shift: Floats) -> Corrected:
     """A shifted command run on the twin."""
-    motion = _shift_setpoints(p, shift)
-    run = run_command(p, p.robot, motion)
-    error = path_error(p.job.seam, run.trace_time, run.tool_poses())
-    return Corrected(shift, motion, error, size_of(p.job, error))
+    return _with_size(run_shifted(p, shift))
 
 
-def _shift_setpoints(p: Prediction, shift: Floats) -> Trajectory:
-    """Joint set-points that put the tool point beside its seam, (m, 2) lateral and vertical."""
-    from scipy.interpolate import CubicSpline
+def _as_points(
+    p: Prediction, best: Corrected, spacing: float | None
+) -> tuple[ProgramPoints, Corrected]:
+    """Points of a program, and the command that a spline through them makes.
 
-    nominal = p.motion.trajectory
-    X = p.robot.forward_kinematics(nominal.q)
-    _, frames, _ = p.job.seam.frames(p.motion.command.s)
-    X[:, :3, 3] += shift[:, :1] * frames[:, :, 1] + shift[:, 1:] * frames[:, :, 2]
-    more = CubicSpline(nominal.time, p.robot.follow(X, nominal.q[0]) - nominal.q)
-    time = nominal.time
-    trajectory = Trajectory(
-        nominal.rate, nominal.q + more(time), nominal.v + more(time, 1), nominal.a + more(time, 2)
-    )
-    check_limits(p.robot, p.job, replace(p.motion, trajectory=trajectory))
-    return trajectory
-
-
-def _places(p: Prediction, spacing: float) -> Floats:
-    """Arc lengths of the points of a program."""
-    length = p.job.seam.length
-    return np.linspace(0.0, length, max(2, round(length / spacing)) + 1)
-
-
-def _shift_at(p: Prediction, shift: Floats, places: Floats) -> Floats:
-    """Shift at arc lengths, (k, 2)."""
-    s = p.motion.command.s
-    moving = np.r_[True, np.diff(s) > 0]
-    return interpolate_columns(places, s[moving], shift[moving])
+    What the spline deviates from the set-points the servo follows, so the share of the peaks that
+    they may grow by is the deviation that is tried first.
+    """
+    seam, s = p.job.seam, p.motion.command.s
+    if spacing is not None:
+        program = points_beside(seam, s, best.shift, space_evenly(seam, spacing))
+        return program, _run_shift(p, program.shift(seam, s))
+    deviation = (MOST_GROWTH - 1) * min(best.size.lateral, best.size.vertical)
+    for k in range(SPACINGS):
+        places = space_by_curvature(seam, s, best.shift, deviation / 2**k)
+        program = points_beside(seam, s, best.shift, places)
+        points = _run_shift(p, program.shift(seam, s))
+        if points.growth(best) <= MOST_GROWTH:
+            break
+    return program, points
 
 
-def _as_points(p: Prediction, shift: Floats, spacing: float) -> Corrected:
-    """The command as a robot makes it of the points of a program: a spline through them."""
-    from scipy.interpolate import CubicSpline
-
-    places = _places(p, spacing)
-    through = CubicSpline(places, _shift_at(p, shift, places))
-    return _run_shifted(p, np.asarray(through(p.motion.command.s), dtype=np.float64))
-
-
-def _program(p: Prediction, shift: Floats, spacing: float) -> TwoArrays:
-    """Points and orientations of a program in the workpiece's frame."""
-    places = _places(p, spacing)
-    moved = _shift_at(p, shift, places)
-    jet, frames, turns = p.job.seam.frames(places)
-    points = jet.p + moved[:, :1] * frames[:, :, 1] + moved[:, 1:] * frames[:, :, 2]
-    X = p.job.description.workpiece.matrix()
-    in_workpiece = (points - X[:3, 3]) @ X[:3, :3]
-    return in_workpiece, np.asarray(X[:3, :3].T @ turns)
+def _joined_by_lines(p: Prediction, program: ProgramPoints) -> Size | None:
+    """How large the error is where straight lines join the points; None if that cannot be run."""
+    try:
+        shift = program.shift(p.job.seam, p.motion.command.s, smoothly=False)
+        return _run_shift(p, shift).size
+    except ArmtwinError:
+        return None

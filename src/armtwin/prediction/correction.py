@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats, Record, TwoArrays
+from armtwin.motion.shifted_motion import ProgramPoints
 from armtwin.motion.trajectory import Trajectory
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve
-from armtwin.notebook.numbers import PERCENT, Number
+from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.layers import Curve, Layer, Rule
+from armtwin.notebook.numbers import NONE, PERCENT, Number
 from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
-from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sections.headline import chart_along_seam
-from armtwin.prediction.verdict import Verdict
+from armtwin.notebook.sections import (
+    Blocks,
+    Data,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+    list_columns,
+)
+from armtwin.prediction.band.band import Band
+from armtwin.prediction.band.measured import MeasuredFirst
+from armtwin.prediction.path_error import PathError, path_error_of
+from armtwin.prediction.predict import Prediction, run_command
+from armtwin.prediction.sections.headline import chart_along_seam, likelihood, state_verdict
+from armtwin.prediction.sections.interval import interval_verdict
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import simulate
-from armtwin.simulation.options import RunOptions
-from armtwin.simulation.outcome import Run
 
 MICROMETRES = Number(1e6, "µm", digits=3)
+PROBABILITY = Number(1.0, "", places=2)
+TIMES = Number(1.0, "", places=2)
 SAMPLES = 800  # of a curve
+MOST_GROWTH = 1.2  # of the nominal peaks, from set-points to the points of a program
 
 
 @dataclass(frozen=True)
@@ -48,16 +61,37 @@ class Corrected:
     """A corrected command and what the twin makes of it.
 
     Attributes:
-        shift: Lateral and vertical shift of the commanded tool point at the set-points, (m, 2) [m].
-        motion: Set-points of the joints.
-        error: Path error against the job's seam.
-        size: How large it is.
+        prediction: The job run with the command: a prediction as any other.
+        size: How large its path error is in the nominal run.
+        band: Its 90 % interval; None where only the nominal twin was run.
     """
 
-    shift: Floats
-    motion: Trajectory
-    error: PathError
+    prediction: Prediction
     size: Size
+    band: Band | None = None
+
+    @property
+    def shift(self) -> Floats:
+        """Lateral and vertical shift of the commanded tool point at the set-points, (m, 2) [m]."""
+        shift = self.prediction.shift
+        return np.zeros((len(self.motion.q), 2)) if shift is None else shift
+
+    @property
+    def motion(self) -> Trajectory:
+        """Set-points of the joints."""
+        return self.prediction.motion.trajectory
+
+    @property
+    def holds(self) -> bool:
+        """Whether the seam holds with it; by the nominal run where nothing else was run."""
+        if self.band is None:
+            return self.prediction.verdict.within
+        return self.band.outcome == "holds"
+
+    def growth(self, other: Corrected) -> float:
+        """Largest ratio of its nominal peaks to those of another command."""
+        lateral = self.size.lateral / max(other.size.lateral, 1e-12)
+        return max(lateral, self.size.vertical / max(other.size.vertical, 1e-12))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,11 +104,13 @@ class Correction(Result):
         deflected: Size after the deflection was taken out; None where the twin is rigid and exact.
         rounds: Sizes after each round of learning that helped.
         best: The corrected set-points.
-        points: The same as points of a program, each `spacing` along the seam.
-        program: Points of the program in the workpiece's frame, (k, 3) [m].
-        turns: Orientations of the tool at these points, (k, 3, 3).
-        spacing: Distance between the points [m].
-        verdict: Whether the seam holds with the corrected set-points.
+        points: The command that a spline through the program's points makes of them.
+        by_lines: Size where straight lines join the points; None where that cannot be run.
+        program: The points of the program, in the base frame.
+        band: The 90 % interval as programmed, by the same variants as those of `best` and
+            `points`; None where only the nominal twin was run.
+        measured_first: What program points would reach after measurements, each beside those
+            before it.
     """
 
     prediction: Prediction
@@ -83,44 +119,65 @@ class Correction(Result):
     rounds: tuple[Size, ...]
     best: Corrected
     points: Corrected
-    program: Floats
-    turns: Floats
-    spacing: float
-    verdict: Verdict
+    by_lines: Size | None
+    program: ProgramPoints
+    band: Band | None = None
+    measured_first: tuple[MeasuredFirst, ...] = ()
+
+    @property
+    def decisive(self) -> Corrected:
+        """Set-points or program points, whichever is less likely to hold."""
+        both = (self.best, self.points)
+        if self.best.band is None:
+            return max(both, key=lambda x: x.prediction.verdict.worst_ratio)
+        return min(both, key=lambda x: 0.0 if x.band is None else x.band.probability)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the seam holds by set-points and by program points."""
+        return self.best.holds and self.points.holds
+
+    def share_worse(self, command: Corrected) -> float | None:
+        """Share of the variants with a larger error than as programmed; None without variants."""
+        if self.band is None or command.band is None:
+            return None
+        larger = command.band.worst_of_each > self.band.worst_of_each
+        fails = command.band.ensemble.failed & ~self.band.ensemble.failed
+        return float((larger | fails).mean())
+
+    @property
+    def program_in_workpiece(self) -> TwoArrays:
+        """Points (k, 3) [m] and orientations (k, 3, 3) of the program in the workpiece's frame."""
+        X = self.prediction.job.description.workpiece.matrix()
+        p = (self.program.p - X[:3, 3]) @ X[:3, :3]
+        return p, np.asarray(X[:3, :3].T @ self.program.R)
 
     @property
     def table(self) -> list[Record]:
-        """A record for each command that was tried: sizes of its error."""
-        records = [_record("as programmed", self.before)]
-        if self.deflected is not None:
-            records.append(_record("deflection taken out", self.deflected))
-        for k, size in enumerate(self.rounds, 1):
-            records.append(_record(f"round {k}", size))
-        records.append(_record("corrected set-points", self.best.size))
-        records.append(_record("corrected program points", self.points.size))
+        """A record for each command: probability to hold, its interval, sizes of its error."""
+        plain = Corrected(self.prediction, self.before, self.band)
+        records = [_record("as programmed", plain)]
+        for name, command in self._commands:
+            record = _record(name, command)
+            records.append({**record, "worse": self.share_worse(command)})
         return records
 
+    @property
+    def _commands(self) -> tuple[tuple[str, Corrected], ...]:
+        return ("corrected set-points", self.best), ("corrected program points", self.points)
+
     def sections(self) -> Report:
-        """The error before and after, round by round, and the shift along the seam."""
+        """The probability and the error before and after, and the shift along the seam."""
         p = self.prediction
-        before, after = self.before, self.best.size
-        reduction = 1 - after.rms / before.rms if before.rms > 0 else 0.0
-        state = "is within" if self.verdict.within else "exceeds"
-        verdict = Text(
-            f"On the twin the path error falls by {PERCENT.with_unit(reduction)}, from "
-            f"{MICROMETRES.with_unit(before.rms)} to {MICROMETRES.with_unit(after.rms)} (root mean "
-            f"square, lateral and vertical); corrected, the seam {state} its tolerance.",
-            "good" if self.verdict.within else "bad",
-        )
         joints = p.job.description.model.words
         return Report(
             title=f"{p.job.description.title or p.job.name}: corrected",
             subtitle=f"{p.job.name}: {p.robot.description.title or p.robot.name}, {joints}",
             sections=(
                 Section("", _blocks(self)),
-                Section("Along the seam", _charts(self), page_only=True),
+                Section("Before and after", _charts(self), page_only=True),
             ),
-            verdict=(verdict,),
+            verdict=tuple(_verdict(self)),
         )
 
     def on(self, robot: Robot) -> tuple[PathError, PathError]:
@@ -134,68 +191,199 @@ class Correction(Result):
         found = []
         for motion in (p.motion.trajectory, self.best.motion):
             run = run_command(p, real, motion)
-            found.append(path_error(p.job.seam, run.trace_time, run.tool_poses()))
+            found.append(path_error_of(p.job.seam, run.trace_time, run.built, run.bodies))
         return found[0], found[1]
 
 
-def _record(command: str, size: Size) -> Record:
+def _record(name: str, command: Corrected) -> Record:
+    band = command.band
+    low, _, high = (None, None, None) if band is None else band.ratio
     return {
-        "command": command,
+        "command": name,
+        "probability": None if band is None else band.probability,
+        "ratio_p5": low,
+        "ratio_p95": high,
+        "worse": None,
+        **_sizes(command.size),
+    }
+
+
+def _sizes(size: Size) -> Record:
+    return {
         "rms_m": size.rms,
         "lateral_peak_m": size.lateral,
         "vertical_peak_m": size.vertical,
     }
 
 
-def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
-    """A command run as the prediction was."""
-    return simulate(
-        robot,
-        motion,
-        p.job.description.model,
-        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
+def _verdict(result: Correction) -> Iterator[Text]:
+    """The headline of the less likely command, what the correction gains, and on the twin itself.
+
+    A correction fits the twin that it was learned on: what the variants say comes first.
+    """
+    decisive = result.decisive
+    if decisive.band is None:
+        tone: Tone = "good" if result.holds else "bad"
+        yield Text(" ".join(state_verdict(decisive.prediction)), tone)
+    else:
+        headline, *reasons = interval_verdict(decisive.band)
+        yield headline
+        yield Text(_gain(result))
+        yield from reasons
+        if result.measured_first:
+            yield Text(measuring_in_words(result.measured_first))
+    before, after = result.before.rms, result.best.size.rms
+    reduction = 1 - after / before if before > 0 else 0.0
+    yield Text(
+        f"On the nominal twin the path error falls by {PERCENT.with_unit(reduction)}, from "
+        f"{MICROMETRES.with_unit(before)} to {MICROMETRES.with_unit(after)} (root mean square, "
+        "lateral and vertical)."
     )
+
+
+def _gain(result: Correction) -> str:
+    """Probabilities before and after on the same variants, and how many of them get worse."""
+    assert result.band is not None
+    before = result.band.probability
+    odds, worse, spoilt = [], [], []
+    for name, command in result._commands:
+        assert command.band is not None
+        odds.append(PROBABILITY.text(command.band.probability))
+        worse.append(PERCENT.text(result.share_worse(command)))
+        if command.band.probability < before:
+            spoilt.append(name)
+    sentence = (
+        f"As programmed {likelihood(before)} likely to hold: on the same "
+        f"{len(result.band.ensemble)} variants P goes from {PROBABILITY.text(before)} to {odds[0]} "
+        f"by corrected set-points and to {odds[1]} by program points; {worse[0]} and {worse[1]} % "
+        "of the variants get worse than uncorrected."
+    )
+    if spoilt:
+        names = " and the ".join(spoilt)
+        return f"{sentence} Do not use the {names}: as programmed it is more likely to hold."
+    return sentence
+
+
+def measuring_in_words(steps: Sequence[MeasuredFirst]) -> str:
+    """What measurements before a correction would reach, as a sentence."""
+    parts = []
+    for step in steps:
+        way = step.ways[-1]
+        beside = " too" if len(step.ways) > 1 else ""
+        odds = PROBABILITY.text(step.probability)
+        parts.append(f"{way[0].lower()}{way[1:]}{beside}: {odds}")
+    return f"Measured before it is corrected, P rises: {'; '.join(parts)}."
+
+
+def _between(record: Record) -> str:
+    """The 90 % interval of the largest error over its tolerance."""
+    if record["ratio_p5"] is None:
+        return NONE
+    return PERCENT.between((record["ratio_p5"], record["ratio_p95"]))
 
 
 def _blocks(result: Correction) -> Blocks:
-    columns = list_columns(
-        command="command",
-        rms_m=("rms", MICROMETRES),
+    sizes = list_columns(
+        rms_m=("nominal rms", MICROMETRES),
         lateral_peak_m=("lateral peak", MICROMETRES),
         vertical_peak_m=("vertical peak", MICROMETRES),
     )
-    yield Text("Predicted error with the process on:")
-    yield Table(columns, result.table, "commands")
+    columns = list_columns(
+        command="command",
+        probability=("P holds", PROBABILITY),
+        ratio_p95=("90 % interval, % of tolerance", _between),
+        worse=("get worse", PERCENT),
+    )
+    if result.band is None:
+        columns = columns[:1]
+    yield Table(columns + sizes, result.table, "commands")
+    rounds = []
+    if result.deflected is not None:
+        rounds.append({"after": "deflection taken out", **_sizes(result.deflected)})
+    for k, size in enumerate(result.rounds, 1):
+        rounds.append({"after": f"round {k}", **_sizes(size)})
+    after = list_columns(after="after")
+    yield Table(after + sizes, rounds, "rounds", folded="Rounds of learning on the nominal twin")
     largest = float(np.abs(result.best.shift).max())
     yield Text(
-        f"The commanded tool point is shifted by at most {MICROMETRES.with_unit(largest)}; the "
-        f"program has {len(result.program)} points, one each {1e3 * result.spacing:.4g} mm."
+        f"The commanded tool point is shifted by at most {MICROMETRES.with_unit(largest)}. "
+        f"{_spacing(result)}"
     )
+    yield Text(_joining(result))
     yield Text(
-        "setpoints.csv holds the joint set-points at the controller's rate; points.csv the tool's "
-        "poses in the workpiece's frame, angles A, B, C.",
+        "setpoints.csv holds the joint set-points at the controller's rate, for the workpiece "
+        "where the job has it; points.csv the tool's poses in the workpiece's frame, angles A, B, "
+        "C.",
         "soft",
     )
+    spacings = result.program.spacings
+    decisive = result.decisive.band
     yield Data(
         {
             "job": result.prediction.job.name,
             "robot": result.prediction.robot.name,
             "largest_shift_m": largest,
-            "holds": result.verdict.within,
+            "points": len(result.program),
+            "spacing_m": [float(spacings.min()), float(spacings.max())],
+            "by_lines_peak_m": _lines_peaks(result),
+            "outcome": None if decisive is None else decisive.outcome,
+            "holds": result.holds,
+            "measured_first": [step.record for step in result.measured_first],
         }
     )
 
 
+def _lines_peaks(result: Correction) -> Record | None:
+    size = result.by_lines
+    return None if size is None else {"lateral": size.lateral, "vertical": size.vertical}
+
+
+def _spacing(result: Correction) -> str:
+    """How many points, how far apart, and whether they do as well as the set-points."""
+    spacings = 1e3 * result.program.spacings
+    apart = f"{spacings.min():.3g} to {spacings.max():.3g} mm"
+    if np.ptp(spacings) < 1e-3:
+        apart = f"{spacings.mean():.3g} mm"
+    growth = result.points.growth(result.best)
+    sentence = (
+        f"The program has {len(result.program)} points, {apart} apart; its nominal peaks are at "
+        f"most {TIMES.text(growth)} times those of the set-points."
+    )
+    if growth > MOST_GROWTH:
+        return f"{sentence} Points nearer than that would follow the correction better."
+    return sentence
+
+
+def _joining(result: Correction) -> str:
+    """How the controller is assumed to join the points, and what another way would make."""
+    assumed = (
+        "Assumed: the controller runs a smooth curve through the points (a cubic spline) at the "
+        "programmed speed"
+    )
+    if result.by_lines is None:
+        return f"{assumed}; straight lines between them cannot be run at this speed."
+    lateral = MICROMETRES.text(result.by_lines.lateral)
+    vertical = MICROMETRES.with_unit(result.by_lines.vertical)
+    return (
+        f"{assumed}. With straight lines between them the nominal peaks are {lateral} lateral and "
+        f"{vertical} vertical; a controller that rounds points off or brakes at them is not "
+        "simulated."
+    )
+
+
 def _charts(result: Correction) -> Blocks:
+    if result.band is not None:
+        yield _bars(result)
     p = result.prediction
+    tolerance = p.job.description.tolerance
     charts = []
-    for name in ("lateral", "vertical"):
-        layers = (
-            _curve("as programmed", p.path_error, getattr(p.path_error, name)),
-            _curve("corrected", result.best.error, getattr(result.best.error, name)),
-        )
+    for name, allowed in (("lateral", tolerance.lateral), ("vertical", tolerance.vertical)):
+        layers: list[Layer] = [_curve("as programmed", p.path_error, name)]
+        for command, x in result._commands:
+            layers.append(_curve(command, x.prediction.path_error, name))
+        layers += [Rule(1e6 * allowed, "tolerance"), Rule(-1e6 * allowed)]
         charts.append(chart_along_seam(f"{name} error", "µm", layers))
-    yield Multiples(tuple(charts), columns=2, shared="x", title="Predicted error")
+    yield Multiples(tuple(charts), columns=2, shared="x", title="Nominal error")
     s = p.motion.command.s
     shifts = []
     for name, values in zip(("lateral", "vertical"), result.best.shift.T, strict=True):
@@ -208,6 +396,32 @@ def _charts(result: Correction) -> Blocks:
     )
 
 
-def _curve(name: str, error: PathError, values: Floats) -> Curve:
+def _bars(result: Correction) -> Bars:
+    """The 90 % interval of each command in each direction, as a share of the tolerance."""
+    labels, rows = [], []
+    commands = [("as programmed", result.band)]
+    commands += [(name, command.band) for name, command in result._commands]
+    for name, band in commands:
+        assert band is not None
+        bounds = 100 * band.bounds / band.tolerances[:, None]
+        for direction, row in zip(band.ensemble.directions, bounds, strict=True):
+            labels.append(f"{name}, {direction}")
+            rows.append(row)
+    low, middle, high = np.array(rows).T
+    return Bars(
+        "90 % interval",
+        Axis("largest error, of the tolerance", "%"),
+        labels,
+        low,
+        high,
+        centre=middle,
+        limit=100.0,
+        cases=("5-50 %", "50-95 %"),
+        caption="The same variants without and with the correction; dashed: the tolerance.",
+    )
+
+
+def _curve(name: str, error: PathError, direction: str) -> Curve:
     thin = thin_out(np.flatnonzero(error.speed_ref > 0), SAMPLES)
+    values = getattr(error, direction)
     return Curve(name, 1e3 * error.s[thin], 1e6 * values[thin])

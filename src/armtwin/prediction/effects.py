@@ -73,7 +73,7 @@ class TimeWindow:
         motion = p.motion.trajectory
         self.prediction, self.model = p, p.job.description.model
         self.begins = rows.start / motion.rate
-        self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
+        self.motion = motion.rows(rows)
         self.outside = p.outside.rows(rows)
         self.torques = _missing_torques(p.robot, self.model, self.motion)
         self._runs: dict[tuple[str, int | None], Run] = {}

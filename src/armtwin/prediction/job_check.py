@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from armtwin.jobs.job import Job
-from armtwin.notebook.sections import Blocks, Facts, Report, Section
+from armtwin.maths.batch import Names
+from armtwin.notebook.sections import Blocks, Facts, Report, Section, Text
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.predict import find_assumed, missing
 from armtwin.report.result import Result
@@ -25,7 +26,16 @@ class JobCheck(Result):
         """The job with the assumed numbers, widths and gaps of its robot file."""
         report = self.job.sections()
         first, *others = report.sections
-        return replace(report, sections=(Section("", _facts(self.job, first)), *others))
+        return replace(
+            report,
+            sections=(Section("", _facts(self.job, first)), *others),
+            verdict=tuple(Text(caution, "bad") for caution in self.cautions),
+        )
+
+    @property
+    def cautions(self) -> Names:
+        """What is odd about the job and its robot and one mistake would explain, as sentences."""
+        return self.job.cautions_on(self.job.robot())
 
 
 def _facts(job: Job, own: Section) -> Blocks:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import refuse_by
 from armtwin.logs.log import Log
-from armtwin.logs.plausibility import Pace, check_motion
+from armtwin.logs.plausibility import Pace, check_motion, refuse_other_robot
+from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.logs.torque import feedforward_torque
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
@@ -23,9 +25,6 @@ from armtwin.robot.robot import Robot
 SHORTEST = 50  # samples of a log that is compared
 SMOOTH = 8.0  # samples in a period of the fastest that is left before differentiating
 SAME_SPEED = 0.05  # relative difference of logged speeds from those of the positions
-SAME = 1e-9  # error of a reference that is the measurement itself [rad, m]
-FAR = 0.3  # error [rad, m] beyond which, and
-FAR_SHARE = 0.5  # beyond this share of a joint's travel, a reference is that of something else
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +91,6 @@ def _check(robot: Robot, log: Log, q: Floats) -> None:
     if len(log.time) < SHORTEST:
         raise ArmtwinError(f"the log must have at least {SHORTEST} samples, got {len(log.time)}")
     check_motion(log, "q_ref", Pace.of_robot(robot))
-    error = np.abs(log.q_ref - q)
-    if error.max() < SAME:
-        raise ArmtwinError("the reference q_ref of the log is the measurement itself")
-    far = error.max(axis=0) / np.maximum(FAR, FAR_SHARE * np.ptp(log.q_ref, axis=0))
-    if far.max() > 1:
-        j = int(far.argmax())
-        raise ArmtwinError(
-            f"q_ref is not the reference of the log's positions: {robot.joint_names[j]} is up to "
-            f"{np.degrees(error[:, j].max()):.3g}° from it; is one of them in another unit, or "
-            "with another zero?"
-        )
+    if "tau" in log and log.tau.shape == q.shape:
+        refuse_other_robot(robot, q, log.tau)
+    refuse_by(reference_hypotheses(log.time, q, log.q_ref, robot.joint_names))

@@ -8,7 +8,8 @@ The closest point is sought near the commanded one, so a seam may cross itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from armtwin.maths.exact_vectors import dot, minus
 from armtwin.maths.vectors import vector
 from armtwin.motion.seam import Seam
 from armtwin.notebook import cards
+from armtwin.robot.robot import Robot
 
 CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
 WINDOW = 0.05  # the closest point is sought this far [m] from the commanded one
@@ -40,7 +42,6 @@ class PathError:
         place: Arc length of the closest point of the seam [m].
         lateral: Error along y of the seam's frame [m].
         vertical: Error along z of the seam's frame, against the beam [m].
-        lag: Commanded arc length minus that of the closest point [m].
         speed: Speed of the closest point along the seam [m/s].
         orientation: Angle between the tool and its orientation at the closest point [rad].
     """
@@ -51,9 +52,17 @@ class PathError:
     place: Floats
     lateral: Floats
     vertical: Floats
-    lag: Floats
     speed: Floats
     orientation: Floats
+
+    @property
+    def lag(self) -> Floats:
+        """Commanded arc length minus that of the closest point [m]."""
+        return self.s - self.place
+
+    def rows(self, some: slice) -> PathError:
+        """The error at some of its times."""
+        return PathError(*(getattr(self, x.name)[some] for x in fields(self)))
 
     def __repr__(self) -> str:
         lateral = 1e6 * np.abs(self.lateral).max(initial=0.0)
@@ -82,22 +91,39 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
             f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}"
         )
     poses = np.require(poses, requirements=("C", "W"))  # others are other types to kernels
-    command = seam.command(stamps - shift)
+    return _evaluate(seam, stamps, poses.__getitem__, shift)
+
+
+def path_error_of(seam: Seam, time: Floats, robot: Robot, q: Floats) -> PathError:
+    """Path error of a robot with its joints at positions q, (m, n), at times (m,) [s].
+
+    The poses of its tool, sixteen numbers each, are never all in memory.
+    """
+
+    def pose(rows: slice) -> Floats:
+        return robot.forward_kinematics(q[rows])
+
+    return _evaluate(seam, time, pose, 0.0)
+
+
+def _evaluate(
+    seam: Seam, stamps: Floats, poses_at: Callable[[slice], Floats], shift: float
+) -> PathError:
+    """Path error at times, from what gives the poses of some of them."""
+    s, speed_ref, _ = seam.command(stamps - shift)
     place, lateral, vertical, orientation = np.empty((4, len(stamps)))
     for start in range(0, len(stamps), CHUNK):
         rows = slice(start, start + CHUNK)
-        place[rows] = closest(seam, poses[rows, :3, 3], command.s[rows])
+        poses = poses_at(rows)
+        place[rows] = closest(seam, poses[:, :3, 3], s[rows])
         jet, E, R = seam.frames(place[rows])
         apart = orientation[rows]
-        _beside(poses[rows], jet.p, E, R, lateral[rows], vertical[rows], apart)
+        _beside(poses, jet.p, E, R, lateral[rows], vertical[rows], apart)
         # ‖R - R*‖² = 8 sin²(angle / 2): exact for small angles
         np.sqrt(apart, out=apart)
         orientation[rows] = 2 * np.arcsin(np.clip(apart / np.sqrt(8), 0.0, 1.0))
     speed = np.gradient(place, stamps) if len(stamps) > 1 else np.zeros(1)
-    lag = command.s - place
-    return PathError(
-        stamps, command.s, command.speed, place, lateral, vertical, lag, speed, orientation
-    )
+    return PathError(stamps, s, speed_ref, place, lateral, vertical, speed, orientation)
 
 
 @compiled(exact=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -13,13 +13,16 @@ from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Names
+from armtwin.maths.batch import Floats, Names
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
-from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.servo_basis import ServoBasis, cautions, servo_basis
+from armtwin.motion.shifted_motion import shift_motion
+from armtwin.motion.trajectory import Trajectory
+from armtwin.prediction.cautions import Judged, cautions, cautions_of_run, find_caps, remarks
+from armtwin.prediction.path_error import PathError, path_error_of
+from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
@@ -28,10 +31,11 @@ from armtwin.robot.schema.provenance import Origin
 from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate, simulate_all
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
-from armtwin.simulation.prepared import PreparedRun
+from armtwin.simulation.prepared import PreparedRun, controller_of
 
 Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists
+SAMPLES_ON = 2  # of a run that the process must be on for: one lies within for certain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +53,8 @@ class Prediction(Result):
         run: The simulated run.
         path_error: Where the tool was beside its seam, by the link side of the joints.
         verdict: Whether the seam holds.
+        shift: Lateral and vertical shift of the commanded tool point from the seam at the
+            set-points, (m, 2) [m]; None for none.
     """
 
     job: Job
@@ -61,6 +67,7 @@ class Prediction(Result):
     run: Run
     path_error: PathError
     verdict: Verdict
+    shift: Floats | None = None
 
     described_by = "armtwin.prediction.sections.overview:describe_prediction"
     drawn_by = "armtwin.prediction.sections.overview:draw_prediction"
@@ -81,9 +88,7 @@ class Prediction(Result):
         run = self.run
         if run.motor_side is run.bodies and run.built is self.robot:
             return self.path_error
-        return path_error(
-            self.job.seam, run.trace_time, self.robot.forward_kinematics(run.motor_side)
-        )
+        return path_error_of(self.job.seam, run.trace_time, self.robot, run.motor_side)
 
     @property
     def log(self) -> Log:
@@ -97,9 +102,32 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
+    def judged(self) -> Judged:
+        """What the verdict is on."""
+        return Judged(
+            job=self.job,
+            robot=self.robot,
+            method=self.method,
+            motion=self.motion,
+            outside=self.outside,
+            servo=self.servo,
+            stopped_at_m=self.verdict.stopped_at_m,
+        )
+
+    @cached_property
     def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
-        return cautions(self.robot, self.job)
+        return (*cautions(self.robot, self.job), *cautions_of_run(self.judged))
+
+    @cached_property
+    def remarks(self) -> Names:
+        """What it simplifies, in sentences."""
+        return remarks(self.judged)
+
+    @cached_property
+    def capped_by(self) -> Names:
+        """Why its seam is at most said to hold probably, as phrases; none where nothing caps it."""
+        return find_caps(self.judged)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
@@ -235,7 +263,7 @@ def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, 
 def _evaluate_run(method: Method, plan: _Plan, run: Run) -> Prediction:
     """A simulated run beside its seam."""
     job = plan.job
-    error = path_error(job.seam, run.trace_time, run.tool_poses())
+    error = path_error_of(job.seam, run.trace_time, run.built, run.bodies)
     return Prediction(
         job=job,
         robot=plan.robot,
@@ -250,17 +278,58 @@ def _evaluate_run(method: Method, plan: _Plan, run: Run) -> Prediction:
     )
 
 
+def run_shifted(prediction: Prediction, shift: Floats) -> Prediction:
+    """The job of a prediction with its command shifted across the seam, on the same robot.
+
+    Args:
+        prediction: The job commanded along its seam.
+        shift: Lateral and vertical shift at the set-points, (m, 2) [m].
+    """
+    p = prediction
+    motion = shift_motion(p.robot, p.job.seam, p.motion, shift)
+    limits = check_limits(p.robot, p.job, motion)
+    plan = _Plan(p.job, p.robot, p.given, motion, p.outside, limits)
+    run = run_command(p, p.robot, motion.trajectory)
+    return replace(_evaluate_run(p.method, plan, run), shift=shift)
+
+
+def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
+    """A command run as the prediction was."""
+    return simulate(
+        robot,
+        motion,
+        p.job.description.model,
+        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
+    )
+
+
 def plan_motion(robot: Robot, job: Job) -> JointMotion:
     """Joint motion of a job at the set-point rate of its servo."""
     d = job.description
     posture = np.array(d.posture) if isinstance(d.posture, tuple) else d.posture
     seam = job.seam
-    job.process_on()  # refuses a process that is nowhere on
+    _refuse_short_process(robot, job)
     with blame(job.where):
         # a beam along the seam is refused before anything is computed
         seam.frames(np.linspace(0.0, seam.length, 500))
         q0 = start_posture(robot, seam, posture, d.cell)
         return joint_motion(robot, seam, setpoint_rate(robot, d.model), q0)
+
+
+def _refuse_short_process(robot: Robot, job: Job) -> None:
+    """Refuse a process that is nowhere on, or on between two samples of a run only."""
+    c = controller_of(robot, job.description.model)
+    period = c.tick * c.position_ticks  # of the samples that are judged [s]
+    speed = max([job.description.speed, *(x.speed or 0.0 for x in job.description.segment)])
+    longest = max(stop - start for start, stop in job.process_on())
+    apart = speed * period
+    if longest < SAMPLES_ON * apart:
+        raise FileError(
+            job.where,
+            f"process: it is on for {1e3 * longest:.3g} mm at most, must be at least "
+            f"{1e3 * SAMPLES_ON * apart:.3g} mm: at {1e3 * speed:.4g} mm/s a run has a sample "
+            f"every {1e3 * apart:.3g} mm",
+        )
 
 
 def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:

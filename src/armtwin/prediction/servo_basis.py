@@ -7,50 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.jobs.job import Job
-from armtwin.maths.batch import Names, Sentences
+from armtwin.maths.batch import Names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Structure
 from armtwin.robot.schema.servo_fit import ServoFitRecord
-
-MM = 1e3  # a metre in mm
-
-
-def cautions(robot: Robot, job: Job) -> Names:
-    """Sentences that belong beside the verdict on a job.
-
-    Args:
-        robot: The robot as it was simulated.
-        job: The job.
-    """
-    return (*_without_tool(robot), *_warn_of_splines(job))
-
-
-def _without_tool(robot: Robot) -> Sentences:
-    """A bare flange, where the robot's file has a tool."""
-    d = robot.description
-    if d.tool and not d.mounted.tool:
-        names = " and ".join(d.tool)
-        yield (
-            f"No tool is mounted: the job names none, the file of '{robot.name}' has {names}. "
-            "The bare flange is evaluated, without a tool's length and weight."
-        )
-
-
-def _warn_of_splines(job: Job) -> Sentences:
-    """Splines through points of a file whose deviation from the polyline exceeds the tolerance."""
-    tolerance = job.description.tolerance
-    allowed = min(tolerance.lateral, tolerance.vertical)
-    for spline in job.splines:
-        segment = job.description.segment[spline.move]
-        if segment.points is None or spline.deviation <= allowed:
-            continue
-        yield (
-            f"The spline through {segment.points} deviates from the lines between its points by "
-            f"{MM * spline.deviation:.3g} mm at {MM * spline.at_m:.1f} mm, more than the tolerance "
-            f"of {MM * allowed:.3g} mm. The path error is measured from the spline."
-        )
-
 
 LEFT_OUT = "left-out parts"  # of the fitted logs, in place of a log that the fit never saw
 

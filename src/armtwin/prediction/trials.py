@@ -13,11 +13,14 @@ from armtwin.jobs.groups import Change
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import OnProgress, thread_count
 from armtwin.maths.lanes import LANES
+from armtwin.prediction.changes import round_digits
+from armtwin.prediction.correct import ROUNDS, SPACINGS, correct_prediction
 from armtwin.prediction.predict import Prediction, predict_all
 
 CLOSE = 1.02  # ratio of a speed that fails to one that fits at which the search ends
 MARGIN = 1.03  # at this much more speed the advice must not fit any more; least that is narrowed
 MORE_STEPS = 10
+RUNS_OF_A_CORRECTION = ROUNDS + SPACINGS + 2  # at most
 TOGETHER = 2 * LANES  # jobs that are predicted at once on each thread: what they keep in memory
 
 
@@ -33,10 +36,12 @@ class Option:
         duration: Time of the job then [s].
         job: The changed job.
         size: How large the change is: a shift over the largest allowed one, time that is lost over
-            that of the job's motion; another orientation is half of such a change.
+            that of the job's motion; another orientation is half of such a change, corrected points
+            are none: speed, place and orientation stay.
         probability: How likely such a robot's seam holds then, by variants of its own; None where
             none were simulated.
         holds: Whether it holds with 95 % confidence; in nominal advice, in its nominal run.
+        corrected: The job by corrected points of its program, where that is the change.
     """
 
     name: Change
@@ -48,6 +53,7 @@ class Option:
     size: float = 0.0
     probability: float | None = None
     holds: bool = False
+    corrected: Prediction | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,7 @@ class Trials:
         progress: Called with the share of the budget that is used.
         limit: Largest error over tolerance up to which a nominal run fits.
         known: What became of those that were tried.
+        corrections: The job by corrected points once it was tried, None where it cannot be.
     """
 
     prediction: Prediction
@@ -75,6 +82,7 @@ class Trials:
     progress: OnProgress | None
     limit: float = 1.0
     known: dict[str, _Outcome] = field(default_factory=dict)
+    corrections: list[Prediction | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         own = self.prediction
@@ -82,8 +90,8 @@ class Trials:
 
     @property
     def count(self) -> int:
-        """How many jobs were simulated."""
-        return len(self.known) - 1
+        """How many nominal runs were simulated, those of a correction at most."""
+        return len(self.known) - 1 + RUNS_OF_A_CORRECTION * len(self.corrections)
 
     def within(self, limit: float) -> Trials:
         """The same trials with another limit."""
@@ -117,6 +125,15 @@ class Trials:
         outcome = self.known.get(_key(job))
         return None if outcome is None else outcome.prediction
 
+    def corrected(self) -> Prediction | None:
+        """The job by points of its program that are corrected on the nominal twin.
+
+        None where that cannot be run, or the budget does not suffice.
+        """
+        if not self.corrections and self.count + RUNS_OF_A_CORRECTION <= self.budget:
+            self.corrections.append(_correct(self.prediction))
+        return self.corrections[0] if self.corrections else None
+
     def fits(self, job: Job) -> bool:
         """Whether the nominal run of a job is within the limit."""
         return self.ratios([job])[0] <= self.limit
@@ -147,17 +164,19 @@ def _outcomes(like: Prediction, jobs: Sequence[Job]) -> list[_Outcome]:
     return found
 
 
+def _correct(p: Prediction) -> Prediction | None:
+    try:
+        return correct_prediction(p).points.prediction
+    except ArmtwinError:  # it stops, or shifted points are beyond limits
+        return None
+
+
 def duration_of(job: Job) -> float:
     """Time of a job's motion, inf where it has none [s]."""
     try:
         return job.seam.profile.duration
     except ArmtwinError:
         return float("inf")
-
-
-def round_digits(speed: float) -> float:
-    """A speed or length in three digits of mm/s or mm."""
-    return float(f"{1e3 * speed:.3g}") / 1e3
 
 
 @dataclass(frozen=True)

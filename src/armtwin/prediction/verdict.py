@@ -247,18 +247,10 @@ def _outside(job: Job, error: PathError, on: Flags) -> Iterator[SlowSpan]:
 
 
 def inside_window(window: Window, speed: Floats, power: float | None) -> Flags:
-    """Whether tool speeds lie in a process window.
-
-    The edges of a polygon are crossed an odd number of times.
-    """
-    if window.speed is not None:
-        return (speed >= window.speed[0]) & (speed <= window.speed[1])
-    corners = np.array(window.polygon)
+    """Whether tool speeds lie in a process window."""
     inside = np.zeros(len(speed), dtype=bool)
-    assert power is not None
-    for (v1, p1), (v2, p2) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        if (p1 > power) != (p2 > power):
-            inside ^= speed < v1 + (power - p1) / (p2 - p1) * (v2 - v1)
+    for lowest, highest in window.speeds(power):
+        inside |= (speed >= lowest) & (speed <= highest)
     return inside
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError
+from armtwin.files import opening
 from armtwin.files.atomic import try_folder, write_folder
 from armtwin.files.disk import Contents, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
@@ -100,7 +101,7 @@ class ResultFolder:
 
 def refuse_inputs(written: Iterable[Path], inputs: Iterable[Path]) -> None:
     """Refuse to remove or replace a file that the run reads."""
-    read = [path for path in inputs if path.exists()]
+    read = [path for path in inputs if os.path.exists(path)]
     for target in written:
         if target.exists() and any(os.path.samefile(target, path) for path in read):
             raise ArmtwinError(
@@ -112,8 +113,8 @@ def refuse_inputs(written: Iterable[Path], inputs: Iterable[Path]) -> None:
 def read_result(folder: Path) -> Record | None:
     """What result.json of a folder holds, None if it holds no result of armtwin."""
     try:
-        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        result = json.loads(opening.read_text(folder / RESULT, opening.RESULT))
+    except (ArmtwinError, ValueError, RecursionError):
         return None
     ours = isinstance(result, dict) and "armtwin" in result and "format" in result
     return result if ours else None

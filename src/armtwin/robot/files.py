@@ -18,6 +18,7 @@ from armtwin.files.shape import Tables
 from armtwin.files.writing import read_back, to_tables
 from armtwin.robot.formats.denavit_hartenberg import Convention, read_table
 from armtwin.robot.formats.reading import of_table, read_robot
+from armtwin.robot.plausibility import refuse_mistakes
 from armtwin.robot.schema.checks import problems
 from armtwin.robot.schema.description import Description
 
@@ -39,22 +40,35 @@ def path_of(name_or_path: str | Path) -> Path:
 
 
 def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Description, str]:
-    """Description of a shipped robot or of a file, and where it came from."""
+    """Description of a shipped robot or of a file, and where it came from.
+
+    A file that one mistake explains and that no arm can be is refused, unless unphysical bodies
+    are allowed as well.
+    """
     known = list_shipped()
     name = str(name_or_path)
-    path = known.get(name, Path(name_or_path))
-    if name not in known:
-        check_name(name_or_path, "robot")
+    if name in known:
+        return _read(known[name], allow_unphysical), str(known[name])
+    check_name(name_or_path, "robot")
+    path = Path(name_or_path)
     if path.suffix not in {".toml", ".urdf", ".xacro", ".xml"}:
         hint = did_you_mean(name, known)
         raise ArmtwinError(f"robot '{name}' is neither shipped nor a .toml or .urdf file. {hint}")
+    description = _read(path, allow_unphysical)
+    if not allow_unphysical:
+        refuse_mistakes(description, str(path))
+    return description, str(path)
+
+
+def _read(path: Path, allow_unphysical: bool) -> Description:
+    """Description of a robot file or a URDF."""
     if path.suffix == ".toml":
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
-        return _with_covariance(read_robot(tables, str(path)), path), str(path)
+        return _with_covariance(read_robot(tables, str(path)), path)
     from armtwin.robot.formats.urdf_reading import read_urdf
 
-    return read_urdf(path, allow_unphysical), str(path)
+    return read_urdf(path, allow_unphysical)
 
 
 def _with_covariance(description: Description, path: Path) -> Description:
@@ -100,4 +114,6 @@ def save(description: Description, path: Path) -> None:
 def load_dh(path: Path, convention: Convention) -> tuple[Description, str]:
     """Description of a robot of a Denavit-Hartenberg table (.csv) alone, and where it came from."""
     table = read_table(read_text(path, DH_TABLE), convention, str(path))
-    return of_table({"name": path.stem}, table, str(path)), str(path)
+    description = of_table({"name": path.stem}, table, str(path))
+    refuse_mistakes(description, str(path))
+    return description, str(path)

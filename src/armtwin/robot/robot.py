@@ -30,7 +30,7 @@ from armtwin.maths.batch import (
 )
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
-from armtwin.notebook.sections import Report
+from armtwin.notebook.sections import Report, Text
 from armtwin.report.result import Result
 from armtwin.robot import files
 from armtwin.robot.dynamics import equations as dynamics
@@ -42,6 +42,7 @@ from armtwin.robot.formats.denavit_hartenberg import Convention
 from armtwin.robot.kinematics.inverse import InverseKinematics
 from armtwin.robot.kinematics.limits import Limits, motion_limits, position_limits
 from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
+from armtwin.robot.plausibility import find_mistakes
 from armtwin.robot.schema.checks import mounting_problems, problems
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.mounting import vector
@@ -146,7 +147,7 @@ class Robot(Result):
         """
         from armtwin.robot.showing.overview import describe_robot
 
-        return describe_robot(
+        report = describe_robot(
             self.assembly,
             self.parameter_table,
             self.provenance,
@@ -154,6 +155,7 @@ class Robot(Result):
             self.inverse_kinematics_kind,
             sources=sources,
         )
+        return replace(report, verdict=tuple(Text(caution, "bad") for caution in self.cautions))
 
     def plot(self, q: ArrayLike | None = None, *, axes: Any = None) -> Any:
         """Draw the robot's skeleton in space with the names of its joints.
@@ -219,6 +221,11 @@ class Robot(Result):
     def provenance(self) -> Provenance:
         """Where every number comes from, and what is missing."""
         return provenance(self.description)
+
+    @cached_property
+    def cautions(self) -> Names:
+        """What is odd about its numbers and one mistake would explain, as sentences."""
+        return tuple(hypothesis.sentence for hypothesis in find_mistakes(self.description))
 
     @cached_property
     def uncertainty(self) -> Uncertainty:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Thread
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armtwin.control.controller import Controller
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, OnProgress, Pair, check_array
 from armtwin.maths.compiled import compiles
@@ -25,7 +26,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 from armtwin.simulation.kernels import kernel_of, name_of
 from armtwin.simulation.lanes import Ended, Lanes, run_lanes
-from armtwin.simulation.loop import FINISHED
+from armtwin.simulation.loop import FINISHED, Inputs
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.outcome import Run, outcome
@@ -36,6 +37,8 @@ from armtwin.simulation.prepared import PreparedRun, controller_of, prepare
 LEAST_LOOPS = 3
 # Runs of one call from which on they go into lanes: that kernel has to be compiled or loaded too.
 MANY = 32
+# Set-points beside a piece: differences and quintics of its first and last ones reach over them.
+BESIDE = 4
 
 
 def run_together(
@@ -65,6 +68,89 @@ def _run(group: Sequence[PreparedRun]) -> list[Ended]:
     if len(group) == 1 or not compiles():
         return [run.run() for run in group]
     return run_lanes(kernel_of(group[0].fields, LANES), group)
+
+
+@dataclass(frozen=True, eq=False)
+class PiecedRun:
+    """A run whose set-points come in pieces and whose trace goes in pieces: none is kept.
+
+    Attributes:
+        ready: Prepared for its first piece, with the ticks of all.
+        feed: From set-points to what drives the loop along them.
+        take: Called with the row of the trace with which a piece of it begins, and the piece,
+            (rows, N).
+    """
+
+    ready: PreparedRun
+    feed: Callable[[slice], Inputs]
+    take: Callable[[int, Floats], None]
+
+
+def earlier_setpoints(c: Controller) -> int:
+    """Set-points before a piece that a loop in it looks back to."""
+    late = float(c.lateness.max(initial=0.0)) / c.setpoint_ticks
+    delayed = float(c.setpoint_delay.max(initial=0.0)) / (c.tick * c.setpoint_ticks)
+    return int(np.ceil(late) + np.ceil(delayed)) + BESIDE
+
+
+def first_piece(c: Controller, piece: int, count: int) -> slice:
+    """Set-points for which a run in pieces is prepared: its arrays hold any piece."""
+    return slice(0, min(earlier_setpoints(c) + piece + BESIDE, count))
+
+
+def run_in_pieces(runs: Sequence[PiecedRun], piece: int, *, many: int = MANY) -> list[Ended]:
+    """Run loops of one length piece by piece: how, when and where each ended, as it would whole.
+
+    Args:
+        runs: Runs, each to be run once.
+        piece: Set-points of a piece.
+        many: Number of runs from which on they go into lanes.
+    """
+    ready = [run.ready for run in runs]
+    groups = _groups(ready) if len(runs) >= many else [[k] for k in range(len(runs))]
+    ends: dict[int, Ended] = {}
+    for group in groups:
+        together = [runs[place] for place in group]
+        ends.update(zip(group, _run_pieces(together, piece), strict=True))
+    return [ends[place] for place in range(len(runs))]
+
+
+def _run_pieces(runs: Sequence[PiecedRun], piece: int) -> list[Ended]:
+    """Runs of one kernel, in its lanes."""
+    ready = runs[0].ready
+    lanes = Lanes(kernel_of(ready.fields, 1 if len(runs) == 1 else LANES), [x.ready for x in runs])
+    c, ticks = ready.controller, ready.inputs.ticks
+    earlier, count = earlier_setpoints(c), (ticks - 1) // c.setpoint_ticks + 1
+    ends: dict[int, Ended] = {}
+    for first in range(0, count, piece):
+        begin, after = max(0, first - earlier), min(first + piece, count)
+        if begin > 0 and lanes.running:
+            rows = slice(begin, min(after + BESIDE, count))
+            lanes.feed([runs[lane].feed(rows) for lane in lanes.running])
+        last = ticks if after == count else after * c.setpoint_ticks
+        _run_piece(lanes, (first * c.setpoint_ticks, last, begin * c.setpoint_ticks), ends)
+        row, before = (k * c.setpoint_ticks // c.position_ticks for k in (first, begin))
+        traced = slice(row - before, (last - 1) // c.position_ticks + 1 - before)
+        for lane in lanes.running:
+            runs[lane].take(row, lanes.read_trace(lane, traced))
+    for lane in list(lanes.running):
+        ends[lane] = FINISHED, ticks, -1
+        lanes.finish(lane)
+    return [ends[lane] for lane in range(len(runs))]
+
+
+def _run_piece(lanes: Lanes, ticks: tuple[int, int, int], ends: dict[int, Ended]) -> None:
+    """Run from the first to the last tick of a piece; notes the loops that end in it."""
+    first, last, begin = ticks
+    while lanes.running and first < last:
+        tick = lanes.run_ticks(first, last, begin)
+        for lane in list(lanes.running):
+            how, where = lanes.ended[lane]
+            if how != FINISHED:
+                ends[lane] = int(how), tick, int(where)
+                lanes.finish(lane)
+        lanes.fill()
+        first = tick if tick == last else tick + 1
 
 
 def _groups(runs: Sequence[PreparedRun]) -> Iterator[list[int]]:
@@ -165,7 +251,7 @@ def simulate(
 
 
 def simulate_all(
-    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None
+    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None, *, many: int = MANY
 ) -> list[Run]:
     """Simulate prepared runs; each gives what `simulate` gives.
 
@@ -173,9 +259,10 @@ def simulate_all(
         runs: Runs, each to be run once; many of robots that differ in numbers only run four at a
             time on each core.
         progress: Called with the number of runs that are done.
+        many: Number of runs from which on they go into lanes.
     """
     before = [run.compute_stored_energy() for run in runs]
-    ends = run_together(runs, progress)
+    ends = run_together(runs, progress, many=many)
     found = []
     for run, ended, energy in zip(runs, ends, before, strict=True):
         found.append(outcome(run, ended, run.compute_stored_energy() - energy))

@@ -51,15 +51,15 @@ def run(memories: Any, slots: Any, lanes: Any, counts: Any, is_pushed: bool, end
         memories: What the stages work on.
         slots: Where the fields of the clock lie, a Clock.
         lanes: As many zeros as there are lanes: a tuple makes it known to the compiler.
-        counts: First and last tick, ticks between samples of the log, of the position loop and
-            between set-points.
+        counts: First and last tick, the one with which series and records begin, a set-point, and
+            ticks between samples of the log, of the position loop and between set-points.
         is_pushed: Whether something acts from outside.
         ended: Takes how and where each loop ended, (lanes, 2).
 
     Returns the tick in which a loop ended, or the last one.
     """
-    first, last, log_ticks, position_ticks, setpoint_ticks = counts
-    k, within = first // setpoint_ticks, first % setpoint_ticks
+    first, last, begin, log_ticks, position_ticks, setpoint_ticks = counts
+    k, within = (first - begin) // setpoint_ticks, first % setpoint_ticks
     do_before(memories)
     for now in range(first, last):
         if within == setpoint_ticks:
@@ -67,8 +67,8 @@ def run(memories: Any, slots: Any, lanes: Any, counts: Any, is_pushed: bool, end
         put(memories, slots.k, lanes, k)
         put(memories, slots.within, lanes, within)
         put(memories, slots.tick, lanes, now)
-        put(memories, slots.log_row, lanes, now // log_ticks)
-        put(memories, slots.trace_row, lanes, now // position_ticks)
+        put(memories, slots.log_row, lanes, (now - begin) // log_ticks)
+        put(memories, slots.trace_row, lanes, (now - begin) // position_ticks)
         at_turn = within % position_ticks == 0
         tick(memories, slots, lanes, at_turn, is_pushed, now % log_ticks == 0)
         within += 1
@@ -212,6 +212,7 @@ class Kernel:
     """
 
     def __init__(self, fields: TracedFields, name: str, lanes: int) -> None:
+        fields = fields.first_rows()  # a kernel outlives the run that it was made for
         self.fields, self.name, self.lanes = fields, name, lanes
         self.memory = fields.memory()
         self.slots = slots_of(self.memory)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.traced_fields import ROWS, SEPARATE
+from armtwin.maths.traced_fields import ROWS, SEPARATE, count_of
 from armtwin.simulation.kernels import MOST_KEPT, Kernel
-from armtwin.simulation.loop import FINISHED
+from armtwin.simulation.loop import FINISHED, Inputs
 
 Ended = tuple[int, int, int]  # how, when (in ticks) and where a run ended
+SERIES_OF_INPUTS = ("ref", "external", "wrench")
 
 
 class Lanes:
@@ -25,8 +26,6 @@ class Lanes:
     Attributes:
         kernel: The kernel.
         runs: The runs.
-        memories: All inputs, then tables, series and records, and space for what is kept, each
-            woven: element e of lane l at e lanes + l.
         ended: How and where each loop ended, (lanes, 2).
         running: Lanes whose loops have not ended.
     """
@@ -38,7 +37,7 @@ class Lanes:
         self.numbers = _interleave([x.numbers(kernel.memory) for x in filled])
         separate = [x.separate() for x in filled]
         self.arrays = {name: _interleave([x[name] for x in separate]) for name in separate[0]}
-        self.memories = (self.numbers, *self.arrays.values(), np.zeros(MOST_KEPT * self.count))
+        self.kept = np.zeros(MOST_KEPT * self.count)
         self.ended = np.zeros((self.count, 2), dtype=np.int64)
         self.running = list(range(len(runs)))
 
@@ -50,12 +49,41 @@ class Lanes:
         woven = rows.reshape(*shape, self.count)
         return woven.transpose(len(shape), *range(len(shape)))
 
-    def run_ticks(self, first: int, last: int) -> int:
-        """Run the ticks from the first to the last, or to that in which a loop ends."""
+    @property
+    def memories(self) -> tuple[Floats, ...]:
+        """All inputs, then tables, series and records, and space for what is kept.
+
+        Each is woven: element e of lane l at e lanes + l.
+        """
+        return self.numbers, *self.arrays.values(), self.kept
+
+    def feed(self, inputs: Sequence[Inputs]) -> None:
+        """Have the loops go on with other set-points, those of the lanes that are running."""
+        given = dict(zip(self.running, inputs, strict=True))
+        lanes = [given.get(lane, inputs[0]) for lane in range(self.count)]
+        for name in SERIES_OF_INPUTS:
+            path = f"inputs.{name}"
+            if path in self.arrays:
+                series = [getattr(x, name) for x in lanes]
+                self.arrays[path] = _interleave(series)
+                _, first, _ = self.kernel.memory.arrays[count_of(path)]
+                self.numbers.reshape(-1, self.count)[first] = [len(x) for x in series]
+
+    def read_trace(self, lane: int, rows: slice) -> Floats:
+        """Rows of the trace of a loop, (rows, N)."""
+        shape = self.fields[lane].leaves["record.trace"].value.shape
+        woven = self.arrays["record.trace"].reshape(*shape, self.count)
+        return woven[rows, :, lane].copy()
+
+    def run_ticks(self, first: int, last: int, begin: int = 0) -> int:
+        """Run the ticks from the first to the last, or to that in which a loop ends.
+
+        Series and records begin with a tick that is not after the first.
+        """
         run = self.runs[0]
         c = run.controller
         self.ended[:] = FINISHED, -1
-        counts = (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
+        counts = (first, last, begin, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
         is_pushed = any(x.inputs.is_pushed for x in self.runs)
         lanes = (0,) * self.count
         tick: int = self.kernel.run(

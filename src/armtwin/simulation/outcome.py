@@ -121,7 +121,7 @@ def events(prepared: PreparedRun, ended: Ended, link: Floats, rate: float) -> It
     """What happened: stays at a current limit, joints beyond position limits, an early end."""
     yield from _at_current_limits(prepared)
     yield from _beyond_limits(prepared, link, rate)
-    yield from _early_end(prepared, ended)
+    yield from early_end(prepared, ended)
 
 
 def _at_current_limits(prepared: PreparedRun) -> Iterator[Event]:
@@ -136,7 +136,7 @@ def _at_current_limits(prepared: PreparedRun) -> Iterator[Event]:
             yield Event(float(since), "current_limit", drive.name, text)
 
 
-def _early_end(prepared: PreparedRun, ended: Ended) -> Iterator[Event]:
+def early_end(prepared: PreparedRun, ended: Ended) -> Iterator[Event]:
     """Why a run ended before its motion did."""
     how, tick, which = ended
     c, state = prepared.controller, prepared.state

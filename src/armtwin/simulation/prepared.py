@@ -55,6 +55,7 @@ from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, linear_model, pack_linear_model
 from armtwin.simulation.plant import BRISTLES, C0, Plant
 from armtwin.simulation.start import Start, find_equilibrium
+from armtwin.simulation.temperature import logged_temperatures
 
 PHASE_STEP = 0.4  # phase angle [rad] of a bristle's oscillation in one step
 MOST_SUBSTEPS = 64
@@ -75,7 +76,7 @@ class PreparedRun:
         state: Present state of the run.
         record: What it logs.
         linear: The linear model along the motion, in place of the bodies.
-        temperature: Temperature of each joint, where one is given, (n,) [K].
+        temperature: Temperatures of the first joints that are logged, where some are, (k,) [K].
     """
 
     robot: Robot
@@ -115,6 +116,13 @@ class PreparedRun:
         """The same as a tape sees it."""
         return trace_fields(self.loop)
 
+    def inputs_of(self, motion: Trajectory, options: RunOptions) -> Inputs:
+        """What drives it along another piece of its motion; options as of `prepare`."""
+        ref = _references(self.robot, motion, self.controller, _floats(options.feedforward))
+        outside = Outside(_floats(options.torque), _floats(options.wrench))
+        external, wrench = _acting(self.coordinates, outside)
+        return self.inputs._replace(ref=ref, external=external, wrench=wrench)
+
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
         if not compiles():
@@ -125,7 +133,7 @@ class PreparedRun:
         """Run it without a kernel."""
         c, ended = self.controller, np.array([[FINISHED, -1]])
         counts = (self.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
-        tick = run_in_python(self.loop, (0, self.inputs.ticks, *counts), ended)
+        tick = run_in_python(self.loop, (0, self.inputs.ticks, 0, *counts), ended)
         return int(ended[0, 0]), tick, int(ended[0, 1])
 
     def compute_stored_energy(self) -> float:
@@ -202,7 +210,7 @@ def prepare(
     linear = None
     if options.method == "perturbation":
         linear = linear_model(robot, motion, options.points, places)
-    warm = model.joint_temperatures(robot.n)
+    warm = logged_temperatures(robot, model)
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear, warm)
 
 
@@ -246,20 +254,26 @@ class Counts(NamedTuple):
 
 
 def _inputs(ref: Floats, places: Coordinates, outside: Outside, counts: Counts) -> Inputs:
+    tool, X_BT = places.built.assembly.frame("tool")
+    external, wrench = _acting(places, outside)
+    return Inputs(
+        ref=ref,
+        external=external,
+        wrench=wrench,
+        tool=tool,
+        point=np.ascontiguousarray(X_BT[:3, 3]),
+        is_pushed=outside.torque is not None or outside.wrench is not None,
+        **counts._asdict(),
+    )
+
+
+def _acting(places: Coordinates, outside: Outside) -> tuple[Floats, Floats | None]:
+    """Torques and wrenches from outside as the loop takes them."""
     pushed = np.zeros((1, places.count))
     if outside.torque is not None:
         pushed = places.on_links(outside.torque)
     wrench = None if outside.wrench is None else np.ascontiguousarray(outside.wrench)
-    tool, X_BT = places.built.assembly.frame("tool")
-    return Inputs(
-        ref=ref,
-        external=np.ascontiguousarray(pushed),
-        wrench=wrench,
-        tool=tool,
-        point=np.ascontiguousarray(X_BT[:3, 3]),
-        is_pushed=outside.torque is not None or wrench is not None,
-        **counts._asdict(),
-    )
+    return np.ascontiguousarray(pushed), wrench
 
 
 def _references(

@@ -139,8 +139,11 @@ def _verdict(result: Response, seconds: str) -> Text:
         found = result.features(name)
         if found.first_peak is not None and found.overshoot is not None:
             side = "beyond" if found.overshoot >= 0 else "short of"
-            over = f"{abs(100 * found.overshoot):.1f} % {side} the step"
+            over = f"{abs(100 * found.overshoot):.1f} % {side} its final value"
             return Text(f"{name} peaks after {1e3 * found.first_peak:.4g} ms, {over}.")
+        if found.first_peak is not None:
+            when = f"{1e3 * found.first_peak:.4g} ms"
+            return Text(f"{name} peaks after {when} and does not settle within {seconds}.", "bad")
     largest = int(np.abs(result.reading).max(axis=0).argmax())
     return Text(f"{result.names[largest]} moves most within {seconds}; no step has a peak.")
 

@@ -11,8 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from armtwin.errors import ArmtwinError, shorten
+from armtwin.errors import shorten
 from armtwin.files.covariance import beside
+from armtwin.files.opening import COVARIANCE, POINTS, TOML, URDF, read_bytes
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Force, Segment
@@ -56,10 +57,11 @@ def base_of(job: Job) -> Base:
     sent = d.robot
     if not _is_shipped(job):
         sent = f"robot{Path(robot.origin).suffix}"
-        files[sent] = _content(Path(robot.origin))
+        kind = TOML if Path(sent).suffix == ".toml" else URDF
+        files[sent] = read_bytes(Path(robot.origin), kind)
         known = beside(Path(robot.origin))
-        if known.is_file():
-            files[beside(Path(sent)).name] = _content(known)
+        if os.path.isfile(known):
+            files[beside(Path(sent)).name] = read_bytes(known, COVARIANCE)
     description = replace(d, robot=sent, segment=segments, force=forces)
     return Base(job, robot.name, description, files, digest)
 
@@ -73,7 +75,7 @@ def _take_files(
         path = getattr(group, key)
         if path is not None:
             name = f"{plain}_{k + 1}{Path(path).suffix}"
-            files[name] = _content(job.beside(path))
+            files[name] = read_bytes(job.beside(path), POINTS)
             change: Record = {key: name}
             group = replace(group, **change)
         taken.append(group)
@@ -85,13 +87,6 @@ def _is_shipped(job: Job) -> bool:
 
     name = job.description.robot
     return name in list_shipped() and not (Path(name).suffix and job.beside(name).exists())
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _digest_of(robot: Robot, job: JobDescription, files: dict[str, bytes]) -> str:

@@ -10,10 +10,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.opening import CERTIFICATE, check_plain_file
 from armtwin.maths.batch import on_one_thread
 from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.units import whole_number
@@ -24,11 +27,75 @@ if TYPE_CHECKING:
     from distributed import Client
 
 R = TypeVar("R")
-LOCAL = "local:"
+LOCAL, TLS = "local:", "tls://"
+OWN_HOST = "127.0.0.1"  # where our own cluster and its dashboard listen: no other machine's
 EACH_S = 0.003  # CPU of client and scheduler for a piece of work (benchmarks/sweeps.py)
 USUAL_S = 1.0  # of a piece of work
 PATIENCE = 10.0  # time [s] within which a scheduler must answer
 FIRST_WORKER = 60.0  # and a first worker be there
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler of dask distributed, and the files by which both ends know each other (TLS).
+
+    Attributes:
+        address: As "tcp://10.0.0.1:8786", "tls://10.0.0.1:8786" with the files, or "local:4".
+        tls_ca: Certificate of the authority that signed those of scheduler and workers (PEM).
+        tls_certificate: Certificate of this machine.
+        tls_key: Its key.
+    """
+
+    address: str
+    tls_ca: str | Path | None = None
+    tls_certificate: str | Path | None = None
+    tls_key: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        given = [path for path in self._files if path is not None]
+        if given and len(given) < len(self._files):
+            raise ArmtwinError(
+                f"cluster {self.address}: TLS needs the certificate of the authority, that of this "
+                f"machine and its key, got {len(given)} of 3 files"
+            )
+        if given and not self.address.startswith(TLS):
+            raise ArmtwinError(
+                f"cluster {self.address}: files of TLS need an address that begins with {TLS}"
+            )
+        for path in given:
+            check_plain_file(Path(path), CERTIFICATE)
+
+    @property
+    def _files(self) -> tuple[str | Path | None, ...]:
+        return self.tls_ca, self.tls_certificate, self.tls_key
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its workers are our own."""
+        return self.address.startswith(LOCAL)
+
+    @property
+    def words(self) -> str:
+        """What it is, in words."""
+        if self.is_local:
+            return f"{_count(self.address)} workers of dask on this machine"
+        return f"the cluster at {self.address}"
+
+    def security(self, distributed: ModuleType) -> Any:
+        """What dask takes for the files; without them what its own configuration says."""
+        if self.tls_ca is None:
+            return None
+        ca, certificate, key = map(str, self._files)
+        return distributed.Security(
+            require_encryption=True,
+            tls_ca_file=ca,
+            tls_client_cert=certificate,
+            tls_client_key=key,
+        )
+
+
+def _as_cluster(given: str | Cluster) -> Cluster:
+    return given if isinstance(given, Cluster) else Cluster(given)
 
 
 class OnCluster:
@@ -50,38 +117,40 @@ class OnCluster:
 
 
 @contextmanager
-def on_cluster(parcel: Parcel, address: str) -> Iterator[OnCluster]:
-    """Workers of the scheduler at an address, or N of our own on this machine ("local:N").
+def on_cluster(parcel: Parcel, given: str | Cluster) -> Iterator[OnCluster]:
+    """Workers of a scheduler, or N of our own on this machine ("local:N").
 
     Args:
         parcel: What they need.
-        address: As "tcp://10.0.0.1:8786" or "local:4".
+        given: The scheduler, or its address.
     """
+    cluster = _as_cluster(given)
     distributed = _import_distributed()
     lost = (distributed.KilledWorker, CancelledError, distributed.comm.CommClosedError)
     try:
-        with _connect(distributed, address) as client:
+        with _connect(distributed, cluster) as client:
             check_workers(client, parcel.version)
-            yield OnCluster(client, parcel, _words(address))
+            yield OnCluster(client, parcel, cluster.words)
     except lost as error:
         raise ArmtwinError(
-            f"{_words(address)} lost its scheduler, or too many workers with the same runs "
+            f"{cluster.words} lost its scheduler, or too many workers with the same runs "
             f"({type(error).__name__}); what was done is kept: run it again"
         ) from None
 
 
-def check_cluster(address: str, version: str) -> None:
+def check_cluster(given: str | Cluster, version: str) -> None:
     """Refuse a cluster that cannot be used, before anything is written.
 
     Args:
-        address: As of `on_cluster`.
-        version: Version of armtwin that its workers must have.
+        given: As of `on_cluster`.
+        version: Version of armtwin, with its stamp, that its workers must have.
     """
     distributed = _import_distributed()
-    if address.startswith(LOCAL):
-        _count(address)
+    cluster = _as_cluster(given)
+    if cluster.is_local:
+        _count(cluster.address)
         return
-    with _connect(distributed, address) as client:
+    with _connect(distributed, cluster) as client:
         check_workers(client, version)
 
 
@@ -97,19 +166,21 @@ def _import_distributed() -> Any:
 
 
 @contextmanager
-def _connect(distributed: ModuleType, address: str) -> Iterator[Any]:
+def _connect(distributed: ModuleType, cluster: Cluster) -> Iterator[Any]:
     """A client of a cluster, our own or another."""
-    if address.startswith(LOCAL):
-        options = {"n_workers": _count(address), "threads_per_worker": 1}
+    address = cluster.address
+    if cluster.is_local:
+        options = {"n_workers": _count(address), "threads_per_worker": 1, "host": OWN_HOST}
         with (
-            distributed.LocalCluster(**options, dashboard_address=":0") as cluster,
-            distributed.Client(cluster) as client,
+            distributed.LocalCluster(**options, dashboard_address=f"{OWN_HOST}:0") as own,
+            distributed.Client(own) as client,
         ):
             yield client
         return
     try:
-        client = distributed.Client(address, timeout=PATIENCE)
-    except (OSError, ValueError, TimeoutError) as error:
+        security = cluster.security(distributed)
+        client = distributed.Client(address, timeout=PATIENCE, security=security)
+    except (OSError, ValueError, TypeError, RuntimeError, TimeoutError) as error:
         raise ArmtwinError(
             f"no scheduler of dask answers at {address} within {PATIENCE:g} s ({error!s:.120}); "
             "start one with `dask scheduler` and workers with `dask worker ADDRESS`"
@@ -126,23 +197,24 @@ def _count(address: str) -> int:
     return count
 
 
-def _words(address: str) -> str:
-    if address.startswith(LOCAL):
-        return f"{_count(address)} workers of dask on this machine"
-    return f"the cluster at {address}"
-
-
 def check_workers(client: Client, version: str) -> None:
     """Refuse a cluster that has no worker, or one with another version of armtwin."""
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER)
     except TimeoutError:
         raise ArmtwinError("the cluster has no worker; start one with `dask worker`") from None
-    # a function of its own words: a worker may have another armtwin, or none
-    found = client.run(
-        lambda: __import__("importlib.metadata").metadata.version("armtwin"), on_error="return"
-    )
-    refuse_other_versions(found, version)
+
+    def tell_version() -> str:
+        """A function of its own words: a worker may have another armtwin, or none."""
+        from importlib.metadata import version
+
+        try:
+            from armtwin.files.versions import stamped_version
+        except ImportError:
+            return version("armtwin")
+        return stamped_version()
+
+    refuse_other_versions(client.run(tell_version, on_error="return"), version)
 
 
 def _on_worker(work: Callable[..., R], *arguments: Any) -> R:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.files.versions import versions
+from armtwin.files.versions import stamped_versions
 from armtwin.maths.batch import NamedTexts, thread_count
 from armtwin.notebook.sections import Blocks, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
@@ -90,7 +90,7 @@ def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Sw
         width: Workers; by default one for each core.
     """
     count = len(asked)
-    found = versions()
+    found = stamped_versions()
     d = asked.description
     parcel = parcel_of(asked.bases, d.band, d.method, found["armtwin"])
     numbers = sorted({int(k) for k in np.linspace(0, count - 1, TIMED + 1)})

@@ -12,21 +12,32 @@ from armtwin.files.disk import Content
 from armtwin.maths.batch import Record
 
 AT_ONCE = 10_000  # rows of a group of a Parquet file
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which formulas of spreadsheets begin
 Records = Callable[[], Iterator[dict[str, Any]]]
 
 
 def csv_content(columns: Sequence[str], records: Records) -> Content:
-    """What a CSV file of records holds; numbers in SI, all their digits."""
+    """What a CSV file of records holds; numbers in SI, all their digits.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
 
     def write(file: BinaryIO) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         lines = csv.DictWriter(text, columns, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(records())
+        lines.writerow({name: _guard(name) for name in columns})
+        for record in records():
+            lines.writerow({name: _guard(value) for name, value in record.items()})
         text.flush()
         text.detach()
 
     return write
+
+
+def _guard(value: object) -> object:
+    """A value of a cell, its text as a text."""
+    is_formula = isinstance(value, str) and value.startswith(FORMULA)
+    return f"'{value}" if is_formula else value
 
 
 def parquet_content(columns: Sequence[str], words: Collection[str], records: Records) -> Content:

@@ -11,7 +11,7 @@ from armtwin.maths.batch import Record
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 
-HOLDS = "holds"
+HOLDS, MAY_HOLD, HOLDS_NOT = "holds", "may hold", "does not hold"
 STOPS, REFUSED, FAILED = "stops", "cannot be run", "failed"
 
 
@@ -68,6 +68,7 @@ class ResultRow:
         return words
 
 
+OUTCOMES = (HOLDS, MAY_HOLD, HOLDS_NOT, STOPS, REFUSED, FAILED)
 COLUMNS = tuple(f.name for f in fields(ResultRow))
 COST = "cpu_s"
 
@@ -77,7 +78,7 @@ def row_of(prediction: Prediction, band: Band | None, cpu_s: float) -> ResultRow
     verdict = prediction.verdict
     segments = verdict.segments
     found: Record = {
-        "outcome": HOLDS if verdict.within else "does not hold",
+        "outcome": HOLDS if verdict.within else HOLDS_NOT,
         "ratio": _finite(verdict.worst_ratio),
         "lateral_m": _largest(x.lateral_peak_m for x in segments),
         "vertical_m": _largest(x.vertical_peak_m for x in segments),

@@ -10,10 +10,11 @@ from itertools import islice
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.versions import version_of, versions
+from armtwin.files.versions import stamped_version, stamped_versions
 from armtwin.maths.batch import Record
 from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import Parcel, parcel_of
+from armtwin.sweeps.cluster import Cluster, check_cluster, on_cluster
 from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
 from armtwin.sweeps.rows import ResultRow
@@ -48,7 +49,7 @@ def sweep(
     results: str | Path | None = None,
     *,
     workers: int | None = None,
-    cluster: str | None = None,
+    cluster: str | Cluster | None = None,
     threads: int | None = None,
     progress: Watch | None = None,
 ) -> SweepResult:
@@ -58,14 +59,14 @@ def sweep(
         what: A sweep, or its file; `at.Sweep.over(job, axes)` makes one.
         results: SQLite file of the results; without one they are kept in memory.
         workers: Processes on this machine, in place of threads.
-        cluster: Address of a scheduler of dask distributed, or "local:N".
+        cluster: A scheduler of dask distributed or its address, or "local:N".
         threads: Threads, where neither is given; by default one for each core.
         progress: Called with how far it is.
     """
     asked = what if isinstance(what, Sweep) else Sweep.load(what)
     total = len(asked)  # refuses what cannot be run
     check_place(workers, cluster, threads)
-    found = versions()
+    found = stamped_versions()
     place = None if results is None else Path(results)
     start = time.monotonic()
     with open_table(place, asked.name, found) as table:
@@ -82,7 +83,9 @@ def sweep(
 
 
 def check_place(
-    workers: int | None = None, cluster: str | None = None, threads: int | None = None
+    workers: int | None = None,
+    cluster: str | Cluster | None = None,
+    threads: int | None = None,
 ) -> None:
     """Refuse a place where nothing can be run, before anything is written."""
     if sum(x is not None for x in (workers, cluster, threads)) > 1:
@@ -91,18 +94,18 @@ def check_place(
         if count is not None:
             check_count(count)
     if cluster is not None:
-        from armtwin.sweeps.cluster import check_cluster
-
-        check_cluster(cluster, version_of("armtwin"))
+        check_cluster(cluster, stamped_version())
 
 
 def _place(
-    parcel: Parcel, runs: int, workers: int | None, cluster: str | None, threads: int | None
+    parcel: Parcel,
+    runs: int,
+    workers: int | None,
+    cluster: str | Cluster | None,
+    threads: int | None,
 ) -> AbstractContextManager[Place]:
     """Where it is run."""
     if cluster is not None:
-        from armtwin.sweeps.cluster import on_cluster
-
         return on_cluster(parcel, cluster)
     if workers is not None:
         return on_processes(parcel, workers)

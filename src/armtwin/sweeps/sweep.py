@@ -15,7 +15,7 @@ from armtwin.files.fields import own_problems
 from armtwin.files.loading import check_description, load_description
 from armtwin.files.names import folder_of
 from armtwin.files.schema import Schema
-from armtwin.files.versions import version_of
+from armtwin.files.versions import stamped_version
 from armtwin.jobs.files import list_named, list_shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Record
@@ -166,12 +166,13 @@ class Sweep(Result):
 
     def _job(self, name: str) -> Job:
         beside = self.folder / name
-        return Job.load(name if name in shipped_jobs() or not beside.exists() else beside)
+        is_other = name in shipped_jobs() or not os.path.exists(beside)
+        return Job.load(name if is_other else beside)
 
     def _robot_file(self, name: str) -> str:
         """A robot as a job anywhere names it."""
         beside = self.folder / name
-        if name in shipped_robots() or not beside.exists():
+        if name in shipped_robots() or not os.path.exists(beside):
             return name
         return str(beside.resolve())
 
@@ -266,7 +267,7 @@ class Sweep(Result):
     def _key(self, base: Base, changes: Changes) -> bytes:
         """A digest of all that a run depends on."""
         d = self.description
-        parts = [version_of("armtwin"), base.digest, d.method, str(d.band)]
+        parts = [stamped_version(), base.digest, d.method, str(d.band)]
         for place, value in sorted(changes.items(), key=lambda item: repr(item[0])):
             parts.append(f"{place!r} {value!r}")
         return hashlib.sha256("\n".join(parts).encode()).digest()[:KEY_BYTES]

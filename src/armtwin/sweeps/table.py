@@ -7,6 +7,7 @@ a sweep that is killed has lost no more than what was running.
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -15,13 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.opening import RESULT_TABLE, check_database
 from armtwin.maths.batch import NamedTexts, Record
-from armtwin.sweeps.rows import COLUMNS, ResultRow
+from armtwin.sweeps.rows import COLUMNS, COST, OUTCOMES, ResultRow
 
 FORMAT = 1  # of the SQLite file
 MEMORY = ":memory:"
 ASKED = 500  # keys in one query
 BUSY = 2.0  # time [s] to wait for a process that only reads
+WORDS = ("outcome", "sentence")  # columns that hold texts
+ANOTHER = "Delete it to run the sweep again, or choose another folder with --out"
 _TYPES = {"outcome": "TEXT NOT NULL", "sentence": "TEXT NOT NULL", "cpu_s": "REAL NOT NULL"}
 _OWN = ", ".join(f"{name} {_TYPES.get(name, 'REAL')}" for name in COLUMNS)
 _SCHEMA = f"""
@@ -57,8 +61,26 @@ class ResultTable:
         """The rows of the runs that are there."""
         found: dict[bytes, ResultRow] = {}
         for key, *values in self._select(", ".join(("key", *COLUMNS)), keys):
+            self._check_row(values)
             found[key] = ResultRow(*values)
         return found
+
+    def _check_row(self, values: Sequence[object]) -> None:
+        """Refuse what no run has written: SQLite puts anything into any column."""
+        for name, value in zip(COLUMNS, values, strict=True):
+            if name in WORDS:
+                contract, holds = "a text", isinstance(value, str)
+            elif value is None:
+                contract, holds = "a number", name != COST
+            else:
+                is_number = isinstance(value, int | float) and math.isfinite(value)
+                contract, holds = "a finite number", is_number
+            if not holds:
+                problem = f"column {name} must hold {contract}, got {value!r:.60}"
+                raise ArmtwinError(f"{self.path}: {problem}. {ANOTHER}")
+        if values[COLUMNS.index("outcome")] not in OUTCOMES:
+            got = f"outcome must be one of {', '.join(OUTCOMES)}, got {values[0]!r:.60}"
+            raise ArmtwinError(f"{self.path}: {got}. {ANOTHER}")
 
     def _select(self, columns: str, keys: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
         """Columns of the runs that are there."""
@@ -66,7 +88,9 @@ class ResultTable:
             some = keys[first : first + ASKED]
             places = ", ".join("?" * len(some))
             question = f"SELECT {columns} FROM run WHERE key IN ({places})"
-            yield from self._connection.execute(question, some)
+            with self._told("read"):
+                found = self._connection.execute(question, some).fetchall()
+            yield from found
 
     def put(self, records: Collection[tuple[bytes, str, str, Record, ResultRow]]) -> None:
         """Write rows, all or none: key, job, robot, inputs in SI, and what became of it."""
@@ -75,7 +99,7 @@ class ResultTable:
             text = json.dumps(inputs, ensure_ascii=False)
             values = [getattr(row, name) for name in COLUMNS]
             lines.append((key, job, robot, text, *values))
-        with self._told(), self._connection:
+        with self._told("written"), self._connection:
             lines = [(*line, self._maker()) for line in lines]
             self._connection.executemany(f"INSERT OR REPLACE INTO run VALUES ({_PLACES})", lines)
 
@@ -90,15 +114,17 @@ class ResultTable:
 
     def count(self) -> int:
         """How many rows there are, also those of other inputs."""
-        (found,) = self._connection.execute("SELECT count(*) FROM run").fetchone()
+        with self._told("read"):
+            (found,) = self._connection.execute("SELECT count(*) FROM run").fetchone()
         return int(found)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _told(self, what: str) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            raise ArmtwinError(f"{self.path}: cannot be written ({error})") from None
+        except (sqlite3.Error, OverflowError) as error:
+            problem = f"cannot be {what} ({error!s:.200})"
+            raise ArmtwinError(f"{self.path}: {problem}. {ANOTHER}") from None
 
     def close(self) -> None:
         """Release the file."""
@@ -129,6 +155,8 @@ def open_table(
 
 
 def _connect(path: Path | None, read_only: bool) -> sqlite3.Connection:
+    if path is not None:
+        check_database(path, RESULT_TABLE)
     try:
         if path is None:
             return sqlite3.connect(MEMORY, check_same_thread=False)
@@ -160,7 +188,7 @@ def _check_tables(
     about = {"format": str(FORMAT), "armtwin": version, "sweep": name, "begun": _now()}
     try:
         with connection:
-            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+            tables = _list_tables(connection)
             if not tables and not read_only:
                 connection.execute("BEGIN EXCLUSIVE")
                 make_tables(connection)
@@ -176,6 +204,15 @@ def _check_tables(
             connection.close()
         raise _make_refusal(path, error) from None
     _refuse_other(path, found, about)
+
+
+def _list_tables(connection: sqlite3.Connection) -> set[str]:
+    """Names of the tables; none of a file with anything else, as a view may be without end."""
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    for kind, _, sql in found:
+        if kind not in ("table", "index") or "virtual" in str(sql).lower():
+            return {"another"}
+    return {name for kind, name, _ in found if kind == "table"}
 
 
 def make_tables(connection: sqlite3.Connection) -> None:

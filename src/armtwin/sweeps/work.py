@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.versions import version_of
+from armtwin.files.versions import stamped_version
 from armtwin.jobs.job import Job
 from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import predict
@@ -63,7 +63,7 @@ def forget() -> None:
 
 def refuse_other_version(parcel: Parcel) -> None:
     """Refuse a parcel of another version of armtwin, whose runs would differ."""
-    own = version_of("armtwin")
+    own = stamped_version()
     if parcel.version != own:
         raise ArmtwinError(
             f"a worker has armtwin {own}, the sweep is run by {parcel.version}: install "

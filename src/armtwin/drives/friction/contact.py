@@ -107,7 +107,7 @@ class Teeth:
         pressure_angle: Pressure angle α [rad].
         pair_ratio: Speed of the driven over the driving wheel, n of the pair.
         contact_angle: Largest contact angle of the driving wheel, β_c [rad].
-        joint_ratio: Speed of the driving wheel over the joint's.
+        joint_ratio: Speed of the driving wheel over the joint's, n_g; 1 for a law on the wheel.
         in_contact: Teeth in contact, k.
     """
 
@@ -138,18 +138,21 @@ class Teeth:
 
 
 def gear_pair(contact: Contact, teeth: Teeth) -> GearPair:
-    """Friction law of a gear pair at the joint's speed, torque at the driving wheel. (3.40-3.41)
+    """Friction law of a gear pair, speed and torque both at the joint. (3.40-3.41)
 
-        c_v = k R₁ s₀ η A_H / h_s (u_s / r)^δ r
+        τ_joint = n_g τ_wheel      the power lost is τ_joint q̇ = τ_wheel ω₁ with ω₁ = n_g q̇
+        c_v = n_g k R₁ s₀ η A_H / h_s (u_s / r)^δ r
 
-    Erratum: (3.41c) is printed without the last factor r; the sliding speed s₀ r q̇ brings it in,
-    and without it c_v q̇^(1-δ) would be no torque.
+    Errata: (3.40) has the speed of the joint and, without n_g, the torque of the driving wheel.
+    (3.41c) is printed without the last factor r; the sliding speed s₀ r q̇ brings it in, and
+    without it c_v q̇^(1-δ) would be no torque.
 
     Args:
         contact: What two surfaces with oil between them are.
         teeth: Where and how the teeth touch.
     """
-    radius = teeth.in_contact * teeth.pitch_radius * np.cos(teeth.pressure_angle)
+    wheel = teeth.in_contact * teeth.pitch_radius * np.cos(teeth.pressure_angle)
+    radius = teeth.joint_ratio * wheel
     delta, r = contact.growth, teeth.lever
     speed = contact.scaling_speed / r
     shear = contact.viscosity * contact.hydrodynamic_area / contact.film * speed**delta

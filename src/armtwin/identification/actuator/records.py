@@ -8,6 +8,7 @@ and position, whose sensor's delay is known.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.actuator.flow import RampTest
 from armtwin.identification.actuator.response_fit import NoiseTest
+from armtwin.identification.resampling import step_of
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.kinematics.strokes import drive_forces
@@ -72,19 +74,13 @@ class ActuatorBench:
         limit = self.cylinder.circuit.valve.current_limit
         return np.clip(asked, -limit, limit)
 
-    def speed(self, log: Log) -> Floats:
-        """Speed of the piston, (m,) [m/s]."""
-        if "v" in log:
-            return _column(log, "v")
-        return np.gradient(_column(log, "q"), log.time)
-
     def noise_test(self, log: Log, mass: float) -> NoiseTest:
         """A log of noise with a weight [kg] as a test."""
-        return NoiseTest(mass, log.time, self.current(log), self.speed(log))
+        return NoiseTest(mass, log.time, self.current(log), _speed(log, differentiate))
 
     def ramp_test(self, log: Log) -> RampTest:
         """A log of triangles with the robot's own weight as a test."""
-        speed = self.speed(log)
+        speed = _speed(log, np.gradient)  # of whose means noise of high frequencies is no part
         q = _column(log, "q")[:, None]
         weight = drive_forces(self.robot, q, self.robot.gravity(q))[:, 0]
         force = weight + self.viscous * speed
@@ -106,6 +102,25 @@ def actuator_bench(robot: Robot) -> ActuatorBench:
         if element.on == cylinder.name and hasattr(element.law, "viscous"):
             return ActuatorBench(robot, cylinder, servos[0], element.name, element.law.viscous)
     raise ArmtwinError(f"robot '{robot.name}' has no viscous friction on '{cylinder.name}'")
+
+
+def _speed(log: Log, derive: Callable[[Floats, float], Floats]) -> Floats:
+    """Speed of the piston, as logged or derived from its positions, (m,) [m/s]."""
+    if "v" in log:
+        return _column(log, "v")
+    return derive(_column(log, "q"), step_of(log.time))
+
+
+def differentiate(values: Floats, step: float) -> Floats:
+    """Rate of a record at even times by iω of its spectrum, (m,).
+
+    A difference over two samples would have sin(ω step) / (ω step) of the rate: 12 % too little at
+    350 Hz of a record at 2.5 kHz. The record is continued by its mirror image, without a step.
+    """
+    mirrored = np.concatenate([values, values[::-1]])
+    omega = 2 * np.pi * np.fft.rfftfreq(len(mirrored), step)
+    omega[-1] = 0.0  # what alternates from sample to sample has no rate
+    return np.fft.irfft(1j * omega * np.fft.rfft(mirrored), len(mirrored))[: len(values)]
 
 
 def _column(log: Log, name: str) -> Floats:

@@ -128,6 +128,7 @@ NAME = "Algorithm I"
 BEGINNING = 0.05  # share of the samples at the start that is removed
 SPREAD = 0.25  # of their mean by which four springs of one transmission may differ
 UNEVEN = 0.35  # of its mean by which the distance of the curves may vary, standard deviation
+UNEQUAL = 0.4  # of their mean by which the gaps of both curves may differ
 STRAY, STRAYS = 0.5, 0.02  # share of the friction from its curve, and of the samples so far from it
 AVERAGED = 100  # channels of the moving average with which strays are compared
 NOT_CENTRED = (
@@ -190,7 +191,7 @@ def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
     result = replace(identify_from_curves(parted.upper, parted.lower, NAME), separated=parted)
     left_out = f"{first} samples at the beginning and {parted.outliers} outliers left out"
     found = replace(result.found, notes=(left_out, *result.found.notes))
-    if found.refused:
+    if found.stiffness is None:
         return replace(result, found=found)
     strays = _share_of_strays(q, tau, parted.upper, parted.lower)
     if strays > STRAYS:
@@ -225,6 +226,13 @@ def identify_from_curves(upper: ClampingCurve, lower: ClampingCurve, name: str) 
         f"springs {', '.join(f'{k:.4g}' for k in springs)} N m/rad",
         f"backlash {widths[0]:.3g} rad on the upper and {widths[1]:.3g} rad on the lower curve",
     )
+    hidden = max(upper.resolution, lower.resolution)
+    if widths.min() < hidden or np.ptp(widths) > UNEQUAL * widths.mean():
+        refused = (
+            f"a gap of {widths[0]:.2g} rad on its upper and of {widths[1]:.2g} rad on its lower "
+            f"curve, seen through a window of {hidden:.2g} rad: backlash not identifiable."
+        )
+        return AlgorithmOne(replace(found, refused=refused, notes=notes), above, below)
     backlash = named("backlash", mean_of(widths))
     return AlgorithmOne(replace(found, **backlash, refused="", notes=notes), above, below)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.algorithm_one import algorithm_one
 from armtwin.identification.clamping.algorithm_two import algorithm_two
 from armtwin.identification.clamping.half_cycles import find_half_cycles
+from armtwin.identification.clamping.headline import choose_headline, explain
 from armtwin.identification.clamping.least_squares import least_squares
-from armtwin.identification.clamping.record import clamping_record
+from armtwin.identification.clamping.record import clamping_record, refuse_gained_work
 from armtwin.identification.clamping.result import Clamping
 from armtwin.logs.log import Log
 
@@ -25,13 +28,13 @@ def clamp(log: Log, *, gear_ratio: float | None = None, joint: int | None = None
     """
     record = clamping_record(log, gear_ratio, joint)
     found = find_half_cycles(record.q)
-    result = Clamping(
-        record=record,
-        half_cycles=tuple(found),
-        one=algorithm_one(record.q, record.tau),
-        two=algorithm_two(record.q, record.tau),
-        squares=least_squares(record.q, record.tau, found),
-    )
-    if result.squares.found.stiffness is None and result.two.found.stiffness is None:
-        raise ArmtwinError(f"clamping log: {result.squares.found.refused}")
-    return result
+    refuse_gained_work(record, found)
+    squares = least_squares(record.time, record.q, record.tau, found)
+    if squares.found.stiffness is None:
+        raise ArmtwinError(f"clamping log: {squares.found.refused}")
+    squares = replace(squares, found=explain(squares, squares.found))
+    one, two = algorithm_one(record.q, record.tau), algorithm_two(record.q, record.tau)
+    one = replace(one, found=explain(squares, one.found))
+    two = replace(two, found=explain(squares, two.found))
+    headline = choose_headline(record, squares, (one.found, two.found))
+    return Clamping(record, tuple(found), one, two, squares, headline)

@@ -6,7 +6,7 @@ from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurvePar
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.curves import ClampingCurve as ClampingCurve
 from armtwin.identification.clamping.estimate import TransmissionEstimate
-from armtwin.identification.clamping.hysteresis import torque_of
+from armtwin.identification.clamping.hysteresis import torque_errors
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.maths.batch import Floats
@@ -156,10 +156,10 @@ def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Blocks:
 def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Blocks:
     """The fitted curve over the measured one, and the residual."""
     yield Text(
-        "The hysteretic transmission fitted to all samples from the first turn on; distances are "
-        "taken across the curve, large ones are down-weighted, half-cycles far from the rest are "
-        "left out. Standard deviations from the spread of the half-cycles or the autocorrelation "
-        "of the residual, whichever is larger.",
+        "The hysteretic transmission fitted to all samples from the first turn to the last, with "
+        "the settling of the clamp; distances are taken across the curve, large ones are "
+        "down-weighted, half-cycles far from the rest are left out. Standard deviations from the "
+        "spread of the half-cycles or the autocorrelation of the residual, whichever is larger.",
         "soft",
     )
     yield from _notes(squares.found)
@@ -168,7 +168,7 @@ def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Blocks:
     step = max(1, len(squares.left) // CHART_SAMPLES)
     turns, theta = squares.turns, squares.theta
     if theta is not None:
-        fitted = torque_of(theta, turns)[::step]
+        fitted = (turns.tau - torque_errors(theta, turns))[::step]
         over = (
             build_measured_curve(record),
             Points("fitted", turns.q[::step], fitted, shape="circle"),

@@ -46,21 +46,30 @@ class ClampingCurve:
         return ClampingCurve(self.q[start:stop], self.tau[start:stop])
 
     def slopes(self) -> Floats:
-        """Slope at each position, (m,) [N m/rad].
+        """Slope at each position, (m,) [N m/rad]."""
+        return self._smooth_slopes()[0]
+
+    @property
+    def resolution(self) -> float:
+        """Width of the window of its slopes, which hides what is narrower [rad]."""
+        return self.step * self._smooth_slopes()[1]
+
+    def _smooth_slopes(self) -> tuple[Floats, int]:
+        """Slope at each position, (m,) [N m/rad], and the positions of its window.
 
         It is that of the straight line through a window around the position, which averages as it
         differentiates; the shortest window that keeps the noise of the slopes small is taken.
         """
-        slopes = np.full(len(self.q), self.slope)
+        slopes, window = np.full(len(self.q), self.slope), len(self.q)
         for share in WINDOWS:
             half = max(2, round(share * len(self.q) / 2))
             if 2 * half >= len(self.q):
                 break
-            slopes = _line_slopes(self.tau, half) / self.step
+            slopes, window = _line_slopes(self.tau, half) / self.step, 2 * half + 1
             noise = 1.4826 * float(np.median(np.abs(slopes - np.median(slopes))))
             if noise < CALM * abs(self.slope):
                 break
-        return slopes
+        return slopes, window
 
 
 def _line_slopes(y: Floats, half: int) -> Floats:
@@ -87,7 +96,12 @@ def moving_average(x: Floats, window: int) -> Floats:
 
 
 def line(x: Floats, y: Floats) -> Pair:
-    """Slope and value at x = 0 of the straight line through points, by least squares."""
+    """Slope and value at x = 0 of the straight line through points, by least squares.
+
+    NaN where there is no point.
+    """
+    if not len(x):
+        return np.nan, np.nan
     centre = float(x.mean())
     away = x - centre
     spread = float(away @ away)

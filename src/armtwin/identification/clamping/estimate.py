@@ -24,6 +24,8 @@ class TransmissionEstimate:
         stiffness_half: Half width of its 95 % interval [N m/rad].
         backlash_half: Half width [rad].
         friction_half: Half width [N m].
+        explained: Share of the spring's torque that the log recreated with it explains; None where
+            it was not recreated.
         refused: Why a number or all of them are missing, a sentence; "" where none is.
         notes: Steps of the method, a sentence each.
     """
@@ -38,6 +40,7 @@ class TransmissionEstimate:
     stiffness_half: float | None = None
     backlash_half: float | None = None
     friction_half: float | None = None
+    explained: float | None = None
     refused: str = ""
     notes: Names = ()
 

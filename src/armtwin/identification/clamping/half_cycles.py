@@ -1,8 +1,9 @@
 """Half-cycles of a clamping curve: the motor's travel from one turning region to the other.
 
-As the document has it: steps of position below the mean step are set to zero, for in the turning
-regions the motor hardly moves and its noise changes sign; a moving average that delays nothing
-removes the noise of the rest; a half-cycle has steps of one sign.
+The document sets steps of position below the mean step to zero and takes sequences of one sign; an
+encoder whose lines are farther apart than a sample's step has no such sequences. Here a turn counts
+when the motor has come back from its farthest angle by a share of the whole turn, whatever the
+steps; a half-cycle lasts from one turn to the next, without the samples in which it rests there.
 
 Ref: [Soder-Hoorn 2015, section 4.3]
 """
@@ -10,16 +11,16 @@ Ref: [Soder-Hoorn 2015, section 4.3]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import compress, groupby
+from itertools import compress, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.identification.clamping.curves import moving_average
 from armtwin.maths.batch import Floats
 
 WINDOW = 1 / 400  # of the samples: the moving average
-BLIP = 0.1  # of the whole turn: shorter sequences belong to those beside them
+TURNED = 0.25  # of the whole turn by which the motor comes back after a turn: more than noise does
+RESTS = 0.02  # of a half-cycle's travel within which the motor rests at its ends
 WHOLE = 0.8  # of the longest usual travel: less is a part of a half-cycle
 
 
@@ -49,11 +50,40 @@ class HalfCycle:
 
 def find_half_cycles(q: Floats) -> list[HalfCycle]:
     """All half-cycles of motor angles (m,), parts at the ends included."""
-    signs = _signs(q)
-    found = _sequences(signs)
-    least = BLIP * float(np.ptp(q))
-    kept = [part for part in found if part.travel(q) >= least]
-    return _join(kept)
+    smooth = moving_average(q, max(3, round(WINDOW * len(q))))
+    ends = _find_turns(smooth)
+    found = []
+    for start, stop in pairwise(ends):
+        travel = float(smooth[stop] - smooth[start])
+        share = (smooth[start : stop + 1] - smooth[start]) / travel
+        left = start + int(np.flatnonzero(share <= RESTS)[-1])
+        arrived = start + int(np.flatnonzero(share >= 1 - RESTS)[0])
+        found.append(HalfCycle(left, arrived + 1, 1 if travel > 0 else -1))
+    return found
+
+
+def _find_turns(q: Floats) -> list[int]:
+    """Samples at which the motor is farthest, with the first and last sample that end a travel."""
+    back = TURNED * float(np.ptp(q))
+    low = high = 0  # samples of the extreme angles since the last turn
+    direction = 0
+    turns = []
+    angles = q.tolist()
+    for k, angle in enumerate(angles):
+        if angle > angles[high]:
+            high = k
+        if angle < angles[low]:
+            low = k
+        if direction >= 0 and angles[high] - angle >= back:
+            turns.append(high)
+            direction, low = -1, k
+        elif direction <= 0 and angle - angles[low] >= back:
+            turns.append(low)
+            direction, high = 1, k
+    last = high if direction > 0 else low
+    if turns and abs(angles[last] - angles[turns[-1]]) >= back:
+        turns.append(last)
+    return turns
 
 
 def select_whole(q: Floats, found: list[HalfCycle]) -> list[HalfCycle]:
@@ -62,36 +92,3 @@ def select_whole(q: Floats, found: list[HalfCycle]) -> list[HalfCycle]:
         return []
     travels = np.array([part.travel(q) for part in found])
     return list(compress(found, travels >= WHOLE * np.median(travels)))
-
-
-def _signs(q: Floats) -> NDArray[np.int64]:
-    """Sign of the motion in each step, 0 in the turning regions, (m - 1,)."""
-    steps = np.diff(q)
-    steps[np.abs(steps) < np.abs(steps).mean()] = 0.0
-    window = max(3, round(WINDOW * len(q)))
-    smooth = moving_average(steps, window)
-    # what is left of rounding in the sums is no motion
-    smooth[np.abs(smooth) < 1e-12 * np.abs(smooth).max()] = 0.0
-    return np.sign(smooth).astype(np.int64)
-
-
-def _sequences(signs: NDArray[np.int64]) -> list[HalfCycle]:
-    found = []
-    start = 0
-    for sign, steps in groupby(signs.tolist()):
-        count = len(list(steps))
-        if sign != 0:
-            found.append(HalfCycle(start, start + count + 1, sign))
-        start += count
-    return found
-
-
-def _join(parts: list[HalfCycle]) -> list[HalfCycle]:
-    """Parts that follow each other in one direction as one."""
-    joined: list[HalfCycle] = []
-    for part in parts:
-        if joined and joined[-1].direction == part.direction:
-            joined[-1] = HalfCycle(joined[-1].start, part.stop, part.direction)
-        else:
-            joined.append(part)
-    return joined

@@ -1,17 +1,34 @@
-"""Log of a clamped joint: motor angle and motor torque, on the motor side."""
+"""Log of a clamped joint: motor angle and motor torque, on the motor side.
+
+What contradicts a clamped transmission is refused by the mistake that would explain it: a torque
+that gains work in a cycle, angles of both sides in another ratio than the gear's. Units that a log
+does not show are doubted where no motor or gear has such sizes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import Hypothesis, refuse_by
+from armtwin.identification.clamping.curves import line
+from armtwin.identification.clamping.estimate import TransmissionEstimate
+from armtwin.identification.clamping.half_cycles import HalfCycle, select_whole
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Pair
 
 LEAST_SAMPLES = 20
 LEAST_CHANGE = 1e-9  # of a torque or an angle, against its size
+GAINED = 0.01  # of the whole torque: negative friction that noise or a late torque does not make
+PROPORTIONAL = 1e-3  # of the whole turn: residual of angles of which one is computed of the other
+OTHER_RATIO = 0.02  # by which a gear ratio differs from that of the angles
+LARGEST_TURN = 2 * np.pi  # rad: gears wind up by less than a turn of their motor
+LARGEST_TORQUE = 600.0  # N m: motors of the largest robots have a third of it
+STIFFEST = 2e7  # N m/rad: three times the stiffest gears of robots, on the joint side
+USUAL_TORQUE = 10.0  # N m: of motors, between 0.3 and 200
 GAP = 10.0  # times the median step of time that counts as a gap of the log
 
 
@@ -75,6 +92,8 @@ def clamping_record(
             "per joint angle, --gear-ratio), or log q_m and tau_m"
         )
     ratio = 1.0 if gear_ratio is None else gear_ratio
+    if gear_ratio is not None:
+        refuse_by(_compare_sides(log, column, gear_ratio))
     q_m = q * ratio if position == "q" else q
     tau_m = tau / ratio if torque == "tau" else tau
     record = ClampingRecord(log.time, q_m, tau_m, gear_ratio, position, torque, log.origin)
@@ -85,6 +104,37 @@ def clamping_record(
 def _check_ratio(gear_ratio: float | None) -> None:
     if gear_ratio is not None and not (np.isfinite(gear_ratio) and gear_ratio != 0):
         raise ArmtwinError(f"gear ratio must be a number other than 0, got {gear_ratio}")
+    if gear_ratio is not None and abs(gear_ratio) < 1:
+        evidence = f"gear ratio must be motor angle per joint angle, at least 1, got {gear_ratio:g}"
+        remedy = f"say --gear-ratio {1 / gear_ratio:.6g}"
+        refuse_by([Hypothesis(evidence, "Is it joint angle per motor angle", remedy)])
+
+
+def _compare_sides(log: Log, column: int, gear_ratio: float) -> Iterator[Hypothesis]:
+    """Mistakes that explain why channels of both sides are in another ratio than the gear's.
+
+    Only channels that are computed of each other have one ratio; the angle of a joint that a second
+    encoder measures has not.
+    """
+    for motor, joint, inverse in (("q_m", "q", False), ("tau", "tau_m", True)):
+        if motor not in log or joint not in log:
+            continue
+        both = [log.channels[name] for name in (motor, joint)]
+        if min(values.shape[1] for values in both) <= column:
+            continue
+        x, y = both[1][:, column], both[0][:, column]
+        slope, start = line(x, y)
+        if np.std(y - start - slope * x) > PROPORTIONAL * np.ptp(y) or slope == 0:
+            continue
+        if abs(abs(slope / gear_ratio) - 1) > OTHER_RATIO:
+            number = column + 1
+            sides = (joint, motor) if inverse else (motor, joint)
+            evidence = (
+                f"clamping log: {motor}{number} is {slope:.6g} times {joint}{number}, the gear "
+                f"ratio is {gear_ratio:.6g}"
+            )
+            mistake = f"Is it the gear ratio of another joint, or {sides[0]} in other units"
+            yield Hypothesis(evidence, mistake, f"say --gear-ratio {slope:.6g}")
 
 
 def _channel(log: Log, motor: str, joint: str) -> str:
@@ -128,3 +178,66 @@ def _check(record: ClampingRecord) -> None:
             f"(correlation {together:.2f}); one of the two has the opposite sign: set torque_sign "
             "= [-1] in the columns file"
         )
+
+
+def refuse_gained_work(record: ClampingRecord, found: list[HalfCycle]) -> None:
+    """Refuse a log whose torque gains work in a cycle: friction only loses it.
+
+    tau = K q + constant + s F,   F > 0        s = 1 where the motor turns forward, -1 back
+    """
+    whole = select_whole(record.q, found)
+    if len({part.direction for part in whole}) < 2:
+        return
+    rows = np.concatenate([np.arange(part.start, part.stop) for part in whole])
+    side = np.concatenate([np.full(part.stop - part.start, part.direction) for part in whole])
+    columns = np.column_stack([record.q[rows], np.ones(len(rows)), side])
+    friction = float(np.linalg.lstsq(columns, record.tau[rows], rcond=None)[0][2])
+    if friction < -GAINED * float(np.ptp(record.tau)):
+        evidence = (
+            "clamping log: at an angle the torque must be higher where the motor turns forward "
+            f"than back, as friction opposes it, it is lower by {-2 * friction:.3g} N m"
+        )
+        names = f"{record.position_from} and {record.torque_from}"
+        remedy = "give each its header in the columns file"
+        refuse_by([Hypothesis(evidence, f"Are {names} swapped", remedy)])
+
+
+def doubt_sizes(record: ClampingRecord, found: TransmissionEstimate) -> Iterator[Hypothesis]:
+    """Units in which a log would have sizes that motors and gears of robots have."""
+    position, torque = record.position_from, record.torque_from
+    if record.turn > LARGEST_TURN:
+        evidence = (
+            f"the motor turns by {record.turn:.3g} rad against the clamp, a gear winds up by less "
+            f"than {LARGEST_TURN:.2g} rad"
+        )
+        remedy = f'say unit = {{ {position} = "deg" }} in a columns file'
+        mistake = f"Is {position} in degrees"
+        yield Hypothesis(evidence, mistake, remedy, record.turn / LARGEST_TURN)
+    largest = 0.5 * float(np.ptp(record.tau))
+    stiffness = None
+    if record.gear_ratio is not None:
+        stiffness = found.on_joint_side(record.gear_ratio).stiffness
+    if largest > LARGEST_TORQUE:
+        evidence = (
+            f"the torque of the motor reaches {largest:.4g} N m, motors of robots have less than "
+            f"{LARGEST_TORQUE:g} N m"
+        )
+        yield _doubt_torque(evidence, torque, largest, largest / LARGEST_TORQUE)
+    elif stiffness is not None and stiffness > STIFFEST:
+        evidence = (
+            f"the stiffness on the joint side is {stiffness:.3g} N m/rad, gears of robots have "
+            f"less than {STIFFEST:.0e} N m/rad"
+        )
+        yield _doubt_torque(evidence, torque, largest, stiffness / STIFFEST)
+
+
+def _doubt_torque(evidence: str, channel: str, largest: float, strength: float) -> Hypothesis:
+    """The unit that brings the torque of a motor nearest to the usual."""
+    units = {"N mm": 1e-3, "N cm": 1e-2}
+    first, second = sorted(
+        units, key=lambda unit: abs(np.log(units[unit] * largest / USUAL_TORQUE))
+    )
+    side = " or of the joint side" if channel == "tau_m" else ""
+    mistake = f"Is {channel} in {first}, else in {second}{side}"
+    remedy = f'say unit = {{ {channel} = "{first}" }} in a columns file'
+    return Hypothesis(evidence, mistake, remedy, strength)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from armtwin.files.digests import file_name
@@ -17,6 +17,7 @@ from armtwin.identification.clamping.clamping_steps import (
 )
 from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle
+from armtwin.identification.clamping.headline import NUMBERS, Headline
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.maths.batch import Record
@@ -35,11 +36,6 @@ from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")
 KEYS = {"stiffness": "stiffness_nm_rad", "backlash": "backlash_rad", "friction": "friction_nm"}
-NUMBERS = {
-    "stiffness": Number(unit="N m/rad", digits=4),
-    "backlash": Number(1e3, "mrad", digits=4),
-    "friction": Number(unit="N m", digits=4),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +48,7 @@ class Clamping(Result):
         one: Algorithm I of document 001.
         two: Algorithm II of document 001.
         squares: Least squares of the hysteretic transmission on all samples.
+        headline: The numbers to use, or why there are none.
     """
 
     record: ClampingRecord
@@ -59,6 +56,7 @@ class Clamping(Result):
     one: AlgorithmOne
     two: AlgorithmTwo
     squares: LeastSquares
+    headline: Headline
 
     @property
     def table(self) -> tuple[TransmissionEstimate, ...]:
@@ -75,10 +73,8 @@ class Clamping(Result):
 
     @property
     def best(self) -> TransmissionEstimate:
-        """The result to use: least squares, else Algorithm II."""
-        if self.squares.found.stiffness is not None:
-            return self.squares.found
-        return self.two.found
+        """The result to use, without the numbers that are not headlined."""
+        return self.headline.found
 
     def sections(self) -> Report:
         """Three methods side by side, and their steps."""
@@ -95,20 +91,26 @@ class Clamping(Result):
                 Section("Algorithm II, its half-cycles", half_cycles, page_only=True),
                 Section("Least squares on all samples", steps_of_squares(record, self.squares)),
             ),
-            verdict=(_verdict(self.best),),
+            verdict=tuple(_verdict(self.headline)),
         )
 
 
-def _verdict(best: TransmissionEstimate) -> Text:
-    """The best result in one sentence."""
+def _verdict(headline: Headline) -> Iterator[Text]:
+    """The numbers to use in one sentence, or why there are none."""
+    best = headline.found
+    if headline.doubts:
+        yield Text("No number is headlined; all methods are listed below.", "bad")
+        for doubt in headline.doubts:
+            yield Text(f"{doubt[0].upper()}{doubt[1:]}", "bad")
+        return
     shown = {name: number for name, number in NUMBERS.items() if getattr(best, name) is not None}
     values = [getattr(best, name) for name in shown]
     widths = [getattr(best, f"{name}_half") for name in shown]
     numbers = list_estimates(shown, values, widths)
     sentence = f"On the motor side, by {best.method}: {numbers} (95 %)."
-    if best.backlash is None:
+    if best.refused:
         sentence += f" {best.refused[0].upper()}{best.refused[1:]}"
-    return Text(sentence)
+    yield Text(sentence)
 
 
 def _subtitle(result: Clamping) -> str:
@@ -137,6 +139,8 @@ def _numbers(result: Clamping) -> Blocks:
         {
             "motor_side": _records(result.table),
             "joint_side": _records(result.joint_side) if result.joint_side else None,
+            "headline": None if result.headline.doubts else _record(result.best),
+            "doubts": list(result.headline.doubts),
             "half_cycles": len(result.half_cycles),
             "turn_rad": result.record.turn,
         }
@@ -148,20 +152,23 @@ def _table(found: Sequence[TransmissionEstimate]) -> Table:
     for name, number in NUMBERS.items():
         width = replace(number, unit="", digits=2)
         columns += (Column(name, name, number), Column(f"{name}_half", "± 95 %", width))
+    columns += (Column("explained", "explains", Number(100.0, "%", digits=3)),)
     return Table(columns, [vars(one) for one in found])
 
 
 def _records(found: Sequence[TransmissionEstimate]) -> Record:
     """Records of the methods in result.json."""
-    records = {}
-    for name, one in zip(NAMES, found, strict=True):
-        records[name] = {
-            **_by_keys(one, ""),
-            "std": _by_keys(one, "_std"),
-            "half_width": _by_keys(one, "_half"),
-            "refused": one.refused or None,
-        }
-    return records
+    return {name: _record(one) for name, one in zip(NAMES, found, strict=True)}
+
+
+def _record(found: TransmissionEstimate) -> Record:
+    return {
+        **_by_keys(found, ""),
+        "std": _by_keys(found, "_std"),
+        "half_width": _by_keys(found, "_half"),
+        "explained": found.explained,
+        "refused": found.refused or None,
+    }
 
 
 def _by_keys(found: TransmissionEstimate, kind: str) -> Record:

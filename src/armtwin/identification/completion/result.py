@@ -129,7 +129,7 @@ class Completion(Result):
                 Section("What would replace the rules", _replacements(self)),
                 Section("", _data(self)),
             ),
-            verdict=(_verdict(self),),
+            verdict=(_verdict(self), *(Text(x, "bad") for x in self.given.cautions)),
         )
 
 

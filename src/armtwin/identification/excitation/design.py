@@ -10,18 +10,19 @@ Ref: [Waiboer 2007, section 4.4.1], [Swevers 1997]
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds, Use
 from armtwin.identification.excitation.columns import RegressorColumns, columns_of
 from armtwin.identification.excitation.information import Scales, Value, criterion_of, log_det_of
 from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions, find_largest_share
-from armtwin.identification.excitation.result import Excitation, MotionCriteria
+from armtwin.identification.excitation.result import Excitation, MotionCriteria, Twin
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.log_checks import check_robot
 from armtwin.identification.rigid_body.data.preparation import silent
@@ -30,6 +31,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.motion.cell import Cell
 from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
+from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 
@@ -42,8 +44,13 @@ FIRST = ((150, 1e3),)
 THEN = ((250, 1e4), (250, 1e5))
 SETTLED = 1e-6  # relative gain of a step at which a stage of the search ends
 LEAST_AMPLITUDE = 0.7  # smallest share of a motion's amplitude after the dense check
+# times its amplitude that a joint gets whose servo stops the twin, and that the others get, whose
+# motion loads it
+SMALLER, BESIDE = 0.9, 0.95
+LEAST_FOLLOWED = 0.05  # share of an amplitude below which a motion excites nothing
 
 Progress = Callable[[float], None]
+RunTwin = Callable[[Trajectory], Twin | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +93,7 @@ def excite(
     plan: ExcitationPlan | None = None,
     cell: Cell | None = None,
     *,
+    run_twin: RunTwin | None = None,
     progress: Progress | None = None,
 ) -> Excitation:
     """Design an exciting trajectory within a robot's limits and its cell.
@@ -94,6 +102,8 @@ def excite(
         robot: The robot as it will be logged, with drives, tool and payload.
         plan: The choices.
         cell: Obstacles around it; by default the plane of its base alone.
+        run_twin: Simulates a trajectory in the robot's closed loop, None where it cannot. A
+            motion that the servo does not follow is made smaller until it does.
         progress: Called with the share that is done.
     """
     chosen = plan or ExcitationPlan()
@@ -106,6 +116,11 @@ def excite(
         series, use = _scale_to_limits(task, start)
     else:
         series, use = _optimise(task, objective, start, say)
+    amplitudes, twin = np.ones(robot.n), None
+    if run_twin is not None:
+        amplitudes, twin = _scale_to_servo(task, series, run_twin)
+        series = series.scale_amplitudes(amplitudes)
+        use = _use(task, series)
     return Excitation(
         robot=robot,
         plan=chosen,
@@ -117,6 +132,8 @@ def excite(
         use=use,
         clearance=chosen.clearance,
         tried=tried,
+        amplitudes=amplitudes,
+        twin=twin,
     )
 
 
@@ -200,16 +217,56 @@ def _optimise(
 
 def _scale_to_limits(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
     """Reduce the amplitude of a motion until limits hold between the samples too."""
-    dense = max(task.samples, round(task.plan.period * task.rate))
-    times = np.linspace(0.0, task.plan.period, DENSER * dense + 1)
-    shapes = task.harmonics.shapes(times)
-
-    def use_of(share: float) -> Use:
-        motion = Shapes(*(shape @ series.scale_amplitudes(share).free for shape in shapes))
-        return task.bounds.use(motion, whole_torque(task.robot, *motion))
-
-    use = use_of(1.0)
+    use = _use(task, series)
     if task.bounds.kept(use):
         return series, use
-    share = find_largest_share(LEAST_AMPLITUDE, lambda share: task.bounds.kept(use_of(share)))
-    return series.scale_amplitudes(share), use_of(share)
+
+    def is_within(share: float) -> bool:
+        return task.bounds.kept(_use(task, series.scale_amplitudes(share)))
+
+    scaled = series.scale_amplitudes(find_largest_share(LEAST_AMPLITUDE, is_within))
+    return scaled, _use(task, scaled)
+
+
+def _use(task: _Task, series: FourierSeries) -> Use:
+    """How much of each limit a motion uses, on a grid denser than its set-points."""
+    dense = max(task.samples, round(task.plan.period * task.rate))
+    motion = series.at(np.linspace(0.0, task.plan.period, DENSER * dense + 1))
+    return task.bounds.use(motion, whole_torque(task.robot, *motion))
+
+
+def _scale_to_servo(
+    task: _Task, series: FourierSeries, run_twin: RunTwin
+) -> tuple[Floats, Twin | None]:
+    """Shares of the joints' amplitudes, (n,), that the servo follows within the limits.
+
+    The joints of the drive that stops the twin lose most.
+    """
+    motors = {motor.name: k for k, motor in enumerate(task.robot.description.motor)}
+    shares, why = np.ones(task.robot.n), ""
+    while shares.min() >= LEAST_FOLLOWED:
+        scaled = series.scale_amplitudes(shares)
+        twin = run_twin(scaled.trajectory(task.rate, task.plan.periods))
+        if twin is None:
+            return shares, None
+        if twin.runs and task.bounds.kept(_use(task, scaled)):
+            return shares, replace(twin, sentence=_with_shares(task.robot, twin, shares))
+        why = twin.sentence
+        to_blame = np.zeros(task.robot.n, dtype=bool)
+        if twin.stopped_by in motors:
+            to_blame = task.robot.assembly.motor_rows[motors[twin.stopped_by]] != 0
+        shares *= np.where(to_blame, SMALLER, BESIDE)
+    raise ArmtwinError(
+        f"robot '{task.robot.name}': its twin runs no such motion, down to "
+        f"{100 * LEAST_FOLLOWED:g} % of the amplitudes. {why}"
+    )
+
+
+def _with_shares(robot: Robot, twin: Twin, shares: Floats) -> str:
+    """What the twin does, with what was made smaller for it."""
+    smaller = [
+        f"{robot.joint_names[j]} to {100 * shares[j]:.0f} %" for j in np.flatnonzero(shares < 1)
+    ]
+    if not smaller:
+        return twin.sentence
+    return f"{twin.sentence} For its servo amplitudes were made smaller: {', '.join(smaller)}."

@@ -86,10 +86,17 @@ class PredictedDeviation:
 
 @dataclass(frozen=True)
 class Twin:
-    """Whether the robot's own simulated loop runs an excitation to its end, and a sentence."""
+    """Whether the robot's own simulated loop runs an excitation to its end, and a sentence.
+
+    Attributes:
+        runs: Whether it does.
+        sentence: That, or where and why it stops.
+        stopped_by: The drive that stops it; "" where none is to blame or it runs.
+    """
 
     runs: bool
     sentence: str
+    stopped_by: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +114,7 @@ class Excitation(Result):
         use: How much of each limit is used, checked densely.
         clearance: Distance that was to be kept from the cell [m].
         tried: The random motions that were tried.
+        amplitudes: Share of each joint's amplitude that its servo follows, (n,).
         twin: Result of the robot's simulated loop, None where it was not simulated.
     """
 
@@ -120,6 +128,7 @@ class Excitation(Result):
     use: Use
     clearance: float
     tried: tuple[MotionCriteria, ...]
+    amplitudes: Floats
     twin: Twin | None = None
 
     @cached_property
@@ -207,7 +216,9 @@ def _verdicts(result: Excitation) -> Iterator[Text]:
         f"({100 * result.plan.noise:g} % torque noise); {how} {CRITERIA[result.plan.criterion]}."
     )
     if result.twin is not None:
-        yield Text(result.twin.sentence, "" if result.twin.runs else "bad")
+        yield Text(result.twin.sentence)
+    else:
+        yield Text("It was not simulated in closed loop: whether the servo follows is not known.")
 
 
 def _criteria(result: Excitation) -> Blocks:
@@ -239,6 +250,7 @@ def _criteria(result: Excitation) -> Blocks:
             "period_s": result.plan.period,
             "trajectory": TRAJECTORY,
             "twin": None if result.twin is None else vars(result.twin),
+            "amplitudes": result.amplitudes,
         }
     )
 

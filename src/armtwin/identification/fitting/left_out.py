@@ -50,6 +50,16 @@ class LeftOutParts:
     always: int
 
     @cached_property
+    def _prior(self) -> float:
+        """λ, and at least what rounding may take from the smallest eigenvalue of the squares.
+
+        A channel that a short log lets be fitted exactly has σ near zero, and squares beside which
+        λ is lost.
+        """
+        trace = float(np.trace(self.fitted.sum(axis=0)[:-1, :-1]))
+        return max(self.weight, len(self.fitted[0]) * np.finfo(np.float64).eps * trace)
+
+    @cached_property
     def _whole(self) -> ReducedEquations:
         """Equations of all parts."""
         return self._eliminate(self.fitted.sum(axis=0)[None])
@@ -62,7 +72,7 @@ class LeftOutParts:
     def _eliminate(self, H: Floats) -> ReducedEquations:
         """Squares (k, f + 1, f + 1) with the prior's and without the first coordinates."""
         first, rest = slice(None, self.always), slice(self.always, None)
-        prior = self.weight * np.eye(self.always)
+        prior = self._prior * np.eye(self.always)
         answer = np.linalg.solve(H[:, first, first] + prior, H[:, first, rest])
         square = H[:, rest, rest] - H[:, rest, first] @ answer
         return ReducedEquations(square, np.asarray(answer))
@@ -94,7 +104,7 @@ class LeftOutParts:
     def _fits(self, of: ReducedEquations, more: Sequence[int]) -> Floats:
         """Coordinates of fits, (k, f), those that are not fitted zero."""
         used = np.array(more, dtype=np.intp)
-        prior = self.weight * np.eye(len(used))
+        prior = self._prior * np.eye(len(used))
         square = of.square[:, used[:, None], used] + prior
         target = of.square[:, used, -1:]
         found = np.linalg.solve(square, target)

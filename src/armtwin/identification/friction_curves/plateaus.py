@@ -13,6 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
 from armtwin.identification.resampling import rate_of, runs_of
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
@@ -46,6 +47,7 @@ def curves_of_logs(
     parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
     curves = FrictionCurves.join(*parts)
     _refuse_few_speeds(curves)
+    refuse_torque_mistakes(robot, given, torque)
     return curves
 
 
@@ -157,6 +159,6 @@ def _rows(
     weight = robot.gravity(q).mean(axis=0)
     for j in np.flatnonzero(speeds).tolist():
         warm = np.nan
-        if "temperature" in log:
-            warm = float(log.temperature[inside, min(j, log.temperature.shape[1] - 1)].mean())
+        if "temperature" in log and j < log.temperature.shape[1]:
+            warm = float(log.temperature[inside, j].mean())
         yield j, number, speeds, [float(tau[inside, j].mean()), float(weight[j]), warm]

@@ -11,6 +11,7 @@ from armtwin.identification.payload.load_fit import fit_load
 from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.payload.synchronisation import synchronise
 from armtwin.identification.payload.truncated_mass import fit_truncated_mass
+from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_logs, check_robot
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
@@ -114,4 +115,6 @@ def _ordered(robot: Robot, given: list[Log], torque: str | None) -> tuple[list[L
     logs = as_logs(given, "identify_payload")
     ordered = [in_order_of(log, robot.joint_names) for log in logs]
     check_logs(robot, tuple(ordered), "q")
-    return ordered, torque_channel(ordered[-1], torque)
+    source = torque_channel(ordered[-1], torque)
+    refuse_torque_mistakes(robot, ordered[0], source)
+    return ordered, source

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, blame
+from armtwin.files.hypothesis import strongest
 from armtwin.identification.fitting.estimate import student
-from armtwin.identification.resampling import step_of
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
 from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
 from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
@@ -21,20 +21,16 @@ from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
+from armtwin.logs.plausibility import refuse_other_robot
+from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.logs.rest import STILL_RANGE
-from armtwin.maths.batch import Pair, TwoArrays, Values
+from armtwin.maths.batch import Pair, Values
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predicted path error
-SAME = 1e-9  # error over motion below which reference and measurement are one
-SCALE = 3.0  # factor between reference and measurement that no servo makes
-DEGREES = 180 / np.pi
-NEAR_DEGREES = 0.15
+WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos
 LEAST_SAMPLES = 100
-LEADS = 2.0  # samples by which all joints must lead for the reference to be called late
-ALIKE = 2.0  # factor between their leads
-EXPLAINS = 0.5  # share of the error that the lead alone explains
 
 
 def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
@@ -44,6 +40,9 @@ def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) ->
     _check_drives(robot)
     for log, name in zip(logs, names, strict=True):
         _check_log(robot, log, name)
+        if "tau" in log and log.tau.shape == log.q.shape:
+            with blame(name):
+                refuse_other_robot(robot, log.q, log.tau)
     _check_motion(robot, logs, names)
     refuse_duplicates(logs, names)
 
@@ -66,36 +65,22 @@ def _check_log(robot: Robot, log: Log, name: str) -> None:
         )
     if "q" not in log:
         raise ArmtwinError(f"{name}: must have q, the measured positions, beside q_ref")
-    _check_scale(robot, log, name)
+    if log.q.shape != log.q_ref.shape:
+        raise ArmtwinError(
+            f"{name}: q and q_ref must have as many columns, got {log.q.shape[1]} and "
+            f"{log.q_ref.shape[1]}"
+        )
+    if log.q.shape[1] == robot.n:
+        mistakes = reference_hypotheses(log.time, log.q, log.q_ref, robot.joint_names)
+        mistake = strongest(mistakes)
+        if mistake is not None:
+            raise ArmtwinError(f"{name}: {mistake.sentence}")
     for channel in ("q", "q_ref"):
         check_positions(robot, log, channel, name)
     if len(log.time) < LEAST_SAMPLES:
         raise ArmtwinError(
             f"{name}: must have at least {LEAST_SAMPLES} samples to fit a servo, "
             f"got {len(log.time)}"
-        )
-    _check_same(robot, log, name)
-    _check_lead(log, name)
-
-
-def _check_scale(robot: Robot, log: Log, name: str) -> None:
-    """Refuse a reference in another unit than the measurement."""
-    if log.q.shape != log.q_ref.shape:
-        raise ArmtwinError(
-            f"{name}: q and q_ref must have as many columns, got {log.q.shape[1]} and "
-            f"{log.q_ref.shape[1]}"
-        )
-    moved = np.ptp(log.q_ref, axis=0)
-    factor = moved / np.maximum(np.ptp(log.q, axis=0), STILL_RANGE)
-    for j in np.flatnonzero(moved > STILL_RANGE):
-        if 1 / SCALE < factor[j] < SCALE:
-            continue
-        hint = "check the unit of q_ref in the columns file"
-        if abs(factor[j] / DEGREES - 1) < NEAR_DEGREES:
-            hint = 'it looks like degrees; say unit.q_ref = "deg" in a columns file'
-        joint = robot.joint_names[j] if j < robot.n else f"column {j + 1}"
-        raise ArmtwinError(
-            f"{name}: q_ref of {joint} moves {factor[j]:.3g} times as far as q; {hint}"
         )
 
 
@@ -109,45 +94,6 @@ def _check_motion(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> No
             f"{', '.join(still)} does not move in {where}, so its servo is not identifiable; "
             "log a motion of all joints"
         )
-
-
-def _check_same(robot: Robot, log: Log, name: str) -> None:
-    """Refuse a reference that is the measurement."""
-    moved = np.ptp(log.q_ref, axis=0)
-    apart = np.ptp(log.q_ref - log.q, axis=0)
-    same = [
-        robot.joint_names[j]
-        for j in np.flatnonzero((apart <= SAME * moved) & (moved > STILL_RANGE))
-    ]
-    if same:
-        raise ArmtwinError(
-            f"{name}: q_ref of {', '.join(same)} equals q, so it is no reference but the "
-            "measurement; log what the servo was given"
-        )
-
-
-def _check_lead(log: Log, name: str) -> None:
-    """Refuse a reference that comes late on all joints alike."""
-    step = step_of(log.time)
-    leads, explained = _leads(log)
-    late = (leads > LEADS * step).all() and (explained > EXPLAINS).all()
-    if len(leads) and late and leads.max() < ALIKE * leads.min():
-        raise ArmtwinError(
-            f"{name}: every joint leads its reference, by {1e3 * np.median(leads):.3g} ms; no "
-            "servo acts before its command, so the column q_ref is late: shift it"
-        )
-
-
-def _leads(log: Log) -> TwoArrays:
-    """Times by which joints lead their reference [s], and how much of the error that explains."""
-    v = np.gradient(log.q_ref, log.time, axis=0)
-    moving = np.ptp(log.q_ref, axis=0) > STILL_RANGE
-    v = v[:, moving] - v[:, moving].mean(axis=0)
-    error = (log.q_ref - log.q)[:, moving]
-    error = error - error.mean(axis=0)
-    lag = (v * error).sum(axis=0) / (v * v).sum(axis=0)
-    squares = ((error - lag * v) ** 2).sum(axis=0)
-    return -lag, 1 - squares / (error**2).sum(axis=0)
 
 
 def identify_servo(
@@ -197,7 +143,7 @@ def identify_servo(
         evaluations[name] = (
             evaluate(robot, fit, runs) if runs else evaluate_by_parts(robot, fit, fitted)
         )
-    return _result(robot, fitted, fits, evaluations, source)
+    return _result(robot, fitted, fits, evaluations)
 
 
 def _name(log: Log, k: int) -> str:
@@ -236,9 +182,8 @@ def _result(
     logs: Sequence[Signals],
     fits: dict[str, ServoFit],
     evaluations: dict[str, ServoEvaluation],
-    source: Feedforward,
 ) -> ServoIdentification:
-    fit, twin = fits["model"], evaluations["model"]
+    fit, written = fits["model"], evaluations["model"]
     inertia = np.mean([log.inertia for log in logs], axis=0)
     sample = float(np.median([log.sample for log in logs]))
     seen = sum(float(log.time[-1]) for log in logs)
@@ -246,9 +191,9 @@ def _result(
     names = tuple(log.name for log in logs)
     basis = ServoFitRecord(
         logs=names,
-        judged_on=twin.judged_on,
-        share=tuple(float(x) for x in np.round(twin.share, 4)),
-        residual=tuple(float(f"{x:.4g}") for x in twin.left),
+        judged_on=written.judged_on,
+        share=tuple(float(x) for x in np.round(written.share, 4)),
+        residual=tuple(float(f"{x:.4g}") for x in written.left),
         feedforward="model",
         duration=round(max(float(log.time[-1]) for log in logs), 3),
         interval=_intervals(rows),
@@ -257,9 +202,8 @@ def _result(
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
         robot=robot.with_description(description),
-        feedforward=source,
-        evaluation=evaluations[source],
-        twin=twin,
+        evaluation=written,
+        with_logged_torque=evaluations.get("logged"),
         fits=fits,
         table=rows,
         sample=sample,
@@ -319,6 +263,6 @@ def _intervals(rows: Sequence[ServoRow]) -> dict[str, Values]:
     for name in ("delay", "kp", "ki", "ff_gain"):
         values = np.array([getattr(row, name) for row in rows])
         half = narrower * np.array([row.interval[name] for row in rows])
-        bounds = np.concatenate([values - half, values + half])
+        bounds = np.clip(np.concatenate([values - half, values + half]), -WIDEST, WIDEST)
         found[name] = tuple(float(f"{x:.4g}") for x in bounds)
     return found

@@ -93,9 +93,9 @@ class ServoIdentification(Result):
 
     Attributes:
         robot: The robot with the servo in its file, as `fitted`.
-        feedforward: Torque of the evaluation: "logged", or "model" where logs have none.
-        evaluation: Evaluation of the laws with that torque.
-        twin: Evaluation of the servo in the robot file, whose torque is the model's.
+        evaluation: Evaluation of the servo that is written, whose torque is the model's.
+        with_logged_torque: Evaluation of a law with the torque that was logged, which no file can
+            hold; None where logs have none or "model" was asked for.
         fits: The laws by where their torque came from.
         table: The servo of each drive, of the robot file.
         sample: Time between samples of the logs [s].
@@ -103,9 +103,8 @@ class ServoIdentification(Result):
     """
 
     robot: Robot
-    feedforward: Feedforward
     evaluation: ServoEvaluation
-    twin: ServoEvaluation
+    with_logged_torque: ServoEvaluation | None
     fits: dict[str, ServoFit]
     table: tuple[ServoRow, ...]
     sample: float
@@ -118,12 +117,12 @@ class ServoIdentification(Result):
 
     @property
     def share(self) -> Floats:
-        """Share of the variance of q_ref - q explained on the validation data, (n,)."""
+        """Share of the variance of q_ref - q that the written servo explains, (n,)."""
         return self.evaluation.share
 
     @property
     def validated(self) -> bool:
-        """Whether each joint's error is explained well enough to rely on."""
+        """Whether the written servo explains each joint's error well enough to rely on."""
         return bool((self.share >= VALIDATED).all())
 
     @property
@@ -178,21 +177,29 @@ def _with_positions(log: Log) -> Log:
 
 def _verdict(found: ServoIdentification) -> Text:
     """Validation of a fitted servo in one sentence."""
-    least, worst = _least(found, found.evaluation)
     where = ", ".join(found.evaluation.judged_on)
-    sentence = f"it explains at least {least} of the error on {where} ({worst})"
-    if found.feedforward != "model":
-        least, worst = _least(found, found.twin)
-        sentence += f" with the logged torque, and as written, with the model's, {least} ({worst})"
+    sentence = (
+        f"as written, with the model's torque, it explains {_least(found, found.evaluation)} of "
+        f"the error on {where}"
+    )
+    if found.with_logged_torque is not None:
+        sentence += f"; with the logged torque {_least(found, found.with_logged_torque)}"
     if not found.validated:
         return Text(f"The servo is not validated: {sentence}.", "bad")
     return Text(f"The servo is validated: {sentence}.", "good")
 
 
-def _least(found: ServoIdentification, judgement: ServoEvaluation) -> tuple[str, str]:
-    """Least share of the variance that is explained, and its joint."""
+def _least(found: ServoIdentification, judgement: ServoEvaluation) -> str:
+    """Least share of the variance that is explained, with its joint."""
     worst = int(np.argmin(judgement.share))
-    return FINE_PERCENT.with_unit(float(judgement.share[worst])), found.robot.joint_names[worst]
+    share = float(judgement.share[worst])
+    least = f"at least {FINE_PERCENT.with_unit(share)}" if share > 0 else "none"
+    return f"{least} ({found.robot.joint_names[worst]})"
+
+
+def _share_words(key: str) -> Wording:
+    """Words of a share; one below zero explains none."""
+    return lambda record: SHARE.text(record[key]) if record[key] > 0 else "none"
 
 
 def _subtitle(found: ServoIdentification) -> str:
@@ -207,43 +214,44 @@ def _where(judgement: ServoEvaluation) -> str:
 
 def _validation_tables(found: ServoIdentification) -> Blocks:
     """Explained variance, joint by joint, beside the baselines."""
-    judgement, twin = found.evaluation, found.twin
-    columns = list_columns(name="joint", error_rad=("error rms", MILLIRADIANS))
-    if found.feedforward == "logged":
-        columns += list_columns(share=("logged torque", SHARE))
-    columns += list_columns(
-        share_twin=("model's torque", SHARE),
+    judgement, logged = found.evaluation, found.with_logged_torque
+    columns = list_columns(
+        name="joint",
+        error_rad=("error rms", MILLIRADIANS),
+        share=("as written", _share_words("share")),
         left_rad=("residual rms", MILLIRADIANS),
-        delay_only=("delay only", SHARE),
-        lag_only=("lag only", SHARE),
     )
     records = tabulate(
         name=found.robot.joint_names,
         error_rad=judgement.error,
         share=judgement.share,
-        share_twin=twin.share,
         left_rad=judgement.left,
         delay_only=judgement.delay_only,
         lag_only=judgement.lag_only,
+        share_logged=judgement.share if logged is None else logged.share,
+    )
+    if logged is not None:
+        columns += list_columns(share_logged=("logged torque", _share_words("share_logged")))
+    columns += list_columns(
+        delay_only=("delay only", _share_words("delay_only")),
+        lag_only=("lag only", _share_words("lag_only")),
     )
     yield Table(columns, records)
     yield Text(
-        "Explained share of the variance of q_ref - q, mean removed: by the fitted law, by the "
-        "best pure delay, by the best lag proportional to the speed."
+        "Explained share of the variance of q_ref - q, mean removed: by the servo as written, by "
+        "the best pure delay, by the best lag proportional to the speed."
     )
     yield from _path(found)
-    yield Data(
-        {
-            "fit": {"logs": list(found.logs), "feedforward": found.feedforward},
-            "validation": _validation(judgement),
-            "validation_model": _validation(twin),
-        }
-    )
+    data = {"fit": {"logs": list(found.logs)}, "validation": _validation(judgement)}
+    if logged is not None:
+        data["validation_logged"] = _validation(logged)
+    yield Data(data)
 
 
 def _validation(judgement: ServoEvaluation) -> Record:
     return {
         "log": list(judgement.judged_on),
+        "feedforward": judgement.feedforward,
         "share_explained": judgement.share,
         "correlation": judgement.correlation,
         "left_rad": judgement.left,
@@ -253,18 +261,16 @@ def _validation(judgement: ServoEvaluation) -> Record:
 
 
 def _path(found: ServoIdentification) -> Blocks:
-    path, twin = found.evaluation.path, found.twin.path
+    path = found.evaluation.path
     records = tabulate(
         direction=("lateral", "vertical"),
         error_m=(path.lateral, path.vertical),
         left_m=(path.lateral_left, path.vertical_left),
-        left_twin_m=(twin.lateral_left, twin.vertical_left),
     )
     columns = list_columns(
         direction="at the flange",
         error_m=("error rms", FINE_MILLIMETRES),
         left_m=("residual rms", FINE_MILLIMETRES),
-        left_twin_m=("residual, model's torque", FINE_MILLIMETRES),
     )
     yield Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
@@ -302,8 +308,9 @@ def _with_interval(name: str, scale: float = 1.0) -> Wording:
 
 def _errors(found: ServoIdentification, errors: MeasuredOverTime) -> Blocks:
     for j, name in enumerate(found.robot.joint_names):
-        share = FINE_PERCENT.with_unit(float(found.share[j]))
-        caption = f"{name}: {share} of the variance of q_ref - q explained, mean removed."
+        share = float(found.share[j])
+        words = FINE_PERCENT.with_unit(share) if share > 0 else "none"
+        caption = f"{name}: {words} of the variance of q_ref - q explained, mean removed."
         yield errors.plot(j, "error", caption)
 
 
@@ -326,7 +333,8 @@ def _diagnose(found: ServoIdentification) -> Sentences:
         )
     for name, share in zip(found.robot.joint_names, found.share, strict=True):
         if share < VALIDATED:
+            words = f"{100 * share:.0f} %" if share > 0 else "none"
             yield (
-                f"{name}: {100 * share:.0f} % of the error explained, below the "
-                f"{100 * VALIDATED:.0f} % of a validated servo."
+                f"{name}: {words} of the error explained, below the {100 * VALIDATED:.0f} % of a "
+                "validated servo."
             )

@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from armtwin.identification.fitting.estimate import CONFIDENCE, student
+from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
 from armtwin.identification.transmission.result import JointTransmission, TransmissionIdentification
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
@@ -49,6 +50,7 @@ def identify_transmission(
     logs = as_logs(logs, "identify_transmission")
     every = [*logs, *([] if validate is None else [validate])]
     joints = joints_with_two_encoders(robot, every)
+    refuse_torque_mistakes(robot, every)
     offset = common_offset(robot, logs, joints)
     rows = twist_rows(robot, logs, joints, offset)
     elastic = _identifiable_joints(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -10,13 +11,15 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.uncertainty import draws_problem
-from armtwin.maths.batch import Flags, Floats, Names, OnProgress, Pair
+from armtwin.maths.batch import Floats, Names, OnProgress, Pair
+from armtwin.prediction.band.along import LIKELY, AlongSeam, along_seam
 from armtwin.prediction.band.distribution import (
     HIGH,
     LOW,
     MIDDLE,
     Distribution,
     Regression,
+    log_normal_bounds,
     regression,
 )
 from armtwin.prediction.band.draws import normal_draws
@@ -31,7 +34,7 @@ from armtwin.prediction.verdict import Direction
 from armtwin.report.result import Result
 
 Outcome = Literal["holds", "may hold", "does not hold"]
-LIKELY, UNLIKELY = 0.95, 0.05  # from and up to which a seam holds and does not
+UNLIKELY = 0.05  # probability up to which a seam does not hold
 NEAR = 0.03  # of these, within which as many variants again are simulated
 LEAST_SHARE = 0.03  # of the spread that is reported
 
@@ -75,28 +78,28 @@ class Band(Result):
     @cached_property
     def distribution(self) -> Distribution:
         """Peaks of the variants that were run to their end."""
-        return Distribution(self.ensemble.peaks[~self._not_run])
+        return Distribution(self.ensemble.peaks[self.ensemble.finished])
 
-    @property
-    def _not_run(self) -> Flags:
-        return np.asarray(np.isnan(self.ensemble.peaks).any(axis=1))
+    @cached_property
+    def bounds(self) -> Floats:
+        """Peaks of which 5, 50 and 95 % stay below, (directions, 3)."""
+        return log_normal_bounds(self.ensemble.peaks[self.ensemble.finished])
 
-    @property
-    def errors(self) -> Floats:
-        """Errors along the seam of the variants run to their end, (run, directions, k)."""
-        return self.ensemble.errors[~self._not_run]
-
-    @property
-    def out_of_tolerance(self) -> Floats:
-        """Share of the variants that are out of tolerance at the places of the ensemble, (k,)."""
-        relative = np.abs(self.errors) / self.tolerances[:, None]
-        return (relative.max(axis=1) > 1).mean(axis=0)
+    @cached_property
+    def along(self) -> AlongSeam:
+        """The 90 % interval along the seam, and where it holds."""
+        return along_seam(self.ensemble, self.tolerances, self.bounds, self.probability)
 
     @cached_property
     def tolerances(self) -> Floats:
         """What is allowed in each direction, (directions,)."""
         tolerance = self.prediction.job.description.tolerance
         return np.array([getattr(tolerance, x) for x in self.ensemble.directions])
+
+    @property
+    def worst_of_each(self) -> Floats:
+        """Largest error over its tolerance of each variant, (variants,); NaN of one not run."""
+        return (self.ensemble.peaks / self.tolerances).max(axis=1)
 
     @cached_property
     def ratios(self) -> Floats:
@@ -106,7 +109,7 @@ class Band(Result):
     @cached_property
     def probability(self) -> float:
         """How likely such a robot's seam holds."""
-        if self._not_run.all():
+        if not self.ensemble.finished.any():
             return 0.0
         kept = float((self.ratios <= 1).mean())
         return kept * float((~self.ensemble.failed).mean())
@@ -121,15 +124,9 @@ class Band(Result):
         """What can be said of the seam."""
         if self.probability <= UNLIKELY:
             return "does not hold"
-        if self.probability >= LIKELY and not self.is_guessed:
+        if self.probability >= LIKELY and not self.prediction.capped_by:
             return "holds"
         return "may hold"
-
-    @property
-    def is_guessed(self) -> bool:
-        """Whether the servo's structure itself is a guess, so that no interval covers it."""
-        servo = self.prediction.servo
-        return servo.structure != "known" and servo.basis != "fitted"
 
     @cached_property
     def ratio(self) -> tuple[float, float, float]:
@@ -160,15 +157,25 @@ class Band(Result):
     @property
     def peak(self) -> Pair:
         """The 90 % interval of the peak in the direction that decides [m; rad]."""
-        allowed = float(self.tolerances[self._worst])
         low, _, high = self.ratio
-        return low * allowed, high * allowed
+        return low * self.allowed, high * self.allowed
+
+    @property
+    def allowed(self) -> float:
+        """The tolerance in the direction that decides [m; rad]."""
+        return float(self.tolerances[self._worst])
 
     @cached_property
     def regression(self) -> Regression:
-        """How the largest error over its tolerance depends on each quantity."""
-        run = ~self._not_run
-        worst = (self.ensemble.peaks[run] / self.tolerances).max(axis=1)
+        """How the largest error over its tolerance depends on each quantity.
+
+        Not of a corrected command: its error grows with how far numbers are off, to either side
+        alike, which no slope shows; `measure_first` simulates what measuring would gain.
+        """
+        run = self.ensemble.finished
+        worst = self.worst_of_each[run]
+        if self.prediction.shift is not None:
+            return Regression(np.zeros(len(self.quantities)), float(np.log(worst).var()))
         moving = [quantity.spread > 0 for quantity in self.quantities]
         z = self.deviations[run] * np.array(moving, dtype=float)
         return regression(z, np.log(np.maximum(worst, 1e-12)))
@@ -223,36 +230,93 @@ def assess(
         seed: Seed of the sampled variants; by default the job's.
         progress: Called with the share that is done.
     """
-    check_prediction("assess", prediction)
-    asked = prediction.job.description.uncertainty
+    (band,) = assess_alike((prediction,), draws=draws, seed=seed, progress=progress)
+    return band
+
+
+def assess_alike(
+    predictions: Sequence[Prediction],
+    *,
+    draws: int | None = None,
+    seed: int | None = None,
+    measured: Collection[str] = (),
+    progress: OnProgress | None = None,
+) -> tuple[Band, ...]:
+    """As `assess` for several commands of one job: variant k is the same robot in each of them.
+
+    Args:
+        predictions: Nominal predictions of one job on one robot.
+        draws: As of `assess`; as many again for all of them, where one is near another outcome.
+        seed: As of `assess`.
+        measured: What counts as measured, keys of `MEASUREMENTS`: the same variants, nearer to the
+            nominal robot.
+        progress: As of `assess`.
+    """
+    for prediction in predictions:
+        _check(prediction)
+    asked = predictions[0].job.description.uncertainty
     count = asked.draws if draws is None else draws
     problem = draws_problem(count)
     if problem:
         raise ArmtwinError(problem)
+    chosen = asked.seed if seed is None else seed
+    samples = [_Samples(prediction, count, chosen, measured) for prediction in predictions]
+    first = []
+    for k, sample in enumerate(samples):
+        first.append(sample.run(slice(count), _part(progress, k, len(samples))))
+    bands = tuple(sample.band(found) for sample, found in zip(samples, first, strict=True))
+    if draws is not None or not any(_is_near(band.probability) for band in bands):
+        return bands
+    bands = ()
+    for k, (sample, found) in enumerate(zip(samples, first, strict=True)):
+        more = sample.run(slice(count, None), _part(progress, k, len(samples)))
+        bands += (sample.band(found.join(more)),)
+    return bands
+
+
+def _check(prediction: Prediction) -> None:
+    """Refuse what has no interval."""
+    check_prediction("assess", prediction)
     if prediction.verdict.stopped is not None:
         raise ArmtwinError(
             f"the nominal run of '{prediction.job.name}' stops: it has no 90 % interval"
         )
-    quantities = quantities_of(prediction)
-    chosen = asked.seed if seed is None else seed
-    deviations = normal_draws(2 * count, len(quantities), chosen)
-    nominal = Variant(prediction.robot.description)
-    left = residuals(prediction, 2 * count, chosen)
-    errors = parameter_draws(prediction.robot, 2 * count, chosen)
 
-    def variants(some: slice) -> list[Variant]:
-        found = []
-        for z, knots, error in zip(deviations[some], left[some], errors[some], strict=True):
-            variant = sample_variant(nominal, quantities, z)
-            found.append(replace(variant, residual=knots, error=error))
-        return found
 
-    first = run_variants(prediction, variants(slice(count)), progress)
-    band = Band(prediction, quantities, deviations[:count], first, chosen)
-    if draws is not None or not _is_near(band.probability):
-        return band
-    more = run_variants(prediction, variants(slice(count, None)), progress)
-    return Band(prediction, quantities, deviations, first.join(more), chosen)
+def _part(progress: OnProgress | None, k: int, parts: int) -> OnProgress | None:
+    """Progress of part k of several."""
+    return None if progress is None else lambda share: progress((k + share) / parts)
+
+
+class _Samples:
+    """Variants of a prediction: twice as many as are asked for, to be run as they are needed."""
+
+    def __init__(
+        self, prediction: Prediction, count: int, seed: int, measured: Collection[str]
+    ) -> None:
+        self.prediction, self.seed = prediction, seed
+        self.quantities = quantities_of(prediction)
+        self.deviations = normal_draws(2 * count, len(self.quantities), seed)
+        for k, quantity in enumerate(self.quantities):
+            if quantity.measured_by in measured and quantity.spread > 0:
+                self.deviations[:, k] *= quantity.spread_if_measured / quantity.spread
+        self._residuals = residuals(prediction, 2 * count, seed)
+        self._errors = parameter_draws(prediction.robot, 2 * count, seed)
+
+    def run(self, some: slice, progress: OnProgress | None) -> Ensemble:
+        """What becomes of some of the variants."""
+        nominal = Variant(self.prediction.robot.description)
+        variants = []
+        rows = zip(self.deviations[some], self._residuals[some], self._errors[some], strict=True)
+        for z, knots, error in rows:
+            variant = sample_variant(nominal, self.quantities, z)
+            variants.append(replace(variant, residual=knots, error=error))
+        return run_variants(self.prediction, variants, progress)
+
+    def band(self, found: Ensemble) -> Band:
+        """The interval by the first variants, as many as were run."""
+        deviations = self.deviations[: len(found)]
+        return Band(self.prediction, self.quantities, deviations, found, self.seed)
 
 
 def assess_run(prediction: Prediction) -> Band | None:

@@ -73,6 +73,22 @@ def regression(z: Floats, logs: Floats) -> Regression:
 POINTS, SEED = 4096, 1  # of the fitted distribution at which it is read
 SMALLEST = 1e-12  # a peak below is none [m, rad]
 LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0  # per cent: the outer ones bound the 90 % interval
+STEPS = np.array([-1.6448536269514722, 0.0, 1.6448536269514722])  # standard deviations to these
+
+
+def log_normal_bounds(peaks: Floats) -> Floats:
+    """Peaks of which 5, 50 and 95 % stay below, (..., 3), each column of its own.
+
+    Args:
+        peaks: Peaks of variants, (variants, ...); of none the bounds are NaN.
+    """
+    if not len(peaks):
+        return np.full((*peaks.shape[1:], len(STEPS)), np.nan)
+    logs = np.log(np.maximum(peaks, SMALLEST))
+    mean = logs.mean(axis=0)
+    spread = np.sqrt(((logs - mean) ** 2).sum(axis=0) / max(1, len(logs) - 1))
+    found: Floats = np.exp(mean[..., None] + spread[..., None] * STEPS)
+    return found
 
 
 class Distribution:
@@ -85,6 +101,10 @@ class Distribution:
 
     def __init__(self, peaks: Floats) -> None:
         logs = np.log(np.maximum(peaks, SMALLEST))
+        directions = peaks.shape[1]
+        self.mean, self.factor = np.full(directions, np.nan), np.zeros((directions, directions))
+        if not len(peaks):
+            return
         self.mean = logs.mean(axis=0)
         away = (logs - self.mean) / np.sqrt(max(1, len(logs) - 1))
         values, vectors = np.linalg.eigh(away.T @ away)
@@ -95,13 +115,6 @@ class Distribution:
         logs = self.mean + _points(len(self.mean)) @ self.factor.T
         worst: Floats = np.exp((logs - np.log(tolerances)).max(axis=1))
         return worst
-
-    def bounds(self) -> Floats:
-        """Peaks of which 5, 50 and 95 % stay below, (directions, 3)."""
-        spread = np.sqrt((self.factor**2).sum(axis=1))
-        steps = np.array([-1.6448536269514722, 0.0, 1.6448536269514722])
-        found: Floats = np.exp(self.mean[:, None] + spread[:, None] * steps)
-        return found
 
 
 @lru_cache(maxsize=4)

@@ -18,11 +18,11 @@ from armtwin.notebook.numbers import (
     Number,
 )
 from armtwin.notebook.scales import Axis
-from armtwin.prediction.band.band import LIKELY, UNLIKELY, Band
+from armtwin.prediction.band.along import LIKELY
+from armtwin.prediction.band.band import UNLIKELY, Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, Verdict
 
-CAPPED = "a servo whose structure is not known"
 PLACE = Number(1e3, "mm", places=0)
 LITTLE = 0.02  # of the tolerance to spare, which is written to a tenth of a percent
 IN, OUT = "IN TOLERANCE", "OUT OF TOLERANCE"
@@ -62,7 +62,7 @@ def state_verdict(p: Prediction, band: Band | None = None) -> tuple[str, str]:
 def _headline(band: Band) -> str:
     """The headline of a probability; one that is capped is never IN TOLERANCE."""
     probability = band.probability
-    if probability >= LIKELY and not band.is_guessed:
+    if probability >= LIKELY and not band.prediction.capped_by:
         return IN
     if probability >= PROBABLE:
         return f"PROBABLY {IN}"
@@ -77,7 +77,9 @@ def _interval_sentence(band: Band) -> str:
     """Probability, nominal peak, and the 90 % interval of the largest error."""
     number = number_of(band.direction)
     low, high = band.peak
-    capped = f", capped by {CAPPED}" if band.is_guessed and band.probability >= LIKELY else ""
+    capped = ""
+    if band.prediction.capped_by and band.probability >= LIKELY:
+        capped = f", capped by {' and '.join(band.prediction.capped_by)}"
     stopped = ""
     if band.failures:
         stopped = f"; {band.failures} of {len(band.ensemble)} variants stop or cannot be run"

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from armtwin.maths.batch import Record
 from armtwin.notebook.charts import Bars, Multiples
 from armtwin.notebook.layers import Curve, Rule
-from armtwin.notebook.numbers import NONE, PERCENT
+from armtwin.notebook.numbers import MILLIMETRES, NONE, PERCENT
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
     PAGE_ONLY,
@@ -26,11 +24,11 @@ from armtwin.notebook.sections import (
 from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
 from armtwin.prediction.band.measuring import Saving, narrow_interval
 from armtwin.prediction.band.widths import in_words
+from armtwin.prediction.cautions import describe_judged
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sections.headline import CAPPED, chart_along_seam, number_of, state_verdict
+from armtwin.prediction.sections.headline import chart_along_seam, number_of, state_verdict
 
 SHARES_SHOWN = 5  # contributions to the uncertainty in the table
-LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0  # percentiles: median and 90 % interval
 TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
 
 
@@ -48,6 +46,7 @@ def describe_band(band: Band) -> Report:
 def interval_verdict(band: Band) -> Iterator[Text]:
     """The first lines: outcome with its interval, what decides it, what measuring would gain."""
     yield Text(" ".join(state_verdict(band.prediction, band)), TONES[band.outcome])
+    yield Text(describe_judged(band.prediction.judged))
     reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
     for sentence in (reasons, _measuring_sentence(band)):
         if sentence:
@@ -92,7 +91,9 @@ def _measuring_sentence(band: Band) -> str:
     if not band.savings:
         return ""
     best = band.savings[0]
-    return f"{best.way}: the interval narrows to about {_describe_narrowing(band, best)}."
+    narrowed = _describe_narrowing(band, best)
+    allowed = number_of(band.direction).with_unit(band.allowed)
+    return f"{best.way}: the interval narrows to about {narrowed}, {allowed} allowed."
 
 
 def _describe_narrowing(band: Band, saving: Saving) -> str:
@@ -121,7 +122,7 @@ def interval_blocks(band: Band) -> Blocks:
 
 def _bars(band: Band) -> Bars:
     """The 90 % interval in each direction, as a share of the tolerance."""
-    bounds = 100 * band.distribution.bounds() / band.tolerances[:, None]
+    bounds = 100 * band.bounds / band.tolerances[:, None]
     low, middle, high = bounds.T
     return Bars(
         "90 % interval",
@@ -137,19 +138,25 @@ def _bars(band: Band) -> Bars:
 
 
 def _along(band: Band) -> Multiples:
-    """The error along the seam with its 90 % interval, in each direction."""
+    """The largest error within a window along the seam with its 90 % interval."""
     charts = []
-    errors = band.errors
+    along = band.along
     for k, direction in enumerate(band.ensemble.directions):
         number = number_of(direction)
-        curves = np.percentile(number.scale * errors[:, k], (LOW, MIDDLE, HIGH), axis=0)
-        low, middle, high = curves
+        low, middle, high = number.scale * along.bounds[k]
         allowed = number.scale * float(band.tolerances[k])
-        curve = Curve("median", 1e3 * band.ensemble.place, middle, low=low, high=high)
-        layers = (curve, Rule(allowed, "tolerance"), Rule(-allowed))
-        charts.append(chart_along_seam(direction, number.unit, layers))
-    caption = "Shaded: 90 % interval at each place."
+        curve = Curve("median", 1e3 * along.place, middle, low=low, high=high)
+        charts.append(chart_along_seam(direction, number.unit, (curve, Rule(allowed, "tolerance"))))
+    caption = (
+        f"Largest error within ±{describe_window(band)} of each place, shaded: its 90 % interval. "
+        "The peaks of the variants are that far apart."
+    )
     return Multiples(tuple(charts), columns=2, shared="x", title="Along the seam", caption=caption)
+
+
+def describe_window(band: Band) -> str:
+    """How far a window of the interval along the seam reaches, as "15 mm"."""
+    return MILLIMETRES.with_unit(band.along.half_width)
 
 
 def _shares(band: Band) -> Blocks:
@@ -238,8 +245,13 @@ def _data(band: Band) -> Iterator[Data]:
     )
     reasons = sorted({reason for reason in band.ensemble.reasons if reason})
     yield Data({"band.reasons": reasons})
-    place = band.ensemble.place
-    yield Data({"band.along": {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()}})
+    along = band.along
+    curves: Record = {}
+    for direction, bounds in zip(band.ensemble.directions, along.bounds, strict=True):
+        curves[f"{direction}_{'rad' if direction == 'orientation' else 'm'}"] = bounds.tolist()
+    out = 1 - along.probability
+    places = {"s_m": along.place.tolist(), "window_m": along.half_width, "out": out.tolist()}
+    yield Data({"band.along": places | curves})
 
 
 def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
@@ -251,8 +263,7 @@ def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
             "verdict.probability": None if band is None else band.probability,
         }
     )
-    capped = band is not None and band.is_guessed
-    yield Data({"verdict.capped_by": CAPPED if capped else None})
+    yield Data({"verdict.capped_by": " and ".join(p.capped_by) or None})
     nominal = dict(p.verdict.peaks)
     angle = nominal.pop("orientation", None)
     yield Data({"verdict.nominal_m": nominal, "verdict.nominal_orientation_rad": angle})
@@ -263,5 +274,4 @@ def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
 
 def _bounds(band: Band) -> dict[str, list[float]]:
     """Quantiles 5, 50 and 95 % of the peaks, in each direction."""
-    rows = band.distribution.bounds()
-    return dict(zip(band.ensemble.directions, rows.tolist(), strict=True))
+    return dict(zip(band.ensemble.directions, band.bounds.tolist(), strict=True))

@@ -32,7 +32,9 @@ from armtwin.notebook.sections import (
     list_columns,
 )
 from armtwin.prediction.answer import Answer
+from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Explanation, explain
+from armtwin.prediction.cautions import describe_judged
 from armtwin.prediction.comparison import Comparison
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
@@ -40,6 +42,7 @@ from armtwin.prediction.sections.basis import basis_blocks, joint_blocks, limit_
 from armtwin.prediction.sections.causes import SHOWN, cause_blocks
 from armtwin.prediction.sections.headline import number_of, state_verdict
 from armtwin.prediction.sections.interval import (
+    describe_window,
     interval_blocks,
     interval_verdict,
     uncertainty_blocks,
@@ -49,11 +52,9 @@ from armtwin.prediction.sections.plots import path_plots, select_times, series_o
 from armtwin.prediction.sections.scene import figure
 from armtwin.prediction.verdict import Verdict
 
-TURN = "Drag or use the arrow keys to turn the view."
-OF_THE_VARIANTS = (
-    "there 95 % of the variants are within the tolerance",
-    "fewer are",
-    "most exceed it (wider)",
+TURN = (
+    "Drag or use the arrow keys to turn the view. Exaggerated, the tube around the path as it was "
+    "run is the tolerance, exaggerated alike."
 )
 SPEED = Number(1e3, "mm/s", places=1)
 FINE_MILLIMETRES = Number(1e3, "mm", digits=3)
@@ -148,6 +149,9 @@ def _verdict(answer: Answer) -> Iterator[Text]:
         beside = "" if answer.comparison is None else "Predicted: "
         sentence = beside + " ".join(state_verdict(p))
         yield Text(sentence, "good" if p.verdict.within else "bad")
+        yield Text(describe_judged(p.judged))
+    for remark in p.remarks:
+        yield Text(remark)
     for caution in p.cautions:
         yield Text(caution, "bad")
 
@@ -161,7 +165,7 @@ def _show_comparison(answer: Answer) -> Iterator[Section]:
 def _outcome(answer: Answer) -> Blocks:
     """What happened on the seam."""
     p = answer.prediction
-    yield Facts(tuple(_facts(p)))
+    yield Facts(tuple(_facts(p, answer.band)))
     for event in p.log.events:
         yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield _outside_window(p.verdict)
@@ -169,12 +173,19 @@ def _outcome(answer: Answer) -> Blocks:
     yield from verdict_data(p, answer.band)
 
 
-def _facts(p: Prediction) -> Iterator[tuple[str, str]]:
-    """Largest errors beside what is allowed, and where they are judged."""
-    for direction, peak in p.verdict.peaks.items():
+def _facts(p: Prediction, band: Band | None) -> Iterator[tuple[str, str]]:
+    """Largest errors and their intervals beside what is allowed, and where they are judged."""
+    for k, (direction, peak) in enumerate(p.verdict.peaks.items()):
         number = number_of(direction)
         allowed = number.with_unit(getattr(p.verdict.tolerance, direction))
-        yield f"largest {direction} error", f"{number.with_unit(peak)} of ±{allowed}"
+        interval = ""
+        if band is not None:
+            low, _, high = band.bounds[k]
+            interval = f", 90 % interval {number.text(low)} to {number.with_unit(high)}"
+        yield (
+            f"largest {direction} error",
+            f"{number.with_unit(peak)}{interval}, ±{allowed} allowed",
+        )
     yield "out of tolerance", f"{MILLIMETRES.with_unit(p.verdict.out_of_tolerance_m)} of the seam"
     stretches = []
     for start, stop in p.job.process_on():
@@ -213,6 +224,9 @@ def _data(p: Prediction) -> Iterator[Data]:
             "verdict": p.verdict.record,
             "verdict.servo": asdict(p.servo),
             "verdict.cautions": list(p.cautions),
+            "verdict.remarks": list(p.remarks),
+            "verdict.judged_m": p.job.judged_length,
+            "verdict.asked_m": p.job.asked_length,
             "events": [event.record for event in p.log.events],
         }
     )
@@ -223,9 +237,19 @@ def _scene(shown: _Shown) -> Blocks:
     answer, times = shown.answer, shown.times
     worst = max(shown.explanations, key=lambda x: abs(x.span.peak_m), default=None)
     start = 0 if worst is None else sample_at(times, worst.time)
-    legend = OF_THE_TOLERANCE if answer.band is None else OF_THE_VARIANTS
+    legend = OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
     model = figure(answer.prediction, times, answer.band)
     yield Scene(model, TURN, legend=legend, start=start)
+
+
+def _legend(band: Band) -> tuple[str, str, str]:
+    """What the colours of the seam say of the variants."""
+    window = describe_window(band)
+    return (
+        f"at least 95 % of the variants are in tolerance ±{window} around the place",
+        "fewer are",
+        "most exceed it (wider)",
+    )
 
 
 def _where_and_why(shown: _Shown) -> Blocks:

@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats, Record
 from armtwin.notebook.sampling import encode_series
+from armtwin.prediction.band.along import EVEN, LIKELY
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
 
 SEAM_POINTS = 700  # of the seam in 3-D
-FEW, MOST = 0.05, 0.5  # shares of variants from which a colour changes
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 
 
 def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
     """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
 
-    With an interval the seam's colours say how many variants exceed the tolerance there.
+    With an interval the seam's colours say how likely it holds within a window about each place.
     """
     robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
@@ -35,9 +35,10 @@ def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
         "seam": {
             "points": encode_series(points.ravel()),
             "ratio": encode_series(
-                _ratios(p, places) if band is None else _exceedance_ratios(band, places)
+                _ratios(p, places) if band is None else _ratios_of_odds(band, places)
             ),
             "error": encode_series(_errors(p, places).ravel()),
+            "sides": encode_series(_sides(p, places).ravel()),
         },
     }
 
@@ -63,37 +64,50 @@ def _errors(p: Prediction, places: Floats) -> Floats:
     return lateral[:, None] * sideways + vertical[:, None] * upwards
 
 
+def _sides(p: Prediction, places: Floats) -> Floats:
+    """What is allowed to the side and upwards as vectors in the seam's frames, (k, 2, 3) [m]."""
+    tolerance = p.verdict.tolerance
+    _, frames, _ = p.job.seam.frames(places)
+    lateral = tolerance.lateral * frames[:, :, 1]
+    vertical = tolerance.vertical * frames[:, :, 2]
+    return np.stack([lateral, vertical], axis=1)
+
+
 def _ratios(p: Prediction, places: Floats) -> Floats:
     """Largest error over its tolerance around each point of the seam.
 
     It is -1 where the process is off or the tool never was.
     """
     tolerance, error = p.verdict.tolerance, p.path_error
-    lateral = np.abs(error.lateral) / tolerance.lateral
-    vertical = np.abs(error.vertical) / tolerance.vertical
-    relative = np.maximum(lateral, vertical)
     on = process_is_on(p.job, error.s)
+    relative = np.abs(error.lateral[on]) / tolerance.lateral
+    np.maximum(relative, np.abs(error.vertical[on]) / tolerance.vertical, out=relative)
     last = len(places) - 1
-    nearest = np.round(error.place / places[-1] * last).astype(int)
-    nearest = np.clip(nearest, 0, last)
+    nearest = np.round(error.place[on] / places[-1] * last).astype(np.int32)
+    np.clip(nearest, 0, last, out=nearest)
     largest = np.full(len(places), -1.0)
-    np.maximum.at(largest, nearest[on], relative[on])
+    np.maximum.at(largest, nearest, relative)
     if on.any():
-        _fill_between(largest, process_is_on(p.job, places), nearest[on])
+        _fill_between(largest, process_is_on(p.job, places), nearest)
     return largest
 
 
-def _exceedance_ratios(band: Band, places: Floats) -> Floats:
-    """Share of the variants out of tolerance about each point, as ratios of the three colours.
+def _ratios_of_odds(band: Band, places: Floats) -> Floats:
+    """How likely the seam holds about each point, as ratios of the three colours.
 
-    It is -1 where the process is off.
+    It is -1 where the process is off. A point has the worst of what is nearest to it.
     """
-    share = np.interp(places, band.ensemble.place, band.out_of_tolerance)
-    found = np.select([share > MOST, share > FEW], [BAD, FAIR], GOOD)
-    return np.where(process_is_on(band.prediction.job, places), found, -1.0)
+    along = band.along
+    between = (along.place[1:] + along.place[:-1]) / 2
+    odds = along.probability[np.searchsorted(between, places)]
+    nearest = np.round(along.place / places[-1] * (len(places) - 1)).astype(int)
+    np.minimum.at(odds, nearest, along.probability)
+    on = process_is_on(band.prediction.job, places)
+    on[nearest] = True
+    return np.where(on, np.select([odds < EVEN, odds < LIKELY], [BAD, FAIR], GOOD), -1.0)
 
 
-def _fill_between(largest: Floats, on: Flags, reached: NDArray[np.int_]) -> None:
+def _fill_between(largest: Floats, on: Flags, reached: NDArray[np.int32]) -> None:
     """Points between two samples take the value of the one before."""
     first, last = int(reached.min()), int(reached.max())
     for k in range(first, last):

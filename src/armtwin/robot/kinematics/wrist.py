@@ -52,6 +52,13 @@ def from_wrist(robot: Robot, coordinates: ArrayLike) -> Floats:
 
     Within them a cylinder may still come to its dead point, which is refused.
     """
+    q = solve_wrist(robot, coordinates)
+    check_levers(robot, q.reshape(-1, robot.n))
+    return q
+
+
+def solve_wrist(robot: Robot, coordinates: ArrayLike) -> Floats:
+    """Joint positions of wrist coordinates as above, beyond the dead points of cylinders too."""
     wrist = wrist_of(robot)
     given = check_array("coordinates", coordinates, (len(COORDINATES),), "r, z, phi, gamma, psi")
     table = given.reshape(-1, len(COORDINATES))
@@ -60,7 +67,6 @@ def from_wrist(robot: Robot, coordinates: ArrayLike) -> Floats:
     for _ in range(ROUNDS):
         missing = _coordinate_error(robot, wrist, q, table)
         if np.abs(missing).max() < CLOSE:
-            check_levers(robot, q)
             return q.reshape(*given.shape[:-1], robot.n)
         step = np.linalg.solve(_slopes(robot, wrist, q), missing[..., None])[..., 0]
         longest = np.abs(step).max(axis=1, keepdims=True)

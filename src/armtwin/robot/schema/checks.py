@@ -100,16 +100,24 @@ WRIST_COORDINATES = 5  # r, z, phi, gamma, psi
 
 def problems(description: Description) -> list[str]:
     """All problems of a description; an empty list if it can be used."""
-    tree = tree_problems(description)
-    found = [*tree, *_own_problems(description), *_joint_problems(description)]
-    if tree:
-        return found
-    names = [*name_problems(description), *_gear_problems(description)]
+    found = [*_own_problems(description), *_joint_problems(description)]
+    names = _structure_problems(description)
     if names or not _poses_are_given(description):
-        return [*found, *names]
+        return [*names, *found]
     bodies = [*body_problems(description), *_drive_problems(description)]
     deviations = _standard_deviation_problems(description)
     return [*found, *bodies, *loop_problems(description), *deviations]
+
+
+def can_be_computed(description: Description) -> bool:
+    """Whether it is a tree of known joints, links and drives, with numbers that a file may hold."""
+    return not [*_structure_problems(description), *_own_problems(description)]
+
+
+def _structure_problems(description: Description) -> list[str]:
+    """What is no tree, and names and gears of nothing; the tree's problems hide the others."""
+    tree = tree_problems(description)
+    return tree or [*name_problems(description), *_gear_problems(description)]
 
 
 def mounting_problems(description: Description) -> list[str]:

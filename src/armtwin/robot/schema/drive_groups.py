@@ -43,7 +43,7 @@ from armtwin.maths.quantities import (
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.servo import Side
 
-Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
+Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="arcmin, deg")]
 Radius = Annotated[float, Unit("rad", above=0, plausible=0.1, hint="deg", also="m")]
 SpeedStep = Annotated[float, Unit("rad/s", above=0, plausible=50, hint="deg/s")]
 HeatCapacity = Annotated[float, Unit("J/K", above=0)]

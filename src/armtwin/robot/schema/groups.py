@@ -46,7 +46,7 @@ from armtwin.maths.units import Unit
 
 TurnCoordinate = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg")]
 MimicOffset = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg", also="m")]
-TurnRate = Annotated[float, Unit("rad/s", above=0, plausible=100, hint="deg/s")]
+TurnRate = Annotated[float, Unit("rad/s", above=0, plausible=100, hint="deg/s, rpm")]
 TurnAcceleration = Annotated[float, Unit("rad/s^2", above=0)]
 SlideRate = Annotated[float, Unit("m/s", above=0)]
 SlideAcceleration = Annotated[float, Unit("m/s^2", above=0)]

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
 from armtwin.logs.rest import STILL_RANGE
@@ -15,6 +16,7 @@ from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import largest, ranges
 from armtwin.robot.robot import Robot
 
+QUARTERS = (90, -90, 180, -180)  # turns by which zeros are mistaken [deg]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
 
@@ -107,13 +109,28 @@ def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
     j = beyond.argmax()
     unit = "m" if slides(robot)[j] else "rad"
     allowed = f"{limit[j]:.4g} {unit}" if np.isfinite(high[j]) else "a few turns"
-    cause = ""
-    if (np.radians(most) <= reach).all():
-        cause = '. Is it in degrees? Say unit.q = "deg" in a columns file'
-    raise ArmtwinError(
-        f"{name}: {robot.joint_names[j]} reaches {most[j]:.4g} {unit} "
-        f"where its limit is {allowed}{cause}"
+    fact = (
+        f"{name}: {robot.joint_names[j]} reaches {most[j]:.4g} {unit} where its limit is {allowed}"
     )
+    turns = [] if unit == "m" else _turns_into_limits(q[:, j], low[j], high[j])
+    if beyond.sum() == 1 and turns:
+        mistaken = " or ".join(f"off by {abs(turn)}°" for turn in turns)
+        where = f"say offset in a columns file, {turns[0]} deg for this joint"
+        refuse_by([Hypothesis(fact, f"Is its zero {mistaken}", where)])
+    if (np.radians(most) <= reach).all():
+        where = 'say unit.q = "deg" in a columns file'
+        refuse_by([Hypothesis(fact, "Is it in degrees", where)])
+    raise ArmtwinError(fact)
+
+
+def _turns_into_limits(q: Floats, low: float, high: float) -> list[int]:
+    """Turns [deg] that take the positions of a joint into its limits."""
+    found = []
+    for turn in QUARTERS:
+        moved = q + np.radians(turn)
+        if low <= moved.min() and moved.max() <= high:
+            found.append(turn)
+    return found
 
 
 def names_of_joints(robot: Robot, which: Flags) -> str:

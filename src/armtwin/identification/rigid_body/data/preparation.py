@@ -12,6 +12,11 @@ from numbers import Real
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.plausibility.suspect import (
+    TorqueEvidence,
+    refuse_mistakes,
+    weigh_torques,
+)
 from armtwin.identification.rigid_body.data.cutoff import Cutoff, Say, choose_cutoff
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,
@@ -19,10 +24,6 @@ from armtwin.identification.rigid_body.data.experiment import (
     prepare_data,
 )
 from armtwin.identification.rigid_body.data.log_checks import check_logs, check_robot
-from armtwin.identification.rigid_body.data.plausibility import (
-    check_plausibility,
-    refuse_impossible,
-)
 from armtwin.identification.rigid_body.friction.selection import (
     FrictionSelection,
     select_friction_terms,
@@ -89,7 +90,7 @@ def prepare_identification(
     how = LowPassFilter(tried.cutoff, cutoff is not None, recipe)
     experiment = prepare_data(prior, used, source, how)
     direction = None if recipe.tilt == "file" else estimate_gravity_direction(experiment)
-    distrusted = _check_torque(experiment, tried, direction)
+    distrusted = _check_torque(weigh_torques(prior, used, source, recipe), recipe, direction)
     say(MOUNTING)
     if direction is not None and direction.base_is_tilted:
         tilted = prior.with_gravity(direction.logs)
@@ -146,32 +147,24 @@ def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
 
 
 def _check_torque(
-    experiment: IdentificationData, tried: Cutoff, direction: GravityDirection | None
+    weighed: TorqueEvidence, recipe: Recipe, direction: GravityDirection | None
 ) -> str:
-    """Message of a failed plausibility check where the recipe overrides it; else it is raised.
-
-    The message names the cut-off that it depends on.
-    """
+    """Message of a failed plausibility check where the recipe overrides it; else it is raised."""
     try:
-        refuse_impossible(experiment.prior, experiment.clean)
-        _check_mounting(experiment, direction)
-        check_plausibility(experiment.prior, experiment.clean)
+        _check_mounting(weighed, direction)
+        refuse_mistakes(weighed)
     except ArmtwinError as error:
-        chosen = "chosen by predicting left-out parts" if tried.errors else "as given"
-        filtered = f"judged at a cut-off of {experiment.cutoff:.3g} Hz, {chosen}"
-        sentence = f"{error} ({filtered})"
-        if experiment.recipe.trust:
-            return sentence
-        raise ArmtwinError(f"{sentence}; use trust to override this check") from None
+        if recipe.trust:
+            return str(error)
+        raise ArmtwinError(f"{error}; use trust to override this check") from None
     return ""
 
 
-def _check_mounting(experiment: IdentificationData, direction: GravityDirection | None) -> None:
-    """Refuse a base that is mounted otherwise, where the torque is plausible with that mounting."""
+def _check_mounting(weighed: TorqueEvidence, direction: GravityDirection | None) -> None:
+    """Refuse a base that is mounted otherwise, where that explains the torque best."""
     if direction is None or not direction.wrong_mounting:
         return
-    try:
-        check_plausibility(experiment.prior.with_gravity(direction.logs), experiment.clean)
-    except ArmtwinError:
-        return  # something else is wrong, and is reported for the mounting in the file
-    raise ArmtwinError(direction.wrong_mounting)
+    gain = weighed.gain_of(weighed.robot.with_gravity(direction.logs))
+    others = weighed.hypotheses
+    if not others or gain > others[0].strength:
+        raise ArmtwinError(direction.wrong_mounting)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.data.clean_log import clean_log
+from armtwin.identification.plausibility.suspect import refuse_mistakes, weigh_torques
 from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
-from armtwin.identification.rigid_body.data.plausibility import (
-    check_plausibility,
-    refuse_impossible,
-)
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.left_out_logs import leave_one_out
 from armtwin.identification.rigid_body.evaluation.result import Identification
 from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_side
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.logs.torque import torque_channel, torque_or_current
+from armtwin.logs.torque import torque_channel
 from armtwin.maths.batch import OnProgress
 from armtwin.robot.robot import Robot
 
@@ -90,7 +86,6 @@ def _check_robot(found: Estimate, log: Log, name: str) -> None:
     """Refuse positions or torques that are not those of the robot."""
     recipe = found.recipe.for_prediction()
     check_positions(found.robot, log, recipe.position_channel, name)
-    torque = torque_or_current(found.robot, log, torque_channel(log, found.torque_source))
-    clean = [clean_log(log, found.cutoff, recipe, torque)]
-    refuse_impossible(found.robot, clean)
-    check_plausibility(found.robot, clean)
+    refuse_mistakes(
+        weigh_torques(found.robot, [log], torque_channel(log, found.torque_source), recipe)
+    )

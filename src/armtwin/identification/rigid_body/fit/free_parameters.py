@@ -15,6 +15,7 @@ from armtwin.robot.robot import Robot
 
 EASE = 100.0  # times its size that an added term may have as likely as others once theirs
 ZERO_PRIOR = 1e-3  # size of a parameter whose prior is zero
+ROUNDING = 1e-12  # below which a prior is zero but for rounding, as of a turned inertia
 
 
 def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
@@ -46,9 +47,9 @@ def sizes_of(table: tuple[Parameter, ...]) -> Floats:
     sizes = np.array([abs(parameter.value) for parameter in table])
     for k, parameter in enumerate(table):
         element, _, key = parameter.name.rpartition(".")
-        if sizes[k] == 0 and key == "offset":
+        if sizes[k] <= ROUNDING and key == "offset":
             sizes[k] = _largest_friction(table, element)
-    return np.where(sizes > 0, sizes, ZERO_PRIOR)
+    return np.where(sizes > ROUNDING, sizes, ZERO_PRIOR)
 
 
 def _largest_friction(table: tuple[Parameter, ...], element: str) -> float:

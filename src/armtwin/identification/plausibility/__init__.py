@@ -1,0 +1,1 @@
+"""Which single mistake would make logged torques fit the robot file."""

@@ -1,0 +1,234 @@
+"""Other readings of a log's columns: each is one mistake that people make, undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from armtwin.identification.plausibility.evidence import SHOWN_TORQUE, TRAVEL
+from armtwin.identification.plausibility.samples import TorqueSamples
+from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
+
+QUARTERS = (90, -90, 180)  # turns by which zeros are mistaken [deg]
+STRETCHES = (0.1, 0.2, 0.5, 2.0, 5.0, 10.0)  # of time that are tried
+JOINT_FACTORS = (0.01, 0.1, 10.0, 100.0)  # of one joint's torque that are tried
+SAME_RATIO = 0.1  # relative difference of gear ratios that cannot be told apart
+# logarithm of odds: columns are exchanged, times wrong and robots confused more seldom than signs
+# and zeros are mistaken
+SELDOM = -6.0
+SEEN_OTHERWISE = 12.0  # the same of a lateness on which joints agree; pre-sliding looks like one
+# factor that a number must be multiplied by, and what it then was
+UNITS = {
+    1000.0: 'Is the torque in kN m|say unit.tau = "kN m" in a columns file',
+    100.0: "Is the torque a share of a limit, or its unit 100 N m|correct the column",
+    0.1: "Is the torque in kgf cm, or ten times too large|correct the column",
+    0.01: 'Is the torque in N cm|say unit.tau = "N cm" in a columns file',
+    0.001: 'Is the torque in N mm|say unit.tau = "mNm" in a columns file',
+}
+# the same where all of a torque shows it
+FINE_UNITS = {
+    np.sqrt(2.0): "Is the torque a root mean square where peaks are due|multiply it by 1.414",
+    np.sqrt(0.5): "Is the torque a peak value where root mean squares are due|multiply it by 0.707",
+    0.11298: "Is the torque in lbf in|multiply it by 0.113",
+    9.80665: "Is the torque in kgf m|multiply it by 9.807",
+    **UNITS,
+}
+ABOUT, EXACTLY = 3.0, 1.04  # factors within which a unit is meant, by masses and by all of a torque
+OTHER_SCALE = (
+    "Is the torque in another unit, at the motor in place of the joint, or of another robot|"
+    "give motor torque as tau_m, a current as current, or correct unit.tau in a columns file"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Another reading of the columns.
+
+    Attributes:
+        words: The mistake as a question, and after a | what corrects it.
+        motion: The motion as read.
+        tau: The torques as read, (m, n).
+        robot: The robot whose they are.
+        odds: Logarithm of how much more often than others this happens.
+    """
+
+    words: str
+    motion: Motion
+    tau: Floats
+    robot: Robot
+    odds: float = 0.0
+
+
+def list_readings(samples: TorqueSamples, shows: Flags) -> Iterator[Reading]:
+    """Readings that change signs, zeros, columns, times, units of angles or one joint's torque.
+
+    Args:
+        samples: The samples.
+        shows: Joints whose rigid torque is large enough to show its scale, (n,).
+    """
+    motion, tau, robot = samples.motion, samples.torque(), samples.robot
+    yield from _signs(motion, tau, robot)
+    yield from _zeros(motion, tau, robot)
+    yield from _exchanges(motion, tau, robot)
+    yield from _times(motion, tau, robot)
+    if not samples.has_gains:
+        yield from _joint_scales(motion, tau, robot, shows)
+
+
+def _list(values: Floats) -> str:
+    """Numbers as they stand in a columns file."""
+    return "[" + ", ".join(f"{value:g}" for value in values) + "]"
+
+
+def _signs(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
+    everywhere = -np.ones(robot.n)
+    words = "Are the torques of all joints counted the other way|say torque_sign = {} {}"
+    where = "in a columns file"
+    yield Reading(words.format(_list(everywhere), where), motion, -tau, robot)
+    for j, name in enumerate(robot.joint_names):
+        sign = np.ones(robot.n)
+        sign[j] = -1
+        turned = Motion(*(sign * x for x in motion))
+        signs = _list(sign)
+        for words, moved, torque in (
+            (f"Is the sign of {name}'s torque reversed|say torque_sign = {signs}", motion, True),
+            (f"Does {name} count the other way|say sign = {signs}", turned, True),
+            (
+                f"Do the positions of {name} count the other way, and not its torque|"
+                f"say sign = {signs} and torque_sign = {signs}",
+                turned,
+                False,
+            ),
+        ):
+            yield Reading(f"{words} {where}", moved, sign * tau if torque else tau, robot)
+
+
+def _zeros(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
+    for j, name in enumerate(robot.joint_names):
+        if robot.assembly.free_joints[j].type == "prismatic":
+            continue
+        for degrees in QUARTERS:
+            offset = np.zeros(robot.n)
+            offset[j] = degrees
+            words = (
+                f"Is the zero of {name} off by {abs(degrees)}°|say offset = "
+                f"{[f'{x:g} deg' for x in offset]} in a columns file"
+            )
+            yield Reading(words, motion._replace(q=motion.q + np.radians(offset)), tau, robot)
+
+
+def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
+    """Columns of two joints that move and show a torque, exchanged."""
+    size = np.linalg.norm(tau, axis=0)
+    shown = size > SHOWN_TORQUE * size.max()
+    moving = np.ptp(motion.q, axis=0) > TRAVEL
+    for i, k in combinations(np.flatnonzero(moving & shown), 2):
+        order = np.arange(robot.n)
+        order[[i, k]] = k, i
+        moved = Motion(*(x[:, order] for x in motion))
+        pair = f"{robot.joint_names[i]} and {robot.joint_names[k]}"
+        for what, own, torque in (
+            ("torque", motion, tau[:, order]),
+            ("position", moved, tau),
+            ("position and torque", moved, tau[:, order]),
+        ):
+            words = (
+                f"Are the columns of {what} of {pair} swapped|name the columns in a columns file"
+            )
+            yield Reading(words, own, torque, robot, SELDOM)
+
+
+def _times(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
+    for factor in STRETCHES:
+        yield read_at_other_time(motion, tau, robot, factor, SELDOM)
+    words = 'Are the positions in degrees|say unit.q = "deg" in a columns file'
+    yield Reading(words, Motion(*(np.radians(x) for x in motion)), tau, robot)
+
+
+def read_at_other_time(
+    motion: Motion, tau: Floats, robot: Robot, factor: float, odds: float
+) -> Reading:
+    """The reading with a time that is shorter by a factor."""
+    speed = "slow" if factor > 1 else "fast"
+    words = (
+        f"Does time run {max(factor, 1 / factor):.3g} times too {speed}|correct the unit of time, "
+        "as unit.time in a columns file, or the rate of the log"
+    )
+    moved = Motion(motion.q, factor * motion.v, factor**2 * motion.a)
+    return Reading(words, moved, tau, robot, odds)
+
+
+def read_in_time(samples: TorqueSamples, lateness: float) -> Reading:
+    """The reading with a torque that was logged later by a time [s]."""
+    word = "later" if lateness > 0 else "earlier"
+    words = (
+        f"Was the torque logged {1e3 * abs(lateness):.0f} ms {word} than the positions|"
+        "shift its columns in time"
+    )
+    torque = samples.torque(lateness)
+    return Reading(words, samples.motion, torque, samples.robot, SEEN_OTHERWISE)
+
+
+def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
+    """Readings of numbers that only the drives make torques."""
+    motion, tau, robot = samples.motion, samples.torque(), samples.robot
+    limit, gear = robot.limits.torque, robot.assembly.motor_rows
+    if np.isfinite(limit).all() and (limit > 0).all():
+        words = "Is the torque a percentage of each joint's limit|multiply it by that limit / 100"
+        yield Reading(words, motion, tau * limit / 100, robot)
+    if gear.shape != (robot.n, robot.n) or np.allclose(gear, np.eye(robot.n)):
+        return
+    words = "Is it the torque of the motors|name its columns tau_m"
+    yield Reading(words, motion, tau @ gear, robot)
+    words = "Are the gear ratios of the robot file inverted, or the torques already at the joints|"
+    words += "correct gear in the robot file, or name the columns tau"
+    yield Reading(words, motion, tau @ np.linalg.inv(gear), robot)
+
+
+def read_other_scale(samples: TorqueSamples, scale: float) -> Reading:
+    """The reading with all torques as large as the robot file's.
+
+    Args:
+        samples: The samples.
+        scale: Size of the logged torques over the file's, by its masses.
+    """
+    words = _name_factor(1 / scale, UNITS, ABOUT) or OTHER_SCALE
+    return Reading(words, samples.motion, samples.torque() / scale, samples.robot)
+
+
+def name_exact_factor(factor: float) -> str:
+    """Words of a mistake that takes a factor which is known to some per cent; "" of none."""
+    return _name_factor(factor, FINE_UNITS, EXACTLY)
+
+
+def _name_factor(factor: float, units: dict[float, str], within: float) -> str:
+    near = min(units, key=lambda unit: abs(np.log(unit / factor)))
+    return units[near] if abs(np.log(near / factor)) < np.log(within) else ""
+
+
+def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> Iterator[Reading]:
+    """Readings with one joint's torque by another factor, or by another joint's gear ratio."""
+    ratios = _ratios(robot)
+    for j in np.flatnonzero(shows):
+        name = robot.joint_names[j]
+        factors = dict.fromkeys(JOINT_FACTORS, "Is the torque of {} in another unit")
+        for k, other in enumerate(robot.joint_names):
+            if abs(ratios[j] / ratios[k] - 1) > SAME_RATIO:
+                factors[ratios[j] / ratios[k]] = f"Is {{}} geared by the ratio of {other}"
+        for factor, words in factors.items():
+            gain = np.ones(robot.n)
+            gain[j] = factor
+            remedy = f"multiply it by {factor:.3g}, or correct the gear ratio"
+            yield Reading(f"{words.format(name)}|{remedy}", motion, tau * gain, robot, 2 * SELDOM)
+
+
+def _ratios(robot: Robot) -> Floats:
+    """Gear ratio of each joint, 1 where there is none, (n,)."""
+    gear = np.abs(robot.assembly.motor_rows)
+    ratio = gear.max(axis=0) if gear.size else np.ones(robot.n)
+    return np.where(ratio > 0, ratio, 1.0)

@@ -1,0 +1,275 @@
+"""Hypotheses that single joints show by themselves: torque logged late or cut off, time stretched.
+
+A joint's torque is explained by the rigid torque of the robot file and friction of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from armtwin.files.hypothesis import Hypothesis
+from armtwin.identification.fitting.separable import solve
+from armtwin.identification.plausibility.samples import TorqueSamples
+from armtwin.identification.resampling import runs_of
+from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.logs.torque import torque_or_current
+from armtwin.maths.batch import Flags, Floats, Pair
+from armtwin.robot.robot import Robot
+
+# cut-off for reversals of friction, which show a lateness best [Hz], and the log's rate over it
+FAST = 25.0
+LEAST_RATE = 5.0
+LATEST = 0.25  # lateness that is looked for [s]
+LATEST_SHARE = 0.15  # of a log, at most
+SHIFTS = 41  # tried
+STRETCHES = 4  # of a log that are judged apart
+MOVES = 0.02  # travel in a stretch that shows a lateness [rad, m]
+EXPLAINED = 0.3  # share of a torque's power that may be left
+SLOW = 0.02  # of the highest speed, within which the sign of friction is uncertain
+LEAST = 0.012  # lateness below which it is that of filters and buses, and no mistake [s]
+SURE = 6.0  # times its deviation that a lateness must have
+AGREE = 0.4  # spread of the lateness over it, up to which joints and stretches agree
+# travel in the lateness below which it may be pre-sliding friction, which lags in travel [rad]
+PRESLIDING = 3e-3
+MAD = 1.4826  # standard deviation over the median of absolute deviations
+
+# times the residual power that must remain without a joint's weight, or inertia, to show it
+SHOWN = 1.5
+AGREED_RATIO = 2.0  # factor within which joints agree on one stretch of time
+STRETCHED = 2.5  # inertia over weight that is no longer a mistake of the robot file
+ASSUMED = 4.0  # this ratio where rotor inertias are assumed
+ALONE = 30.0  # this ratio where one joint alone shows it, as with a payload missing in the file
+
+RUBS = 0.1  # share of a torque's power that friction must be to show a scale of its own
+LEAST_RUBBING = 3  # joints of which it is
+WELL_EXPLAINED = 0.2  # share of each torque's power that may be left
+SAME_SCALE = 0.15  # deviation of the logarithms of joints' scales that agree
+
+PLATEAU = 5  # samples of one value in a row that are no chance
+LARGE = 0.5  # of the largest torque that a plateau must have
+SLOW_SHARE = 0.1  # of the highest speed that a joint must have on one
+CUT_SHARE = 0.005  # of all samples that must lie on plateaus
+STEADY = 0.03  # relative spread of the torque that a motion of one speed needs
+AT_LIMIT = 0.03  # relative difference of a plateau from the torque limit of its joint
+BEYOND = 0.1  # by which the model must exceed a plateau, over its level
+
+
+class Lateness(NamedTuple):
+    """How much later than the motion a torque was logged.
+
+    Attributes:
+        seconds: The lateness [s].
+        deviation: Its standard deviation, by stretches and joints [s].
+    """
+
+    seconds: float
+    deviation: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is too large for filters, and for chance."""
+        return abs(self.seconds) > max(LEAST, SURE * self.deviation)
+
+
+def estimate_lateness(
+    robot: Robot, logs: Sequence[Log], source: str, recipe: Recipe
+) -> Lateness | None:
+    """Median over joints and stretches of the shift that explains their torque best.
+
+    None where too few of them show one, or they do not agree.
+    """
+    found: list[Pair] = []
+    for log in logs:
+        found += _shifts_of(robot, log, source, recipe)
+    if len(found) < STRETCHES:
+        return None
+    shifts, speeds = np.array(found).T
+    middle = float(np.median(shifts))
+    spread = MAD * float(np.median(np.abs(shifts - middle)))
+    travel = abs(middle) * float(np.median(speeds))
+    if spread > AGREE * abs(middle) or travel < PRESLIDING:
+        return None
+    return Lateness(middle, spread / np.sqrt(len(shifts)))
+
+
+def _shifts_of(robot: Robot, log: Log, source: str, recipe: Recipe) -> Iterator[Pair]:
+    """The best shift [s] and the speed [rad/s] of each joint in each stretch of a log."""
+    duration = float(np.ptp(log.time))
+    cutoff = min(FAST, (len(log.time) - 1) / duration / LEAST_RATE)
+    clean = clean_log(log, cutoff, recipe, torque_or_current(robot, log, source)).clean
+    rate = (len(clean.time) - 1) / float(np.ptp(clean.time))
+    rigid = robot.inverse_dynamics(clean.q, clean.v, clean.a)
+    most = int(rate * min(LATEST, LATEST_SHARE * duration))
+    shifts = np.unique(np.linspace(-most, most, SHIFTS).round().astype(int))
+    for stretch in np.array_split(np.arange(most, len(clean.time) - most), STRETCHES):
+        for j in range(robot.n):
+            v = clean.v[stretch, j]
+            if len(v) < SHIFTS or np.ptp(clean.q[stretch, j]) < MOVES:
+                continue
+            columns = _columns(rigid[stretch, j], v)
+            moved = clean.tau[:, j][stretch[:, None] + shifts]
+            best = _best_shift(columns, moved)
+            if best is not None:
+                shift = float(np.interp(best, np.arange(len(shifts)), shifts)) / rate
+                yield shift, float(np.sqrt((v**2).mean()))
+
+
+def _columns(rigid: Floats, v: Floats) -> Floats:
+    """Rigid torque, dry and viscous friction and an offset, (m, 4)."""
+    sign = np.tanh(v / (SLOW * np.abs(v).max() + 1e-12))
+    return np.column_stack([rigid, sign, v, np.ones(len(v))])
+
+
+def _best_shift(columns: Floats, torques: Floats) -> float | None:
+    """Number of the shifted torque (m, k) that columns explain best, between two by a parabola.
+
+    None where they explain none well, or the best is the first or last.
+    """
+    basis = np.linalg.qr(columns)[0]
+    residual = ((torques - basis @ (basis.T @ torques)) ** 2).sum(axis=0)
+    power = ((torques - torques.mean(axis=0)) ** 2).sum(axis=0)
+    shares = residual / np.maximum(power, 1e-300)
+    k = int(shares.argmin())
+    if not 0 < k < len(shares) - 1 or shares[k] > EXPLAINED:
+        return None
+    before, here, after = shares[k - 1 : k + 2]
+    return k + 0.5 * (before - after) / max(before - 2 * here + after, 1e-300)
+
+
+def estimate_whole_scale(samples: TorqueSamples) -> float | None:
+    """Size of all torques over the robot file's whole torque, where all joints agree on it.
+
+    Masses of a file may be off alike, but not its friction by as much: a factor of weight, inertia
+    and friction at once, at every joint, is one of the log. None where joints do not agree, or the
+    file has no friction of its own.
+    """
+    robot, motion, tau = samples.robot, samples.motion, samples.torque()
+    friction = robot.friction_torque(motion.v, motion.q, motion.a)
+    whole = robot.inverse_dynamics(*motion) + friction
+    power = (whole**2).sum(axis=0)
+    rubs = (friction**2).sum(axis=0) > RUBS * power
+    if samples.has_gains or rubs.sum() < LEAST_RUBBING or not power.all():
+        return None
+    scales = (tau * whole).sum(axis=0) / power
+    left = ((tau - scales * whole) ** 2).sum(axis=0) / np.maximum((tau**2).sum(axis=0), 1e-300)
+    if (scales <= 0).any() or left.max() > WELL_EXPLAINED:
+        return None
+    logs = np.log(scales)
+    return float(np.exp(logs.mean())) if logs.std() < SAME_SCALE else None
+
+
+def estimate_time_factor(samples: TorqueSamples) -> float | None:
+    """By how much the time of logs is stretched, where joints agree on it; else None.
+
+        torque = α weight + β inertia + friction        β / α = f²
+
+    Time stretched by f divides accelerations by f², but no weight, whatever the scale of masses or
+    of a current. All joints that show both must agree on one factor; one joint alone must show a
+    larger one, as a payload that the file lacks does.
+    """
+    robot, motion, tau = samples.robot, samples.motion, samples.torque()
+    weight = robot.gravity(motion.q)
+    inertia = robot.inverse_dynamics(*motion) - weight
+    rotors = robot.regressor(*motion)[:, :, robot.layout.rotors]
+    of_links = inertia - rotors @ robot.parameters[robot.layout.rotors]
+    slow = _agreed_ratio(robot, motion.v, tau, weight, inertia)
+    if slow is not None and slow > 1:
+        return float(np.sqrt(slow))
+    # less inertia than the links alone have; torque sensors see no rotors
+    fast = _agreed_ratio(robot, motion.v, tau, weight, of_links)
+    return float(np.sqrt(fast)) if fast is not None and fast < 1 else None
+
+
+def _agreed_ratio(
+    robot: Robot, v: Floats, tau: Floats, weight: Floats, inertia: Floats
+) -> float | None:
+    """Inertia over weight on which joints agree, where it is far from 1; else None."""
+    ratios = []
+    for of_joint in zip(tau.T, weight.T, inertia.T, v.T, strict=True):
+        ratio = _inertia_over_weight(*of_joint)
+        if ratio is not None:
+            ratios.append(ratio)
+    if not ratios or max(ratios) > AGREED_RATIO * min(ratios):
+        return None
+    ratio = float(np.exp(np.mean(np.log(ratios))))
+    least = _least_ratio(robot, len(ratios))
+    return None if 1 / least < ratio < least else ratio
+
+
+def _least_ratio(robot: Robot, joints: int) -> float:
+    """Inertia over weight from which on joints that agree show a stretched time."""
+    if joints == 1:
+        return ALONE
+    for origin in robot.provenance.of_kind("assumed"):
+        group, *place = origin.path.split(".")
+        if group == "motor" and place[1:] in ([], ["rotor_inertia"]):
+            return ASSUMED
+    return STRETCHED
+
+
+def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats) -> float | None:
+    """Factor of a joint's inertia over that of its weight; None where a log does not show both."""
+    one = np.ones(len(v))
+    rubbing = np.column_stack([np.sign(v), v, one, -one])
+    whole = solve(np.column_stack([weight, inertia, rubbing]), tau, positive=True)
+    left = whole.residual @ whole.residual
+    for other in (weight, inertia):
+        without = solve(np.column_stack([other, rubbing]), tau, positive=True).residual
+        if without @ without < SHOWN * left:
+            return None
+    if not (whole.values[:2] > 0).all():
+        return None
+    return float(whole.values[1] / whole.values[0])
+
+
+def suspect_clipping(
+    robot: Robot, logs: Sequence[Log], source: str, recipe: Recipe
+) -> Iterator[Hypothesis]:
+    """Torques that stay at one value of theirs while joints move, and need more.
+
+    Where several joints do, no model is needed to see it.
+    """
+    cut: dict[str, float] = {}
+    needs_more = False
+    for log in logs:
+        torque = torque_or_current(robot, log, source)
+        flat = np.stack([_find_plateaus(column) for column in torque.T], axis=1)
+        if not flat.any():
+            continue
+        motion = filter_motion(log, FAST, recipe)
+        flat &= np.abs(motion.v) > SLOW_SHARE * np.abs(motion.v).max(axis=0)
+        for j in np.flatnonzero(flat.mean(axis=0) > CUT_SHARE):
+            level = float(np.abs(torque[flat[:, j], j]).max())
+            if abs(level / robot.limits.torque[j] - 1) < AT_LIMIT:
+                continue  # the drive itself gives no more
+            rigid = robot.inverse_dynamics(*motion)[:, j]
+            needed = _needed(_columns(rigid, motion.v[:, j]), torque[:, j], flat[:, j])
+            if needed.std() > STEADY * np.abs(needed).mean():
+                cut[robot.joint_names[j]] = level
+                needs_more |= float(np.median(needed)) > 1 + BEYOND
+    if needs_more or len(cut) >= max(2, robot.n // 2):
+        where = ", ".join(f"{name} at {level:.4g}" for name, level in cut.items())
+        evidence = f"torques stay at one value while their joints move: {where}"
+        yield Hypothesis(evidence, "Was the torque cut off", "log it with a larger range", np.inf)
+
+
+def _find_plateaus(tau: Floats) -> Flags:
+    """Which samples (m,) lie at the largest or smallest value, several in a row."""
+    flat = np.zeros(len(tau), dtype=bool)
+    large = LARGE * np.abs(tau).max()
+    for level in (tau.max(), tau.min()):
+        for first, last in runs_of(tau == level):
+            if last - first >= PLATEAU and abs(level) > large:
+                flat[first:last] = True
+    return flat
+
+
+def _needed(columns: Floats, tau: Floats, flat: Flags) -> Floats:
+    """Torque that a fit to the other samples gives on plateaus, over theirs."""
+    factors = np.linalg.lstsq(columns[~flat], tau[~flat], rcond=None)[0]
+    return columns[flat] @ factors / tau[flat]

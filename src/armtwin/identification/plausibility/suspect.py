@@ -1,0 +1,261 @@
+"""Which single mistake would make logged torques fit the robot file, and how much better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import Hypothesis
+from armtwin.identification.completion.sizes import reach
+from armtwin.identification.plausibility.evidence import TorqueExplanation, TorqueModel
+from armtwin.identification.plausibility.impossible import refuse_impossible
+from armtwin.identification.plausibility.readings import (
+    SELDOM,
+    Reading,
+    list_readings,
+    name_exact_factor,
+    read_at_other_time,
+    read_by_drives,
+    read_in_time,
+    read_other_scale,
+)
+from armtwin.identification.plausibility.samples import TorqueSamples, sample_torques
+from armtwin.identification.plausibility.single_joints import (
+    estimate_lateness,
+    estimate_time_factor,
+    estimate_whole_scale,
+    suspect_clipping,
+)
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log, as_logs
+from armtwin.logs.torque import torque_channel
+from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
+from armtwin.robot.files import list_shipped
+from armtwin.robot.robot import Robot
+
+# by which the evidence of another reading must be larger: odds of 3 million to 1, as a hundred are
+# tried and what a model leaves out is no noise
+CLEAR = 15.0
+# factor of all torques below which the masses of the file are the likelier mistake
+LEAST_FACTOR = 6.0
+CLEARLY_ANOTHER = 30.0  # the same of another robot, whose masses are as little known
+LEAST_JOINTS = 3  # that must move to show more than a scale
+SAME_PLACE = 0.05  # of the reach, by which the wrist of the same arm may be elsewhere in its file
+# mass of an arm over the square of its reach: desktop arms have 10, the heaviest 800 [kg/m²]
+LIGHTEST, HEAVIEST = 5.0, 1000.0
+UNEXPLAINED = 0.6  # residual over torque of a joint that a log of the robot seldom leaves
+NEARLY_AS_LIKELY = 5.0  # difference of strengths within which a second hypothesis is named, too
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueEvidence:
+    """Logged torques beside what a robot file makes of their motion.
+
+    Attributes:
+        robot: The robot, with drives.
+        logs: Its logs.
+        source: Channel of the torque.
+        recipe: Where the motion comes from.
+    """
+
+    robot: Robot
+    logs: tuple[Log, ...]
+    source: str
+    recipe: Recipe
+
+    @cached_property
+    def samples(self) -> TorqueSamples:
+        """Samples of the logs."""
+        return sample_torques(self.robot, self.logs, self.source, self.recipe)
+
+    @cached_property
+    def model(self) -> TorqueModel:
+        """The torques by the robot file."""
+        return TorqueModel(self.robot, self.samples.motion)
+
+    @cached_property
+    def here(self) -> TorqueExplanation:
+        """What the columns come to as they are."""
+        return self.model.explain(self.samples.torque())
+
+    @one_blas_thread()
+    def gain_of(self, robot: Robot) -> float:
+        """By how much the evidence is larger that the logs are of another robot."""
+        there = TorqueModel(robot, self.samples.motion).explain(self.samples.torque())
+        return there.evidence - self.here.evidence
+
+    @cached_property
+    @one_blas_thread()
+    def hypotheses(self) -> list[Hypothesis]:
+        """Mistakes that would make the logs fit clearly better, the likeliest first."""
+        given = self.robot, self.logs, self.source, self.recipe
+        found = [
+            *suspect_clipping(*given),
+            *self._suspect_columns(),
+            *self._suspect_time(),
+            *self._suspect_scale(),
+            *self._suspect_whole_scale(),
+            *self._suspect_robots(),
+        ]
+        return sorted(found, key=lambda one: -one.strength)
+
+    def _suspect_columns(self) -> Iterator[Hypothesis]:
+        """By the readings of the columns other than as they are."""
+        if self.model.moves.sum() < LEAST_JOINTS:
+            return
+        motion, model = self.samples.motion, self.model
+        for reading in list_readings(self.samples, self.model.shows):
+            if reading.motion is not motion:  # readings of one motion follow each other
+                own = reading.motion is self.samples.motion
+                model = self.model if own else TorqueModel(reading.robot, reading.motion)
+                motion = reading.motion
+            yield from self._compare(reading, model.explain_near(reading.tau, self.here))
+
+    def _suspect_time(self) -> Iterator[Hypothesis]:
+        """By readings at another time, or with the torque in time, where joints agree on it."""
+        enough = self.model.moves.sum() >= LEAST_JOINTS
+        factor = estimate_time_factor(self.samples) if enough else None
+        if factor is not None:
+            yield from self._suspect_factor(factor)
+        late = estimate_lateness(self.robot, self.logs, self.source, self.recipe)
+        if late is not None and late.is_clear:
+            reading = read_in_time(self.samples, late.seconds)
+            yield from self._compare(reading, self.model.explain(reading.tau))
+
+    def _suspect_factor(self, factor: float) -> Iterator[Hypothesis]:
+        """By the reading at another time; drive gains would hide it, where they are guessed."""
+        motion, tau = self.samples.motion, self.samples.torque()
+        reading = read_at_other_time(motion, tau, self.robot, factor, CLEAR)
+        gain = CLEAR
+        if not self.samples.has_gains:
+            there = TorqueModel(self.robot, reading.motion).explain(reading.tau)
+            gain += there.evidence - self.here.evidence
+        if gain >= CLEAR:
+            evidence = (
+                f"beside their weight the joints show {factor**2:.3g} times the inertia that the "
+                "robot file gives them"
+            )
+            mistake, remedy = reading.words.split("|")
+            yield Hypothesis(evidence, mistake, remedy, gain)
+
+    def _compare(self, reading: Reading, there: TorqueExplanation) -> Iterator[Hypothesis]:
+        """A hypothesis where a reading has clearly more evidence."""
+        gain = there.evidence + reading.odds - self.here.evidence
+        if gain < CLEAR:
+            return
+        before, after = 100 * self.here.explained, 100 * there.explained
+        evidence = (
+            f"the robot file explains {before:.0f} % of the torques as they are, "
+            f"{after:.0f} % if this is undone"
+        )
+        mistake, remedy = reading.words.split("|")
+        if there.errors.max() > UNEXPLAINED:
+            remedy += ", or take the log of this robot: even so it hardly explains all joints"
+        yield Hypothesis(evidence, mistake, remedy, gain)
+
+    def _suspect_scale(self) -> Iterator[Hypothesis]:
+        """Torques that are all of another size than the file's."""
+        if self.samples.has_gains or not self._has_plausible_mass():
+            return
+        free = self.model.explain_at_any_scale(self.samples.torque())
+        for reading in read_by_drives(self.samples):
+            yield from self._compare(reading, self.model.explain(reading.tau))
+        if max(free.scale, 1 / free.scale) < LEAST_FACTOR:
+            return
+        reading = read_other_scale(self.samples, free.scale)
+        for found in self._compare(reading, self.model.explain(reading.tau)):
+            times = f"weight and inertia in the log are {free.scale:.3g} times the robot file's"
+            yield replace(found, evidence=times)
+
+    def _suspect_whole_scale(self) -> Iterator[Hypothesis]:
+        """Torques that are all a factor off the file's whole torque, friction included."""
+        scale = estimate_whole_scale(self.samples)
+        words = "" if scale is None else name_exact_factor(1 / scale)
+        if not words:
+            return
+        mistake, remedy = words.split("|")
+        evidence = (
+            f"at every joint weight, inertia and friction together are {scale:.3g} times the robot "
+            "file's"
+        )
+        yield Hypothesis(evidence, mistake, remedy, CLEAR)
+
+    def _has_plausible_mass(self) -> bool:
+        """Whether the file's masses can be those of an arm of its size; invented ones may not."""
+        masses = self.robot.parameters[: self.robot.layout.all_links.stop : 10]
+        return LIGHTEST < masses.sum() / reach(self.robot) ** 2 < HEAVIEST
+
+    def _suspect_robots(self) -> Iterator[Hypothesis]:
+        """Other shipped robots that explain the logs better."""
+        own = self.robot
+        if self.samples.has_gains or self.model.moves.sum() < LEAST_JOINTS:
+            return
+        for name in list_shipped():
+            other = Robot.load(name)
+            if other.n != own.n or _same_geometry(own, other):
+                continue
+            gain = self.gain_of(other) + SELDOM
+            if gain > CLEARLY_ANOTHER:
+                evidence = f"robot '{name}' explains the torques better than '{own.name}' does"
+                yield Hypothesis(evidence, f"Is the log of '{name}'", f"name robot {name}", gain)
+
+
+def _same_geometry(one: Robot, other: Robot) -> bool:
+    """Whether the wrists of two robots move to the same places in a few postures."""
+    postures = np.random.default_rng(1).uniform(-1, 1, (8, one.n))
+    places = []
+    for robot in (one, other):
+        last = robot.assembly.tree.joints[-1].child
+        places.append(robot.forward_kinematics(postures, last)[:, :3, 3])
+    return bool(np.ptp(places[0] - places[1], axis=0).max() < SAME_PLACE * reach(one))
+
+
+def weigh_torques(robot: Robot, logs: Sequence[Log], source: str, recipe: Recipe) -> TorqueEvidence:
+    """The evidence that logs are of a robot as they are.
+
+    Args:
+        robot: The robot, with drives.
+        logs: Its logs, in the order of its joints.
+        source: Channel of the torque.
+        recipe: Where the motion comes from.
+    """
+    return TorqueEvidence(robot, tuple(logs), source, replace(recipe.for_prediction(), period=None))
+
+
+def refuse_mistakes(weighed: TorqueEvidence) -> None:
+    """Refuse logs that cannot be of the robot, or that one mistake explains clearly better."""
+    refuse_impossible(weighed.samples)
+    refuse_hypotheses(weighed)
+
+
+def refuse_hypotheses(weighed: TorqueEvidence) -> None:
+    """Refuse logs that one mistake explains clearly better, by the likeliest."""
+    found = weighed.hypotheses
+    if not found:
+        return
+    first, *others = found
+    near = [one.mistake for one in others if one.strength > first.strength - NEARLY_AS_LIKELY]
+    also = f". Nearly as likely: {near[0]}?" if near else ""
+    raise ArmtwinError(first.sentence + also)
+
+
+def refuse_torque_mistakes(
+    robot: Robot, logs: Log | Sequence[Log], torque: str | None = None
+) -> None:
+    """Refuse logs whose torques one mistake explains clearly better than the robot as it is.
+
+    Args:
+        robot: The robot as it was when logged.
+        logs: Its logs.
+        torque: Channel of the torque; by default tau, else tau_m, else current.
+    """
+    prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
+    ordered = [in_order_of(log, prior.joint_names) for log in as_logs(logs, "plausibility")]
+    source = torque_channel(ordered[0], torque)
+    refuse_hypotheses(weigh_torques(prior, ordered, source, Recipe()))

@@ -1,0 +1,200 @@
+"""Signals of a file, each with its unit and its own times, made into the channels of one log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.logs.channels import LARGEST, channel_unit
+from armtwin.logs.columns import ZERO_CELSIUS, Columns
+from armtwin.logs.recording import Recording
+from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.units import CELSIUS, parse_quantity
+
+# what units are called in files besides the names that quantities have
+UNITS = {
+    "grad": "deg",
+    "°": "deg",
+    "degree": "deg",
+    "degrees": "deg",
+    "grad/s": "deg/s",
+    "°/s": "deg/s",
+    "radian": "rad",
+    "radians": "rad",
+    "nm": "N m",
+    "n*m": "N m",
+    "n·m": "N m",
+    "sec": "s",
+    "sekunden": "s",
+    "grad c": "degC",
+    "c": "degC",
+    "celsius": "degC",
+    "kelvin": "K",
+    "ampere": "A",
+    "u/min": "rpm",
+    "1/min": "rpm",
+}
+COLDEST = 150.0  # temperature of a motor below which a number in K can only be one in °C [K]
+SMOOTH = ("q", "v", "a", "q_m", "q_link", "q_ref", "v_ref", "a_ref")  # splines go through these
+BASES = ("q", "q_link", "q_m", "q_ref")  # whose times are those of the log, the first that is there
+SAME_TIME = 1e-9  # by which times of one clock may differ by rounding [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """A channel, or one joint of it, as a file holds it.
+
+    Attributes:
+        values: Its values, (m, n).
+        time: When they were taken, (m,) [s].
+        unit: Their unit as the file or its layout says; "" for SI.
+    """
+
+    values: Floats
+    time: Floats
+    unit: str = ""
+
+
+def combine(
+    path: Path, found: Mapping[str, Sequence[Signal]], columns: Columns, remarks: Iterable[str] = ()
+) -> Recording:
+    """The channels on one time base, that of the positions, in SI.
+
+    A unit of the columns file counts more than the file's. Signals at other times are put on the
+    base, by splines where they are smooth, else along straight lines, and said to be.
+
+    Args:
+        path: The file.
+        found: For each channel its signals, whole or joint by joint in their order.
+        columns: The columns file.
+        remarks: What was converted so far.
+    """
+    said = list(remarks)
+    base = next((name for name in BASES if name in found), None)
+    if base is None:
+        held = ", ".join(found) or "none"
+        raise FileError(path, f"a log needs positions ({', '.join(BASES)}), got {held}")
+    for name, signals in found.items():
+        for signal in signals:
+            check_times(path, name, signal.time)
+    time = _common_times(path, found, found[base][0].time, said)
+    channels: NamedArrays = {}
+    for name, signals in found.items():
+        moved = [_at_times(name, signal, time) for signal in signals]
+        if not all(_is_same_clock(signal.time, time) for signal in signals):
+            said.append(_describe_resampling(name, signals[0].time, time))
+        values = moved[0] if len(moved) == 1 else np.hstack(moved)
+        channels[name] = _convert(path, name, values, signals[0].unit, columns, said)
+    return Recording(time, channels, remarks=tuple(said))
+
+
+def check_times(path: Path, name: str, time: Floats) -> None:
+    """Refuse times of a channel that are not finite or do not increase."""
+    if not len(time) or not np.isfinite(time).all():
+        raise FileError(path, f"times of {name} must be finite numbers, at least one")
+    late = np.flatnonzero(np.diff(time) <= 0)
+    if len(late):
+        k = int(late[0]) + 1
+        sentence = f"time must increase, got {time[k]:.9g} after {time[k - 1]:.9g}"
+        raise FileError(path, f"sample {k + 1} of {name}: {sentence}")
+
+
+def _is_same_clock(one: Floats, other: Floats) -> bool:
+    return len(one) == len(other) and bool(np.abs(one - other).max(initial=0.0) <= SAME_TIME)
+
+
+def _common_times(
+    path: Path, found: Mapping[str, Sequence[Signal]], time: Floats, said: list[str]
+) -> Floats:
+    """The times of the base at which all channels are known."""
+    first, last = -np.inf, np.inf
+    for signals in found.values():
+        for signal in signals:
+            first = max(first, signal.time[0])
+            last = min(last, signal.time[-1])
+    kept = (time >= first - SAME_TIME) & (time <= last + SAME_TIME)
+    lost = len(time) - int(kept.sum())
+    if len(time) - lost < 2:
+        raise FileError(path, "its channels have no two samples at common times")
+    if lost:
+        said.append(
+            f"{lost} of {len(time)} samples lie outside the times of all channels: left out"
+        )
+    return time[kept]
+
+
+def _at_times(name: str, signal: Signal, time: Floats) -> Floats:
+    """A signal at other times, (m, n)."""
+    if _is_same_clock(signal.time, time):
+        return signal.values
+    if name in SMOOTH and len(signal.time) > 3:
+        from scipy.interpolate import CubicSpline
+
+        return np.asarray(CubicSpline(signal.time, signal.values)(time))
+    return np.column_stack([np.interp(time, signal.time, v) for v in signal.values.T])
+
+
+def _describe_resampling(name: str, own: Floats, time: Floats) -> str:
+    how = "by cubic splines" if name in SMOOTH else "along straight lines"
+    rates = [1 / float(np.median(np.diff(t))) if len(t) > 1 else 0.0 for t in (own, time)]
+    return f"{name} has times of its own ({rates[0]:.4g} Hz): put on those of the log, {how}"
+
+
+def _convert(
+    path: Path, name: str, values: Floats, unit: str, columns: Columns, said: list[str]
+) -> Floats:
+    """A channel in SI by the unit of the file, or as it is where a columns file has the unit."""
+    if name in columns.unit:
+        return values
+    values = _from_unit(path, name, values, unit, said)
+    if name == "temperature" and values.size and values.max() < COLDEST:
+        said.append(f"temperature reaches {values.max():.4g} K only: taken as °C")
+        values = values + ZERO_CELSIUS
+    return values
+
+
+def _from_unit(path: Path, name: str, values: Floats, unit: str, said: list[str]) -> Floats:
+    symbol = UNITS.get(unit.strip().lower(), unit.strip())
+    si = channel_unit(name)
+    if not symbol or symbol == si:
+        return values
+    said.append(f"{name} is in {symbol}: converted to {si}")
+    if symbol in CELSIUS and si == "K":
+        return values + ZERO_CELSIUS
+    try:
+        return values * parse_quantity(f"1 {symbol}", si)
+    except ArmtwinError as error:
+        raise FileError(
+            path, f"unit of {name} {error}; say unit.{name} in a columns file"
+        ) from None
+
+
+def seconds(path: Path, name: str, given: NDArray[Any], columns: Columns, unit: str) -> Floats:
+    """Times in seconds; of dates from the first one on.
+
+    Args:
+        path: The file.
+        name: What it calls the times.
+        given: Numbers, durations or dates of numpy, (m,).
+        columns: The columns file, whose unit counts more than the file's.
+        unit: The file's unit, "" for seconds.
+    """
+    if given.dtype.kind == "M" and given.size:
+        given = given - given[0]
+    if given.dtype.kind == "m":
+        if np.datetime_data(given.dtype)[0] == "generic":
+            raise FileError(path, f"array '{name}' must say its unit, as timedelta64[ms]")
+        given, unit = given / np.timedelta64(1, "s"), ""
+    elif "time" in columns.unit:
+        unit = columns.unit["time"]
+    time = _from_unit(path, "time", given.astype(np.float64), unit, [])
+    check_times(path, f"array '{name}'", time)
+    if np.abs(time).max() > LARGEST:
+        raise FileError(path, f"array '{name}' must be at most {LARGEST:g} s")
+    return time

@@ -1,0 +1,325 @@
+"""Layouts of controllers and tools: one run in each is the same log; damaged files are refused.
+
+The files of the shared data are by another hand; what they lack is written here, byte by byte.
+"""
+
+import struct
+
+import numpy as np
+import pytest
+import scipy.io
+
+import armtwin as at
+from tests.logs.test_bag_files import state
+
+TIME = np.arange(60) * 0.004
+# half of the last printed digit: nine digits of numbers up to 100, four decimals of a degree
+NINE_DIGITS, DEGREE, MILLIAMPERE = 5.1e-8, np.radians(5.1e-5), 5.1e-4
+BINARY = 1.0001e-9
+LAYOUTS = {
+    "rtde.csv": ("RTDE", {"q": NINE_DIGITS, "q_ref": NINE_DIGITS, "current": NINE_DIGITS}),
+    "franka.csv": ("Franka", {"q": NINE_DIGITS, "q_ref": NINE_DIGITS, "tau": NINE_DIGITS}),
+    "t_NextGenDrive#1.dat": ("KUKA trace", {"q": BINARY, "q_ref": BINARY, "tau": BINARY}),
+    "rsi.xml": ("KUKA RSI", {"q": DEGREE, "q_ref": DEGREE, "current": MILLIAMPERE}),
+    "run.mat": ("MAT", {"q": BINARY, "v": BINARY, "tau": BINARY}),
+    "run.parquet": ("Parquet", {"q": BINARY, "tau": BINARY}),
+    "ros2_bag": ("ROS bag", {"q": BINARY, "v": BINARY, "q_ref": BINARY, "v_ref": BINARY}),
+}
+
+
+@pytest.fixture
+def q(rng):
+    return np.cumsum(rng.normal(size=(len(TIME), 2)), axis=0) * 0.01
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_run_is_the_same_log_in_every_layout(name, shared_data):
+    reference = at.Log.read(shared_data / "formats" / "run.csv.gz")
+    layout, channels = LAYOUTS[name]
+    log = at.Log.read(shared_data / "formats" / name)
+    assert log.layout == layout
+    assert log.time == pytest.approx(reference.time, abs=BINARY)
+    for channel, tolerance in channels.items():
+        assert np.abs(log.channels[channel] - reference.channels[channel]).max() <= tolerance
+    for channel in set(log.channels) & set(reference.channels):  # none is taken for another
+        assert np.abs(log.channels[channel] - reference.channels[channel]).max() < 1e-3
+
+
+def test_content_counts_more_than_the_ending_of_a_name(tmp_path, shared_data):
+    (tmp_path / "run.csv").write_bytes((shared_data / "formats" / "run.mat").read_bytes())
+    assert at.Log.read(tmp_path / "run.csv").layout == "MAT"
+
+
+def write_trace(folder, axis, signals, *, step=0.004, method="BLOCK", source="NextGenDrive#{}"):
+    """A pair of files: signals are (name, unit, values)."""
+    stem = f"t_{source.format(axis)}"
+    count = len(signals[0][2])
+    lines = ["DIAEXTENDED  {@:ENGLISH", "#BEGINGLOBALHEADER", "101,Trace", "#ENDGLOBALHEADER"]
+    time = ["200,Zeit", "202,s", "210,IMPLIZIT", f"220,{count}", "240,0", f"241,{step}"]
+    lines += ["#BEGINCHANNELHEADER", *time, "#ENDCHANNELHEADER"]
+    for k, (name, unit, _) in enumerate(signals):
+        first = k * count + 1 if method == "BLOCK" else k + 1
+        where = [f"211,{stem}.r64", f"213,{method}", "214,REAL64", f"220,{count}", f"221,{first}"]
+        head = [f"200,{name}", f"202,{unit}", "210,EXPLIZIT", *where, "240,0", "241,1"]
+        lines += ["#BEGINCHANNELHEADER", *head, "#ENDCHANNELHEADER"]
+    (folder / f"{stem}.dat").write_text("\n".join(lines))
+    table = np.array([values for _, _, values in signals])
+    doubles = (table if method == "BLOCK" else table.T).ravel()
+    (folder / f"{stem}.r64").write_bytes(struct.pack(f"<{doubles.size}d", *doubles))
+    return folder / f"{stem}.dat"
+
+
+@pytest.mark.parametrize("method", ["BLOCK", "CHANNEL"])
+def test_english_names_and_both_orders_of_values_are_read(tmp_path, q, method):
+    for j in (1, 2):
+        angle = np.degrees(q[:, j - 1])
+        signals = [
+            (f"Command position_Axis{j}", "deg", angle + 1),
+            (f"Actual position_Axis{j}", "deg", angle),
+            (f"Actual torque_Axis{j}", "Nm", 7 * angle),
+            (f"Motor temperature_Axis{j}", "K", np.full(len(TIME), 34.0)),
+            (f"Following error_Axis{j}", "deg", 0 * angle),
+        ]
+        write_trace(tmp_path, j, signals, method=method)
+    log = at.Log.read(tmp_path)
+    assert log.q == pytest.approx(q, abs=1e-12)
+    assert log.q_ref == pytest.approx(q + np.radians(1), abs=1e-12)
+    assert log.tau == pytest.approx(7 * np.degrees(q), abs=1e-12)
+    assert log.temperature == pytest.approx(307.15)
+    assert any("34 K only: taken as °C" in remark for remark in log.remarks)
+    assert any("not read: channels Following error_Axis1" in remark for remark in log.remarks)
+
+
+def test_an_interpolator_at_its_own_rate_is_put_on_the_times_of_the_drives(tmp_path):
+    for j in (1, 2):
+        write_trace(tmp_path, j, [(f"Istposition_Achse{j}", "Grad", np.sin(TIME + j))])
+    slow = TIME[::3]
+    commanded = [(f"Sollposition_Achse{j}", "rad", np.sin(slow + j)) for j in (1, 2)]
+    write_trace(tmp_path, 0, commanded, step=0.012, source="KRCIpo")
+    log = at.Log.read(tmp_path)
+    assert log.time[1] == pytest.approx(0.004)
+    exact = np.stack([np.sin(log.time + j) for j in (1, 2)], axis=1)
+    assert log.q_ref == pytest.approx(exact, abs=1e-9)  # of a spline: h^4 / 384 with h = 12 ms
+    assert any("q_ref has times of its own (83.33 Hz)" in remark for remark in log.remarks)
+
+
+def cut_values(folder):
+    file = folder / "t_NextGenDrive#2.r64"
+    file.write_bytes(file.read_bytes()[:-3])
+
+
+def lose_values(folder):
+    file = folder / "t_NextGenDrive#2.r64"
+    file.write_bytes(file.read_bytes()[:-80])
+
+
+def lengthen(folder):
+    file = folder / "t_NextGenDrive#2.dat"
+    file.write_text(file.read_text().replace("220,60", "220,61"))
+
+
+def lose_drive(folder):
+    (folder / "t_NextGenDrive#2.dat").unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (cut_values, "must hold whole doubles of 8 bytes, got 477: cut off"),
+        (lose_values, "end at 60, but the file t_NextGenDrive#2.r64 holds 50"),
+        (lengthen, "end at 61, but the file .* wrong length in the header"),
+        (lose_drive, "q is there for the axes 1, 3, but not for 2: copy the files of all drives"),
+    ],
+)
+def test_a_damaged_trace_is_refused_with_its_file(tmp_path, q, spoil, sentence):
+    for j in (1, 2, 3):
+        write_trace(tmp_path, j, [(f"Istposition_Achse{j}", "Grad", q[:, 0])])
+    spoil(tmp_path)
+    with pytest.raises(at.FileError, match=sentence):
+        at.Log.read(tmp_path)
+
+
+CYCLE = '<Rob Type="KUKA"><RIst X="1"/><AIPos A1="{}" A2="2"/><IPOC>{}</IPOC></Rob>'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (CYCLE.format(1, 0) + CYCLE.format(1, 4)[:-9], "cycle 2: is no XML that can be read"),
+        (CYCLE.format(1, 4) + CYCLE.format(1, 0), "sample 2 of q: time must increase"),
+        (CYCLE.format("x", 4), "cycle 1: AIPos must hold numbers"),
+        (CYCLE.format(1, 0) + "<Rob><IPOC>4</IPOC></Rob>", "cycle 2: a cycle needs one AIPos"),
+        ("<!DOCTYPE a>" + CYCLE.format(1, 0), "is no XML|document type"),
+    ],
+)
+def test_a_stream_of_rsi_that_is_damaged_is_refused_with_its_cycle(tmp_path, text, sentence):
+    (tmp_path / "rsi.xml").write_text(text)
+    with pytest.raises(at.FileError, match=sentence):
+        at.Log.read(tmp_path / "rsi.xml")
+
+
+def test_structs_and_texts_of_a_mat_file_are_named_and_not_read(tmp_path, q):
+    file = tmp_path / "run.mat"
+    scipy.io.savemat(file, {"t": TIME, "q": q.T, "info": {"a": 1}, "note": "warm"})
+    log = at.Log.read(file)
+    assert (log.q == q).all()
+    assert any("info (struct), note (char)" in remark for remark in log.remarks)
+    scipy.io.savemat(file, {"run": {"t": TIME, "q": q}})
+    with pytest.raises(at.FileError, match=r"needs an array 'time' .* run \(struct\)"):
+        at.Log.read(file)
+
+
+def test_an_array_qd_that_follows_q_is_the_reference(tmp_path, q):
+    scipy.io.savemat(tmp_path / "run.mat", {"t": TIME, "q": q, "qd": q + 1e-4})
+    assert (at.Log.read(tmp_path / "run.mat").q_ref == q + 1e-4).all()
+
+
+def test_datasets_and_tables_of_hdf5_are_logs_and_links_are_refused(tmp_path, q):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "run.h5", "w") as file:
+        file["run/time"] = 1e3 * TIME
+        file["run/time"].attrs["unit"] = "ms"
+        file["run/q"] = np.degrees(q)
+        file["run/q"].attrs["unit"] = "deg"
+    log = at.Log.read(tmp_path / "run.h5")
+    assert log.time == pytest.approx(TIME, abs=1e-12)
+    assert log.q == pytest.approx(q, abs=1e-12)
+    table = np.zeros(len(TIME), dtype=[("time", "f8"), ("q1", "f8"), ("q2", "f8")])
+    table["time"], table["q1"], table["q2"] = TIME, *q.T
+    with h5py.File(tmp_path / "table.h5", "w") as file:
+        file["table"] = table
+    assert (at.Log.read(tmp_path / "table.h5").q == q).all()
+    with h5py.File(tmp_path / "link.h5", "w") as file:
+        file["time"] = TIME
+        file["q"] = h5py.ExternalLink("run.h5", "/run/q")
+    with pytest.raises(at.FileError, match="'q' is a link; datasets must be in the file itself"):
+        at.Log.read(tmp_path / "link.h5")
+
+
+def test_a_parquet_file_with_nulls_is_refused_with_the_row(tmp_path, q):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    column = [*q[:, 0]]
+    column[6] = None
+    parquet.write_table(pyarrow.table({"time": TIME, "q1": column}), tmp_path / "run.parquet")
+    with pytest.raises(at.FileError, match=r"'q1' .* 1 of 60 are null, the first in row 7"):
+        at.Log.read(tmp_path / "run.parquet")
+
+
+def test_joints_of_the_controller_are_put_in_the_order_of_the_joint_states(tmp_path, q):
+    """The controller's clock is 100 s off, and it is 3 ms late."""
+    write_bag(tmp_path / "bag", np.sin(3 * TIME)[:, None] * [1, 2], late=0.003, other_clock=100)
+    log = at.Log.read(tmp_path / "bag")
+    exact = np.sin(3 * log.time)[:, None] * [1, 2] + 0.5
+    start = log.time[0]
+    assert start == 0
+    # of the times that both have; half a step of 4 ms of the clock is left by arrivals
+    assert log.q_ref - log.q == pytest.approx(0.5 + 0 * exact, abs=2e-4)
+    assert any("has another clock than" in remark for remark in log.remarks)
+    assert any("not read: topics /other" in remark for remark in log.remarks)
+
+
+def write_bag(path, values, *, late=0.0, other_clock=0, names=("a", "b"), second=()):
+    """A bag with joint states and a controller that has the joints the other way round."""
+    pytest.importorskip("rosbags")
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    kind = "control_msgs/msg/JointTrajectoryControllerState"
+    point = "trajectory_msgs/JointTrajectoryPoint"
+    text = "std_msgs/Header header\nstring[] joint_names\n" + "".join(
+        f"{point} {word}\n" for word in ("reference", "feedback", "error", "output")
+    )
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    store.register(get_types_from_msg(text, kind))
+    types = store.types
+    Point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    nothing = np.zeros(0)
+    zero = types["builtin_interfaces/msg/Duration"](0, 0)
+
+    def at_angles(angles):
+        return Point(angles, nothing, nothing, nothing, zero)
+
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        joint = "sensor_msgs/msg/JointState"
+        states = writer.add_connection("/joint_states", joint, typestore=store)
+        others = [
+            writer.add_connection(f"/robot_{k}", joint, typestore=store)
+            for k, _ in enumerate(second)
+        ]
+        controller = writer.add_connection("/controller_state", kind, typestore=store)
+        other = writer.add_connection("/other", "std_msgs/msg/String", typestore=store)
+        writer.write(
+            other,
+            10**11,
+            store.serialize_cdr(types["std_msgs/msg/String"]("x"), "std_msgs/msg/String"),
+        )
+        for t, row in zip(TIME, values, strict=True):
+            arrival = round(1e9 * (100 + t))
+            message = state(store, t, list(names), row)
+            writer.write(states, arrival, store.serialize_cdr(message, joint))
+            for connection, its in zip(others, second, strict=True):
+                message = state(store, t, list(its), np.ones(len(its)))
+                writer.write(connection, arrival, store.serialize_cdr(message, joint))
+            header = state(store, t + late + other_clock, ["a"], np.zeros(1)).header
+            back = row[::-1].copy()
+            points = [at_angles(back + 0.5), at_angles(back), at_angles(back), at_angles(back)]
+            message = types[kind](header, list(names[::-1]), *points)
+            writer.write(controller, arrival, store.serialize_cdr(message, kind))
+    return path
+
+
+def test_efforts_of_universal_robots_are_amperes(tmp_path, rng):
+    names = ("shoulder_lift_joint", "elbow_joint")
+    log = at.Log.read(write_bag(tmp_path / "bag", rng.normal(size=(60, 2)), names=names))
+    assert "tau" not in log
+    assert log.current == pytest.approx(3 * log.q)
+    assert any("is in A, not in N m" in remark for remark in log.remarks)
+
+
+def test_joint_states_of_two_robots_are_refused(tmp_path, q):
+    bag = write_bag(tmp_path / "bag", q, second=[("x", "y", "z")])
+    sentence = r"joint states of two robots: /joint_states \(a, b\), /robot_0 \(x, y, z\)"
+    with pytest.raises(at.FileError, match=sentence):
+        at.Log.read(bag)
+
+
+def test_a_cut_log_is_the_same_from_every_format_that_is_written(tmp_path, q):
+    pytest.importorskip("pyarrow")
+    log = at.Log.of(TIME, q=q, tau=2 * q).cut(0.1, 0.2)
+    assert log.time[0] == pytest.approx(0.1)
+    assert len(log.time) == 26
+    for ending in ("csv", "npz", "parquet"):
+        log.write(tmp_path / f"run.{ending}")
+        again = at.Log.read(tmp_path / f"run.{ending}")
+        assert (again.time == log.time).all()
+        assert (again.q == log.q).all()
+        assert (again.tau == log.tau).all()
+    with pytest.raises(at.ArmtwinError, match=r"a cut must hold a sample of 0 to 0\.236 s"):
+        at.Log.of(TIME, q=q).cut(1.0)
+
+
+def test_a_data_frame_is_a_log_and_back(q):
+    pytest.importorskip("pandas")
+    log = at.Log.of(TIME, q=q, current=q)
+    again = at.Log.from_dataframe(log.to_dataframe())
+    assert (again.time == TIME).all()
+    assert (again.q == q).all()
+    frame = log.to_dataframe().reset_index()
+    frame["note"] = "warm"
+    again = at.Log.from_dataframe(frame)
+    assert (again.current == q).all()
+    assert again.remarks == ("not read: arrays note",)
+
+
+def test_check_names_gaps_copies_jitter_and_what_a_log_lacks(tmp_path, q, rng):
+    """A gap of 0.9 s in a log of 0.05 s steps is one, though it is below twenty of them."""
+    time = np.arange(60) * 0.05 + 0.02 * rng.random(60)
+    time[30:] += 0.9
+    section = at.Log.of(time, q=q, q_ref=q).sections().sections[0]
+    text = str(list(section.content))
+    assert "1 gap in time: 0.9" in text
+    assert "q equals q_ref to the last bit" in text
+    assert "as stamps of arrival do" in text
+    assert "lacks tau or tau_m or current" in text

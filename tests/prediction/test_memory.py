@@ -1,0 +1,81 @@
+"""Memory of a prediction: what each second of motion adds, and what is refused."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.logs.csv_files import estimate_size
+from armtwin.prediction.band import ensemble
+from tests.app.test_job_commands import call
+
+SLOW, SLOWER = "100 mm/s", "25 mm/s"  # about 12 and 41 s with their standstills
+
+
+def traced_peak(work):
+    """What a call gives, and the most memory that it had at a time [bytes]."""
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        found = work()
+        return found, tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_second_of_motion_adds_little_to_a_prediction_and_nothing_to_its_interval():
+    """The nominal run keeps motion, trace, log and path error of the 2 kHz of an RX90B: 17 columns
+    of set-points of six joints at 250 Hz and 14 of the trace, 0.43 MB a second, and a quarter more
+    while it works. Of variants a fixed number of places is kept: 3.7 MB a second when they were run
+    whole.
+    """
+    job = at.Job.load("rx90b_line")
+    at.assess(at.predict(job), draws=32)  # kernels are compiled and loaded
+    peaks, lengths = [], []
+    for speed in (SLOW, SLOWER):
+        run, alone = traced_peak(lambda speed=speed: at.predict(job.with_speed(speed)))
+        _, more = traced_peak(lambda run=run: at.assess(run, draws=32))
+        peaks.append((alone, more))
+        lengths.append(run.motion.trajectory.duration)
+    nominal, interval = np.diff(peaks, axis=0)[0] / np.diff(lengths)[0]
+    assert nominal < 0.55e6
+    assert interval < 0.1e6
+
+
+@pytest.mark.parametrize("name", ["rx90b_line", "kr300_frame"])
+def test_variants_run_in_pieces_are_those_run_whole(name, monkeypatch):
+    """The kernel, the set-points and the reduction see the same numbers: bit by bit."""
+    run = at.predict(at.Job.load(name))
+    found = []
+    for piece in (700, 10**6):
+        monkeypatch.setattr(ensemble, "PIECE", piece)
+        found.append(at.assess(run, draws=32).ensemble)
+    pieces, whole = found
+    assert whole.finished.any()
+    np.testing.assert_array_equal(pieces.peaks, whole.peaks)
+    np.testing.assert_array_equal(pieces.errors, whole.errors)
+    assert pieces.reasons == whole.reasons
+
+
+def test_a_motion_of_more_than_an_hour_is_refused_with_the_number():
+    job = at.Job.load("rx90b_line").with_speed("0.2 mm/s")
+    with pytest.raises(at.ArmtwinError, match="must take at most 3680 s, 920000"):
+        at.predict(job)
+
+
+def test_the_size_of_a_log_is_known_before_it_is_written(tmp_path):
+    """Rows all along it have as many digits as the others, within two in a hundred."""
+    log = at.predict("rx90b_line").log
+    log.write(tmp_path / "log.csv")
+    written = (tmp_path / "log.csv").stat().st_size / 1e6
+    assert estimate_size(log.recording) == pytest.approx(written, rel=0.02)
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_very_large_log_is_written_on_request_only(asked, tmp_path, monkeypatch):
+    monkeypatch.setattr("armtwin.app.job_commands.LARGEST_LOG", 1.0)
+    words = ["--whole-log"] if asked else []
+    done = call(tmp_path, "predict", "rx90b_line", "--nominal", "--out", "out", *words)
+    assert (tmp_path / "out" / "log.csv").exists() is asked
+    assert ("--whole-log writes it" in done.err) is not asked

@@ -1,0 +1,124 @@
+"""Of single mistakes in real logs nearly all are refused by name; good logs are taken."""
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.identification.plausibility.suspect import refuse_mistakes, weigh_torques
+from armtwin.identification.rigid_body.data.log_checks import check_logs
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
+from tests.mistakes_in_logs import MISTAKES
+
+# robot, logs, torque
+LOGS = {
+    "tx40": ("tx40", [f"staubli_tx40/segment_0{k}.csv.gz" for k in (0, 2, 4)], "tau"),
+    "kr300": ("kr300", ["kuka_kr300/ident_A.csv.gz"], "tau"),
+    "ur10e": ("ur10e/ur10e.urdf", ["ur10e/ident_20_02_10_30sec_12harm.csv.gz"], "tau_des"),
+    "xmate7": ("rokae_xmate7/xmate7.urdf", ["rokae_xmate7/excitation_first_13s.csv.gz"], "tau"),
+}
+WHY_SILENT = {
+    # a factor of 1.4 is within what masses of a CAD file, or a payload left out, are off by, where
+    # the file's friction does not show the same
+    "root mean square for peak": ("kr300", "ur10e", "xmate7"),
+    # the motion is so slow that a lateness changes the torque by less than friction laws leave
+    "torque 50 ms late": ("xmate7",),
+    # the file has no limits, or no gears
+    "torque in percent of the limit": ("xmate7",),
+    "torque of the motors": ("ur10e", "xmate7"),
+}
+
+
+@pytest.fixture(scope="module")
+def cases(shared_data):
+    return {name: load(shared_data, name) for name in LOGS}
+
+
+def refusal(robot, logs, source):
+    """What is said of logs, "" where nothing is."""
+    try:
+        check_logs(robot, tuple(logs), "q")
+        refuse_mistakes(weigh_torques(robot, logs, source, Recipe()))
+    except at.ArmtwinError as error:
+        return str(error)
+    return ""
+
+
+def can_be_made(mistake, robot):
+    if mistake.name == "torque in percent of the limit":
+        return np.isfinite(robot.limits.torque).all()
+    if mistake.name == "torque of the motors":
+        return not np.allclose(np.abs(robot.assembly.motor_rows), np.eye(robot.n))
+    return True
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_single_mistakes_in_a_log_are_named_first(cases, name):
+    """Those that pass in silence are listed with the reason why the data cannot show them."""
+    robot, logs, source = cases[name]
+    wrong = {}
+    for mistake in MISTAKES:
+        if name in WHY_SILENT.get(mistake.name, ()) and not can_be_made(mistake, robot):
+            continue
+        said = refusal(robot, [mistake.spoil(log, source, robot) for log in logs], source)
+        silent = name in WHY_SILENT.get(mistake.name, ())
+        right = said == "" if silent else mistake.asked in said.partition("If so")[0]
+        if not right:
+            wrong[mistake.name] = said
+    assert wrong == {}
+
+
+def test_at_most_a_tenth_of_the_mistakes_is_silent(cases):
+    made = silent = 0
+    for mistake in MISTAKES:
+        for name, (robot, _, _) in cases.items():
+            if can_be_made(mistake, robot):
+                made += 1
+                silent += name in WHY_SILENT.get(mistake.name, ())
+    assert silent <= 0.1 * made
+
+
+GOOD = {
+    **LOGS,
+    "kr300 B": ("kr300", ["kuka_kr300/valid_B.csv.gz"], "tau"),
+    "ur10e current": ("ur10e/ur10e.urdf", ["ur10e/ident_20_01_31_load.csv.gz"], "current"),
+    "ur10e staircase": ("ur10e/ur10e.urdf", ["ur10e/jointwise_20_01_22_joint_2.csv.gz"], "current"),
+    "gen3": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_quadratic.csv.gz"], "tau"),
+    "gen3 current": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_run1.csv.gz"], "tau_cur"),
+    "gen3 run 1": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_run1.csv.gz"], "tau"),
+}
+
+
+def load(shared_data, name):
+    robot, logs, source = GOOD[name]
+    given = at.Robot.load(shared_data / robot if "/" in robot else robot)
+    prior = with_assumed_drives(given) if lacks_drives(given) else given
+    return prior, [at.Log.read(shared_data / log) for log in logs], source
+
+
+def doubts(robot, logs, source):
+    return [one.sentence for one in weigh_torques(robot, logs, source, Recipe()).hypotheses]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_log_raises_no_doubt(shared_data, name):
+    assert doubts(*load(shared_data, name)) == []
+
+
+@pytest.mark.parametrize("name", ["tx40", "kr300", "ur10e", "xmate7", "gen3", "gen3 run 1"])
+@pytest.mark.parametrize("prior", ["links 30 % off", "all 30 % too heavy", "invented masses"])
+def test_a_weak_prior_raises_no_doubt(shared_data, name, prior, rng):
+    """CAD files whose masses and drives are off, and round masses that somebody made up."""
+    robot, logs, source = load(shared_data, name)
+    phi = robot.parameters.copy()
+    for k in range(robot.layout.links):
+        ten = robot.layout.link(k)
+        mass = max(phi[ten][0], 1e-9)
+        phi[ten] *= {
+            "links 30 % off": np.exp(0.3 * rng.normal()),
+            "all 30 % too heavy": 1.3,
+            "invented masses": rng.choice([1.0, 2.0, 3.0, 5.0]) / mass,
+        }[prior]
+    drives = slice(robot.layout.rotors.start, None)
+    phi[drives] *= np.exp(0.3 * rng.normal(size=len(phi[drives])))
+    assert doubts(robot.with_parameters(phi), logs, source) == []
