@@ -78,6 +78,7 @@ def test_at_most_a_tenth_of_the_mistakes_is_silent(cases):
     assert silent <= 0.1 * made
 
 
+DUAL_ARM = "dualarm_v2/dualarm_v2.urdf"
 GOOD = {
     **LOGS,
     "kr300 B": ("kr300", ["kuka_kr300/valid_B.csv.gz"], "tau"),
@@ -85,6 +86,9 @@ GOOD = {
     "ur10e staircase": ("ur10e/ur10e.urdf", ["ur10e/jointwise_20_01_22_joint_2.csv.gz"], "current"),
     "gen3": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_quadratic.csv.gz"], "tau"),
     "gen3 current": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_run1.csv.gz"], "tau_cur"),
+    "dualarm": (DUAL_ARM, ["dualarm_v2/ident_cond13.5.csv.gz"], "tau_act"),
+    "dualarm current": (DUAL_ARM, ["dualarm_v2/ident_cond52.2.csv.gz"], "current"),
+    "one segment": ("tx40", ["staubli_tx40/segment_06.csv.gz"], "tau"),
     "gen3 run 1": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_run1.csv.gz"], "tau"),
 }
 

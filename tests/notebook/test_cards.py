@@ -75,7 +75,7 @@ def test_hostile_texts_are_shown_in_tables_and_never_obeyed(robots):
 def test_tables_hold_the_numbers_that_matter(fast_run, comparison, identification):
     peak = max(segment.lateral_peak_m for segment in fast_run.verdict.segments)
     html = fast_run._repr_html_()
-    assert f"{1e6 * peak:.0f} µm of ±20 µm" in html
+    assert f"{1e6 * peak:.0f} µm, ±20 µm allowed" in html
     assert f"{1e3 * fast_run.verdict.out_of_tolerance_m:.1f} mm of the seam" in html
     for row in comparison.rows:
         assert row.name in comparison._repr_html_()

@@ -19,6 +19,7 @@ import numpy as np
 
 from armtwin.identification.completion.sizes import reach
 from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.robot.robot import Robot
 
@@ -30,7 +31,9 @@ ITERATIONS = 4  # of the weights by the residuals
 FEW_ITERATIONS = 2  # of readings that are mostly far from any explanation
 FIRST_RESIDUAL = 0.2  # ρ before the first
 BOUND_ROUNDS = 4  # in which parameters are held at zero, and let go
+ROUNDING = 1e-13  # of the largest square, less than which a sum loses
 NO_TORQUE = 1e-12  # per unit of a parameter that never acts [N m]
+ALL_POSTURES = 0.5  # range from which on more of it shows no more [rad, m]
 TRAVEL = 0.05  # range of a joint below which its torque is that of a contact at rest [rad, m]
 
 BODY = 0.3  # relative deviation of masses and moments whose file gives none
@@ -81,14 +84,24 @@ class TorqueExplanation(NamedTuple):
 
 
 class TorqueModel:
-    """Torques of a motion by a robot file and its uncertainty."""
+    """Torques of a motion by a robot file and its uncertainty.
 
-    def __init__(self, robot: Robot, motion: Motion) -> None:
-        columns = np.moveaxis(robot.regressor(*motion), 1, 0)
+    Args:
+        robot: The robot.
+        motion: The motion.
+        as_known: Whether deviations that the file gives count. Robots are compared without them: a
+            file that claims to be known well is not the less likely one for it.
+    """
+
+    def __init__(self, robot: Robot, motion: Motion, as_known: bool = True) -> None:
+        # at rest a contact bears anything up to its friction: such samples show nothing of a joint
+        slow = SLOW_SHARE * np.abs(motion.v).max(axis=0)
+        self.slides = np.ascontiguousarray((np.abs(motion.v) > slow).T)
+        columns = np.moveaxis(robot.regressor(*motion), 1, 0) * self.slides[:, :, None]
         acts = np.abs(columns).max(axis=(0, 1)) > NO_TORQUE
         columns = columns[:, :, acts]
         self.start = robot.parameters[acts]
-        self.spread = parameter_deviations(robot)[acts]
+        self.spread = parameter_deviations(robot, as_known)[acts]
         self.columns = np.ascontiguousarray(columns * self.spread)
         self.torque = columns @ self.start
         self.squares = self.columns.transpose(0, 2, 1) @ self.columns
@@ -101,8 +114,9 @@ class TorqueModel:
         table = robot.parameter_table
         self.positive = np.array([p.resists or p.unit == "kg" for p in table])[acts]
         self.moves = np.ptp(motion.q, axis=0) > TRAVEL
-        self.counts = np.where(self.moves, INDEPENDENT, 0.0)
-        is_known = robot.uncertainty.known[robot.layout.all_links].any()
+        travelled = np.ptp(motion.q, axis=0) / ALL_POSTURES
+        self.counts = INDEPENDENT * np.where(self.moves, travelled.clip(0, 1), 0.0)
+        is_known = as_known and robot.uncertainty.known[robot.layout.all_links].any()
         self.common, self.apart = (KNOWN, KNOWN) if is_known else (COMMON, APART)
 
     def explain(
@@ -137,7 +151,7 @@ class TorqueModel:
         return [self._explain_at(tau.T, float(scale), rounds) for scale in scales]
 
     def _explain_at(self, tau: Floats, centre: float, rounds: int) -> TorqueExplanation:
-        scaled = tau / centre
+        scaled = self.slides * tau / centre
         power = (scaled**2).sum(axis=1)
         power = np.maximum(power, max(NOTHING * power.max(), LEAST_POWER))
         z, residual = self._fit(scaled, power, rounds)
@@ -161,7 +175,8 @@ class TorqueModel:
         for _ in range(rounds):
             weight = counts / (residual * power)
             squares = np.tensordot(weight, self.squares, axes=1)
-            squares[np.diag_indices_from(squares)] += 1.0
+            ridge = max(1.0, ROUNDING * squares.diagonal().max())
+            squares[np.diag_indices_from(squares)] += ridge
             z = self._solve_bounded(squares, weight @ slopes)
             left = squared - 2 * slopes @ z + (self.squares @ z) @ z
             residual = np.maximum(left / power, FLOOR**2)
@@ -201,10 +216,14 @@ class TorqueModel:
         return float(np.exp(common)), float(penalty)
 
 
-def parameter_deviations(robot: Robot) -> Floats:
+def parameter_deviations(robot: Robot, as_known: bool = True) -> Floats:
     """How far each parameter of a robot file may be off, (p,).
 
     By the deviations that the file gives, else by what CAD files and data sheets are off by.
+
+    Args:
+        robot: The robot.
+        as_known: Whether deviations that the file gives count.
     """
     phi, layout = robot.parameters, robot.layout
     deviations = np.zeros(len(phi))
@@ -212,12 +231,7 @@ def parameter_deviations(robot: Robot) -> Floats:
     length = LINK_LENGTH * reach(robot)
     for k, mass in enumerate(masses):
         own = max(mass, 1e-3 * masses.sum())
-        if k == layout.links - 1:
-            own += PAYLOAD * masses.sum()
-        ten = np.abs(phi[layout.link(k)])
-        besides = OFF_CENTRE * own * np.array([0.0] + 3 * [length] + 6 * [length**2])
-        deviations[layout.link(k)] = BODY * ten + besides
-        deviations[layout.link(k).start] = BODY * own
+        deviations[layout.link(k)] = _body_deviations(phi[layout.link(k)], own, length)
     relative = {"rotor": ROTOR, "friction": FRICTION, "balancer": BALANCER}
     for k, parameter in enumerate(robot.parameter_table):
         if parameter.group in relative:
@@ -225,6 +239,18 @@ def parameter_deviations(robot: Robot) -> Floats:
     known = robot.uncertainty
     given = np.hypot(known.deviations, MODEL_ERROR * np.abs(phi))
     # friction follows temperature and wear, whatever one log said of it
-    narrow = known.known & (np.arange(len(phi)) < layout.friction.start)
+    narrow = as_known & known.known & (np.arange(len(phi)) < layout.friction.start)
     chosen = np.where(narrow, np.minimum(given, deviations), deviations)
+    # whoever identified the arm, a log may have a load that its file lacks
+    last = layout.link(layout.links - 1)
+    load = _body_deviations(np.zeros(10), PAYLOAD * masses.sum(), length)
+    chosen[last] += load
     return np.maximum(chosen, 1e-12)
+
+
+def _body_deviations(ten: Floats, mass: float, length: float) -> Floats:
+    """How far the ten parameters of a body of a mass may be off, (10,)."""
+    besides = OFF_CENTRE * mass * np.array([0.0] + 3 * [length] + 6 * [length**2])
+    deviations = BODY * np.abs(ten) + besides
+    deviations[0] = BODY * mass
+    return deviations

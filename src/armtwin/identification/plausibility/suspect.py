@@ -39,16 +39,19 @@ from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_dri
 from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
 
-# by which the evidence of another reading must be larger: odds of 3 million to 1, as a hundred are
+# by which the evidence of another reading must be larger: odds of a million to 1, as a hundred are
 # tried and what a model leaves out is no noise
-CLEAR = 15.0
+CLEAR = 14.0
 # factor of all torques below which the masses of the file are the likelier mistake
 LEAST_FACTOR = 6.0
-CLEARLY_ANOTHER = 30.0  # the same of another robot, whose masses are as little known
+# the same of another robot, whose masses are as little known, and of a reading that does not make
+# sense of all joints
+VERY_CLEAR = 30.0
 LEAST_JOINTS = 3  # that must move to show more than a scale
 SAME_PLACE = 0.05  # of the reach, by which the wrist of the same arm may be elsewhere in its file
 # mass of an arm over the square of its reach: desktop arms have 10, the heaviest 800 [kg/m²]
 LIGHTEST, HEAVIEST = 5.0, 1000.0
+MAKES_SENSE = 0.6  # share of the torques that must be explained once a mistake is undone
 UNEXPLAINED = 0.6  # residual over torque of a joint that a log of the robot seldom leaves
 NEARLY_AS_LIKELY = 5.0  # difference of strengths within which a second hypothesis is named, too
 
@@ -87,8 +90,16 @@ class TorqueEvidence:
     @one_blas_thread()
     def gain_of(self, robot: Robot) -> float:
         """By how much the evidence is larger that the logs are of another robot."""
-        there = TorqueModel(robot, self.samples.motion).explain(self.samples.torque())
-        return there.evidence - self.here.evidence
+        return self._evidence_of(robot) - self._own_evidence
+
+    @cached_property
+    def _own_evidence(self) -> float:
+        return self._evidence_of(self.robot)
+
+    def _evidence_of(self, robot: Robot) -> float:
+        """The evidence of a robot whose file claims nothing of how well it is known."""
+        model = TorqueModel(robot, self.samples.motion, as_known=False)
+        return model.explain(self.samples.torque()).evidence
 
     @cached_property
     @one_blas_thread()
@@ -103,7 +114,8 @@ class TorqueEvidence:
             *self._suspect_whole_scale(),
             *self._suspect_robots(),
         ]
-        return sorted(found, key=lambda one: -one.strength)
+        # some mistakes come to the same motion: the first of the list is the commoner one
+        return sorted(found, key=lambda one: -round(one.strength, 3))
 
     def _suspect_columns(self) -> Iterator[Hypothesis]:
         """By the readings of the columns other than as they are."""
@@ -147,7 +159,8 @@ class TorqueEvidence:
     def _compare(self, reading: Reading, there: TorqueExplanation) -> Iterator[Hypothesis]:
         """A hypothesis where a reading has clearly more evidence."""
         gain = there.evidence + reading.odds - self.here.evidence
-        if gain < CLEAR:
+        hardly = there.errors.max() > UNEXPLAINED
+        if gain < (VERY_CLEAR if hardly else CLEAR) or there.explained < MAKES_SENSE:
             return
         before, after = 100 * self.here.explained, 100 * there.explained
         evidence = (
@@ -155,7 +168,7 @@ class TorqueEvidence:
             f"{after:.0f} % if this is undone"
         )
         mistake, remedy = reading.words.split("|")
-        if there.errors.max() > UNEXPLAINED:
+        if hardly:
             remedy += ", or take the log of this robot: even so it hardly explains all joints"
         yield Hypothesis(evidence, mistake, remedy, gain)
 
@@ -201,7 +214,7 @@ class TorqueEvidence:
             if other.n != own.n or _same_geometry(own, other):
                 continue
             gain = self.gain_of(other) + SELDOM
-            if gain > CLEARLY_ANOTHER:
+            if gain > VERY_CLEAR:
                 evidence = f"robot '{name}' explains the torques better than '{own.name}' does"
                 yield Hypothesis(evidence, f"Is the log of '{name}'", f"name robot {name}", gain)
 

@@ -169,7 +169,7 @@ def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
         consistency_cost=cost,
         inflation=inflation,
         missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
-        distrusted=ready.distrusted,
+        doubt=ready.doubt,
         fall=ready.fall,
     )
 

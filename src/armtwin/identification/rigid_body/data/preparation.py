@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -46,6 +47,39 @@ CUTOFF, MOUNTING, FRICTION = 0.4, 0.5, 0.9  # shares of the work after which eac
 
 
 @dataclass(frozen=True, eq=False)
+class TorqueDoubt:
+    """What speaks against the torque of the logs; a check that is overridden costs nothing.
+
+    Attributes:
+        weighed: The evidence of the logs.
+        direction: The direction of gravity by the logs, None where it was not estimated.
+    """
+
+    weighed: TorqueEvidence
+    direction: GravityDirection | None
+
+    @cached_property
+    def sentence(self) -> str:
+        """Why the logs cannot be of the robot as it is mounted, "" where they can."""
+        try:
+            self._refuse_mounting()
+            refuse_mistakes(self.weighed)
+        except ArmtwinError as error:
+            return str(error)
+        return ""
+
+    def _refuse_mounting(self) -> None:
+        """Refuse a base that is mounted otherwise, where that explains the torque best."""
+        direction = self.direction
+        if direction is None or not direction.wrong_mounting:
+            return
+        gain = self.weighed.gain_of(self.weighed.robot.with_gravity(direction.logs))
+        others = self.weighed.hypotheses
+        if not others or gain > others[0].strength:
+            raise ArmtwinError(direction.wrong_mounting)
+
+
+@dataclass(frozen=True, eq=False)
 class Preparation:
     """The data of an identification and the choices behind them.
 
@@ -55,7 +89,7 @@ class Preparation:
         cutoff: The cut-off and what was tried.
         friction: The friction terms and what was tried.
         fall: The direction of gravity by the logs, None where it was not estimated.
-        distrusted: The failed plausibility check that was overridden, "" where none failed.
+        doubt: What the plausibility check of the torque says.
     """
 
     given: Robot
@@ -63,7 +97,7 @@ class Preparation:
     cutoff: Cutoff
     friction: FrictionSelection
     fall: GravityDirection | None
-    distrusted: str
+    doubt: TorqueDoubt
 
 
 def prepare_identification(
@@ -90,7 +124,9 @@ def prepare_identification(
     how = LowPassFilter(tried.cutoff, cutoff is not None, recipe)
     experiment = prepare_data(prior, used, source, how)
     direction = None if recipe.tilt == "file" else estimate_gravity_direction(experiment)
-    distrusted = _check_torque(weigh_torques(prior, used, source, recipe), recipe, direction)
+    doubt = TorqueDoubt(weigh_torques(prior, used, source, recipe), direction)
+    if not recipe.trust and doubt.sentence:
+        raise ArmtwinError(f"{doubt.sentence}; use trust to override this check")
     say(MOUNTING)
     if direction is not None and direction.base_is_tilted:
         tilted = prior.with_gravity(direction.logs)
@@ -101,7 +137,7 @@ def prepare_identification(
     if experiment.has_presliding:
         experiment = experiment.with_all_rows()
     say(FRICTION)
-    return Preparation(prior, experiment, tried, friction, direction, distrusted)
+    return Preparation(prior, experiment, tried, friction, direction, doubt)
 
 
 def silent(_: float) -> None:
@@ -144,27 +180,3 @@ def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
         if np.ptp(q, axis=0).any():
             wanted.append(choices(Log.of(log.time, q=q)).cutoff)
     return float(np.median(wanted))
-
-
-def _check_torque(
-    weighed: TorqueEvidence, recipe: Recipe, direction: GravityDirection | None
-) -> str:
-    """Message of a failed plausibility check where the recipe overrides it; else it is raised."""
-    try:
-        _check_mounting(weighed, direction)
-        refuse_mistakes(weighed)
-    except ArmtwinError as error:
-        if recipe.trust:
-            return str(error)
-        raise ArmtwinError(f"{error}; use trust to override this check") from None
-    return ""
-
-
-def _check_mounting(weighed: TorqueEvidence, direction: GravityDirection | None) -> None:
-    """Refuse a base that is mounted otherwise, where that explains the torque best."""
-    if direction is None or not direction.wrong_mounting:
-        return
-    gain = weighed.gain_of(weighed.robot.with_gravity(direction.logs))
-    others = weighed.hypotheses
-    if not others or gain > others[0].strength:
-        raise ArmtwinError(direction.wrong_mounting)

@@ -13,6 +13,7 @@ from armtwin.identification.fitting.structure import ColumnStructure
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.data.clean_log import Motion, filter_motion
 from armtwin.identification.rigid_body.data.cutoff import Cutoff
+from armtwin.identification.rigid_body.data.preparation import TorqueDoubt
 from armtwin.identification.rigid_body.data.reversals import mean_friction
 from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.identification.rigid_body.fit.consistency_cost import ConsistencyCost
@@ -67,7 +68,7 @@ class Estimate(Result):
             scatter of estimates with parts left out.
         missed: Root mean square residual of the torque of left-out parts, with what the filter
             takes away, (n,) [N m].
-        distrusted: The failed plausibility check that was overridden, "" where none failed.
+        doubt: What the plausibility check of the torque says.
         fall: The direction of gravity by the logs, None where it was not estimated.
     """
 
@@ -95,7 +96,7 @@ class Estimate(Result):
     consistency_cost: ConsistencyCost | None
     inflation: float
     missed: Floats
-    distrusted: str
+    doubt: TorqueDoubt
     fall: GravityDirection | None
 
     described_by = "armtwin.identification.rigid_body.evaluation.result:describe_estimate"
@@ -104,6 +105,11 @@ class Estimate(Result):
     def structure(self) -> ColumnStructure:
         """What is identifiable by any motion."""
         return self.model.structure
+
+    @property
+    def distrusted(self) -> str:
+        """The failed plausibility check that was overridden, "" where none failed."""
+        return self.doubt.sentence if self.recipe.trust else ""
 
     @property
     def base(self) -> Names:
