@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,10 @@ def docstrings(tree):
                 yield first.value
 
 
+@cache
 def sentences():
     """Texts of several words that a user may read, with their places: help texts are docstrings."""
+    found = []
     for path in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         hidden = set() if "app" in path.parts else set(docstrings(tree))
@@ -43,7 +46,9 @@ def sentences():
             if isinstance(node, ast.Constant) and node not in hidden:
                 text = node.value
                 if isinstance(text, str) and " " in text.strip():
-                    yield f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(text.split())
+                    place = f"{path.relative_to(ROOT)}:{node.lineno}"
+                    found.append((place, " ".join(text.split())))
+    return found
 
 
 @pytest.mark.parametrize("instead", RETIRED)
