@@ -21,6 +21,7 @@ SAME_RATIO = 0.1  # relative difference of gear ratios that cannot be told apart
 # logarithm of odds: columns are exchanged, times wrong and robots confused more seldom than signs
 # and zeros are mistaken
 SELDOM = -6.0
+LESS_OFTEN = -3.0  # zeros, of which three are tried at each joint
 SEEN_OTHERWISE = 12.0  # the same of a lateness on which joints agree; pre-sliding looks like one
 # factor that a number must be multiplied by, and what it then was
 UNITS = {
@@ -119,7 +120,8 @@ def _zeros(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
                 f"Is the zero of {name} off by {abs(degrees)}°|say offset = "
                 f"{[f'{x:g} deg' for x in offset]} in a columns file"
             )
-            yield Reading(words, motion._replace(q=motion.q + np.radians(offset)), tau, robot)
+            moved = motion._replace(q=motion.q + np.radians(offset))
+            yield Reading(words, moved, tau, robot, LESS_OFTEN)
 
 
 def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:

@@ -39,9 +39,9 @@ from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_dri
 from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
 
-# by which the evidence of another reading must be larger: odds of a million to 1, as a hundred are
+# by which the evidence of another reading must be larger: odds of 160 000 to 1, as a hundred are
 # tried and what a model leaves out is no noise
-CLEAR = 14.0
+CLEAR = 12.0
 # factor of all torques below which the masses of the file are the likelier mistake
 LEAST_FACTOR = 6.0
 # the same of another robot, whose masses are as little known, and of a reading that does not make
