@@ -5,6 +5,7 @@ a call that did anything with them would fail otherwise.
 """
 
 import inspect
+import pickle
 import re
 import sys
 import types
@@ -152,3 +153,96 @@ def test_an_argument_that_cannot_be_is_refused_by_its_name(name):
 def test_every_public_argument_was_misused():
     count = sum(1 for name, (call, own) in CALLS.items() for _ in misuses(name, call, own))
     assert count > 3000
+
+
+# right kinds with values that cannot be, on a robot and a log that are there
+
+STAMPS = np.arange(100) / 100.0
+JOINTS = np.zeros((100, 6))
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return at.Robot.load("rx90b").with_tool("laser_head")
+
+
+def methods_of_arrays():
+    """Methods of a robot that take arrays of its joints, with the names of these."""
+    for method, held in vars(at.Robot).items():
+        if inspect.isfunction(held) and not method.startswith("_"):
+            known = inspect.signature(held).parameters.values()
+            names = [x.name for x in known if x.annotation == "ArrayLike" and x.name in "q v a tau"]
+            others = [x for x in known if x.default is NEEDED and x.name not in ("self", *names)]
+            if names and not others:
+                yield method, names
+
+
+@pytest.mark.parametrize(("method", "names"), [*methods_of_arrays()])
+def test_a_robot_is_asked_for_finite_numbers_of_its_own_joints(robot, method, names):
+    """1e299 is finite, its square is not; six joints are neither five nor none."""
+    call = getattr(robot, method)
+    for wrong in names:
+        for value in (np.nan, np.inf, -np.inf, 1e299):
+            given = dict.fromkeys(names, robot.home)
+            with pytest.raises(at.ArmtwinError, match="must be finite"):
+                call(**{**given, wrong: np.where(np.arange(6) == 2, value, robot.home)})
+        for shape in ((5,), (7,), (0,), (6, 5), ()):
+            with pytest.raises(at.ArmtwinError, match="must have shape"):
+                call(**{**given, wrong: np.zeros(shape)})
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: at.Log.of(STAMPS.astype("m8[s]")), "time must be an array of numbers"),
+        (lambda: at.Log.of(STAMPS.astype("M8[s]")), "got an array of datetime64"),
+        (lambda: at.Log.of([timedelta(k) for k in range(9)]), "time must be an array of numbers"),
+        (lambda: at.Log.of(STAMPS, q=JOINTS.astype("M8[s]")), "q must be an array of numbers"),
+        (lambda: at.Log.of(STAMPS, q=JOINTS + 1j), "q must be an array of numbers"),
+        (lambda: at.Log.of(STAMPS, q=np.ma.masked_equal(JOINTS, 0)), "with masked values"),
+        (lambda: at.Log.of(STAMPS, q=JOINTS, v=JOINTS[:, :5]), "as many columns as 'q', 6, got 5"),
+        (lambda: at.Log.of(STAMPS, q_m=JOINTS[:, :5], current=JOINTS), "as 'q_m', 5, got 6"),
+        (lambda: at.Log.of(STAMPS, (), "ab", q=JOINTS), "joint_names must be"),
+        (lambda: at.Log.of(STAMPS, (), ["a", "b"], q=JOINTS), "'joint_names', 2, got 6"),
+        (lambda: at.Event.of([1.0, "x"]), "an event must be a list"),
+        (lambda: at.OneJoint(1, inertia=-1), "inertia must be a number in kg m.2 greater than 0"),
+        (lambda: at.Trajectory(0.0, JOINTS, JOINTS, JOINTS), "rate must be a number in Hz"),
+        (lambda: at.film_height(1.0, 1.0, 1.0, 1.0, 0.0, 1.0), "load must be a number greater"),
+        (lambda: at.lubrication_number(1.0, -1.0, 1.0, 1.0), "sum_speed must be a number of at"),
+        (lambda: at.armstrong_steps([1.0, 2.0, np.nan], [1, 2, 3]), "v must be finite"),
+        (lambda: at.lubricated_steps(np.arange(1, 9), -np.ones(8)), "must be above 0, got -1"),
+        (lambda: at.separated_wrist([[1, 2]], [[1, 2], [3, 4]]), "against must have shape"),
+        (lambda: at.FrictionCurves.of("ab", [0], [1.0], [1.0]), "joint_names must be a sequence"),
+        (lambda: at.FrictionCurves.of(["a"], [1], [1.0], [1.0]), "from 0 to 0, got"),
+        (lambda: at.FrictionCurves.of(["a"], [0, 0], [1, 2], [1.0]), "torque must have shape"),
+        (lambda: at.predict(), "at.predict: missing a required argument: 'job'"),
+        (lambda: at.predict("rx90b_line", speeed=3), "unexpected keyword argument 'speeed'"),
+        (lambda: at.analyse(at.Robot.load("tx40"), "torqes"), "Did you mean 'torques'"),
+        (lambda: at.Robot.load("tx40").save(""), "it is no name of a file"),
+        (lambda: at.Robot.load("tx40").save("a\0b"), "it is no name of a file"),
+    ],
+)
+def test_what_would_be_wrong_in_silence_is_refused(call, sentence):
+    with pytest.raises(at.ArmtwinError, match=sentence):
+        call()
+
+
+def test_a_motion_that_is_no_number_is_not_simulated(robot):
+    still = np.tile(robot.home, (50, 1))
+    for place in range(3):
+        arrays = [still, 0 * still, 0 * still]
+        arrays[place] = np.where(np.arange(6) == 2, np.nan, arrays[place])
+        with pytest.raises(at.ArmtwinError, match=f"{'qva'[place]} must be finite"):
+            at.simulate(robot, at.Trajectory(250.0, *arrays))
+
+
+def test_a_motion_is_made_no_longer_than_memory_holds():
+    motion = at.Trajectory(250.0, JOINTS, JOINTS, JOINTS)
+    for call in (lambda: motion.with_standstill(1e8, 0.0), lambda: motion.at_rate(1e9)):
+        with pytest.raises(at.ArmtwinError, match="at most 10000000 samples"):
+            call()
+
+
+def test_a_public_function_is_pickled_by_its_public_name():
+    """It is another object than that of its module, which workers of others must find again."""
+    assert pickle.loads(pickle.dumps(at.predict)) is at.predict

@@ -188,7 +188,7 @@ def test_the_list_of_jobs_is_not_the_package_of_that_name():
             lambda run: at.predict(run.robot),
             r"job must be a Job .* got a Robot; .* at\.predict\(job, robot\)",
         ),
-        (lambda run: at.predict(run.job, 3), "robot must be a Robot .* got an int"),
+        (lambda run: at.predict(run.job, 3), "robot must be a Robot .* got 3"),
         (lambda run: at.predict("rx90b", "rx90b_line"), "rx90b: is a robot, where a job"),
         (lambda run: at.design_excitation, r"at\.excite"),
         (
@@ -198,7 +198,7 @@ def test_the_list_of_jobs_is_not_the_package_of_that_name():
         (lambda run: at.identify(run.robot, []), "identify needs at least one log"),
         (
             lambda run: at.identify_servo(run.robot, 3),
-            r"must be .* a Log.* got an int; at\.Log\.read gives one",
+            r"must be .* a Log.* got 3; at\.Log\.read gives one",
         ),
     ],
 )

@@ -32,6 +32,7 @@ LONGEST_VALUE = 60  # characters of a value that a sentence shows
 ARRAY_LIKE = frozenset(get_args(ArrayLike))
 MANY = (Sequence, Collection, Iterable, list, tuple)
 GUARDED: set[type] = set()  # classes that check what their methods are given
+LOADERS = ("load", "read")
 # how an object of a class is got, where that is not by `load` or `read` of the class
 MAKERS = {"Prediction": "predict", "Band": "assess", "Estimate": "identify", "Clamping": "clamp"}
 
@@ -143,8 +144,8 @@ def kind_of(given: object) -> Kind:
 
 
 def _maker_of(wanted: type) -> str:
-    for verb in ("load", "read"):
-        if hasattr(wanted, verb):
+    for verb in LOADERS:
+        if isinstance(inspect.getattr_static(wanted, verb, None), staticmethod):
             return f"{wanted.__name__}.{verb}"
     return MAKERS.get(wanted.__name__, "")
 
@@ -172,7 +173,7 @@ def _in_unit(kind: Kind, notes: Sequence[object]) -> Kind:
     unit = next((note for note in notes if isinstance(note, Unit)), None)
     if unit is None:
         return kind
-    words = f"a number in {unit.symbol}"
+    words = "a number" if unit.symbol == "1" else f"a number in {unit.symbol}"
     words += f" greater than {unit.above:g}" if unit.above is not None else ""
     words += f" of at least {unit.at_least:g}" if unit.at_least is not None else ""
 
@@ -322,8 +323,8 @@ def _show(value: object) -> str:
         return f"an array of {value.dtype}{held}, shape {value.shape}"
     if isinstance(value, str | bytes):
         return repr(value[:LONGEST_VALUE])
-    if value is None or isinstance(value, bool | float | complex):
-        return repr(value)
+    if value is None or isinstance(value, float | complex) or type(value) in (bool, int):
+        return shorten(repr(value), LONGEST_VALUE)
     if isinstance(value, list | tuple):
         return f"{_article(type(value).__name__)} of {len(value)}"
     return _article(type(value).__name__)
@@ -374,6 +375,6 @@ def guard_class(noun: type) -> None:
 def _is_public(owner: type, name: str, call: Call) -> bool:
     """Whether users call a method with arguments; results are made by the package alone."""
     if name == "__init__":
-        return hasattr(owner, "load") or not hasattr(owner, "sections")
+        return bool(_maker_of(owner)) or not hasattr(owner, "sections")
     is_named = name == "__call__" or not name.startswith("_")
     return is_named and call.__code__.co_argcount + call.__code__.co_kwonlyargcount > 0

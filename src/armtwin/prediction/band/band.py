@@ -260,6 +260,8 @@ def assess_alike(
     if problem:
         raise ArmtwinError(problem)
     chosen = asked.seed if seed is None else seed
+    if chosen < 0:
+        raise ArmtwinError(f"seed must be 0 or greater, got {chosen}")
     samples = [_Samples(prediction, count, chosen, measured) for prediction in predictions]
     first = []
     for k, sample in enumerate(samples):
