@@ -104,7 +104,8 @@ def public_calls():
             continue
         if not issubclass(noun, RESULT | tuple) or hasattr(noun, "load"):
             yield name, inspect.unwrap(noun.__init__), (object.__new__(noun),)
-        for method, held in vars(noun).items():
+        for method in dir(noun):
+            held = inspect.getattr_static(noun, method)
             if isinstance(held, staticmethod) and not method.startswith("_"):
                 yield f"{name}.{method}", inspect.unwrap(held.__func__), ()
             elif inspect.isfunction(held) and not method.startswith("_"):

@@ -7,6 +7,7 @@ range of a number; what they do not say, as a shape, the call checks itself.
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import inspect
 import math
 import numbers
@@ -57,6 +58,8 @@ class _Absent(type):
     """A class of a library that is not loaded: known by its name alone."""
 
     def __getattr__(cls, name: str) -> type:
+        if name.startswith("_"):
+            raise AttributeError(name)
         return _Absent(name, (), {})
 
 
@@ -67,9 +70,9 @@ class _Names(dict[str, Any]):
         self.known = known
 
     def __missing__(self, name: str) -> Any:
-        if name in self.known or hasattr(builtins, name):
+        if name in self.known or hasattr(builtins, name) or name.startswith("_"):
             raise KeyError(name)
-        return _Absent(name, (), {})
+        return getattr(collections.abc, name, None) or _Absent(name, (), {})
 
 
 ANYTHING = Kind("anything", lambda value: True)
@@ -282,16 +285,24 @@ class _Contract:
         except TypeError as error:
             unknown = [name for name in options if name not in self.kinds]
             hint = f". {did_you_mean(unknown[0], self.kinds)}" if unknown else ""
-            return CallError(f"at.{self.name}: {error}{hint}")
+            return CallError(f"at.{self._called(given)}: {error}{hint}")
         return None
 
+    def _called(self, given: Given) -> str:
+        """The name of the call; of a method that a class has from its parent, by that class."""
+        _, is_method, method = self.name.partition(".")
+        if is_method and given and "self" in self.kinds:
+            return f"{type(given[0]).__name__}.{method}"
+        return self.name
+
     def _refuse(self, name: str, kind: Kind, value: object, given: Given) -> CallError:
-        sentence = f"at.{self.name}: {name} must be {kind.words}, got {_show(value)}"
+        called = self._called(given)
+        sentence = f"at.{called}: {name} must be {kind.words}, got {_show(value)}"
         maker = self.loader or kind.maker
         swapped = self._find_swapped(name, kind, value, given)
         if swapped:
             first, second = sorted((name, swapped), key=list(self.kinds).index)
-            sentence += f"; the order is at.{self.name}({first}, {second})"
+            sentence += f"; the order is at.{called}({first}, {second})"
         elif kind.choices and isinstance(value, str):
             sentence += f". {did_you_mean(value, kind.choices)}"
         elif maker and isinstance(value, str | Path):

@@ -15,7 +15,14 @@ from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
 from armtwin.logs import display
-from armtwin.logs.channels import CHANNELS, LARGEST, OF_DRIVES, SHORTEST_STEP, channel_kind
+from armtwin.logs.channels import (
+    CHANNELS,
+    LARGEST,
+    OF_DRIVES,
+    SHORTEST_STEP,
+    SINGLE,
+    channel_kind,
+)
 from armtwin.logs.columns import Columns, columns_for
 from armtwin.logs.formats.table import FORMATS, format_of, load
 from armtwin.logs.recording import Event, Recording
@@ -274,7 +281,7 @@ def _check_columns(channels: NamedArrays, names: Names) -> None:
     if names:
         sides[False] = ("joint_names", len(names))
     for name, values in channels.items():
-        if channel_kind(name) == "temperature":
+        if channel_kind(name) in SINGLE:
             continue
         other, count = sides.setdefault(channel_kind(name) in OF_DRIVES, (name, values.shape[1]))
         if values.shape[1] != count:
