@@ -240,7 +240,7 @@ def test_a_motion_that_is_no_number_is_not_simulated(robot):
 def test_a_motion_is_made_no_longer_than_memory_holds():
     motion = at.Trajectory(250.0, JOINTS, JOINTS, JOINTS)
     for call in (lambda: motion.with_standstill(1e8, 0.0), lambda: motion.at_rate(1e9)):
-        with pytest.raises(at.ArmtwinError, match="at most 10000000 samples"):
+        with pytest.raises(at.ArmtwinError, match="at most 50000000 samples"):
             call()
 
 

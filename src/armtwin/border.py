@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import CallError, did_you_mean, shorten
 from armtwin.maths.batch import Names
+from armtwin.maths.tape import Symbol, Symbols
 from armtwin.maths.units import Unit
 
 Call = Callable[..., Any]
@@ -95,7 +96,7 @@ def _is_number(value: object, kind: type) -> bool:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     try:
-        return (
+        return isinstance(value, Symbol) or (
             isinstance(value, kind)
             and not isinstance(value, bool | np.bool_)
             and math.isfinite(value)  # type: ignore[arg-type]
@@ -108,6 +109,8 @@ def _is_array(value: object, kinds: str) -> bool:
     """Whether a value is an array of numbers, none of them masked; dates are no numbers."""
     if type(value) is np.ndarray and value.dtype.char == "d":
         return "f" in kinds
+    if isinstance(value, Symbols):
+        return True
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         return False
     try:
@@ -181,7 +184,7 @@ def _in_unit(kind: Kind, notes: Sequence[object]) -> Kind:
     words += f" of at least {unit.at_least:g}" if unit.at_least is not None else ""
 
     def fits(value: Any) -> bool:
-        return kind.fits(value) and not unit.broken(float(value))
+        return kind.fits(value) and (isinstance(value, Symbol) or not unit.broken(float(value)))
 
     return Kind(words, fits)
 

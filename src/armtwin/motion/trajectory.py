@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-MOST_ROWS = 10_000_000  # samples of a motion that is made longer or denser: 1.4 GB of six joints
+MOST_ROWS = 50_000_000  # of a motion at another rate; more do not fit into memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Trajectory:
     a: Floats
 
     @staticmethod
-    def sampled(rate: float, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Trajectory:
+    def sampled(rate: Frequency, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Trajectory:
         """A trajectory from samples, checked for shape and finite numbers."""
         shape = np.shape(q)
         n = shape[-1] if len(shape) == 2 else 0
@@ -52,8 +52,6 @@ class Trajectory:
             )
         if shape[0] < 2:
             raise ArmtwinError(f"a trajectory needs at least two samples, got {shape[0]}")
-        if not rate > 0 or not np.isfinite(rate):
-            raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
         return Trajectory(
             float(rate),
             check_array("q", q, (n,), "joint motion"),
