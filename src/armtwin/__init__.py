@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -195,7 +196,7 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
-def _guard_function(call: Any, name: str) -> Any:
+def _guard_function(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A public function that checks its arguments; pickled by its public name."""
     from armtwin.border import guard
 

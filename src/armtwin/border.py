@@ -39,7 +39,7 @@ LOADERS = ("load", "read")
 MAKERS = {"Prediction": "predict", "Band": "assess", "Estimate": "identify", "Clamping": "clamp"}
 
 
-class Kind(NamedTuple):
+class Expected(NamedTuple):
     """What an argument may be.
 
     Attributes:
@@ -76,18 +76,18 @@ class _Names(dict[str, Any]):
         return getattr(collections.abc, name, None) or _Absent(name, (), {})
 
 
-ANYTHING = Kind("anything", lambda value: True)
+ANYTHING = Expected("anything", lambda value: True)
 PLAIN = {
     Any: ANYTHING,
     object: ANYTHING,
-    types.NoneType: Kind("None", lambda value: value is None),
-    bool: Kind("True or False", lambda value: isinstance(value, bool | np.bool_)),
-    int: Kind("a whole number", lambda value: _is_number(value, numbers.Integral)),
-    float: Kind("a finite number", lambda value: _is_number(value, numbers.Real)),
-    str: Kind("text", lambda value: isinstance(value, str)),
-    Path: Kind("a path", lambda value: isinstance(value, os.PathLike)),
+    types.NoneType: Expected("None", lambda value: value is None),
+    bool: Expected("True or False", lambda value: isinstance(value, bool | np.bool_)),
+    int: Expected("a whole number", lambda value: _is_number(value, numbers.Integral)),
+    float: Expected("a finite number", lambda value: _is_number(value, numbers.Real)),
+    str: Expected("text", lambda value: isinstance(value, str)),
+    Path: Expected("a path", lambda value: isinstance(value, os.PathLike)),
 }
-NUMBERS = Kind("an array of numbers", lambda value: _is_array(value, REAL))
+NUMBERS = Expected("an array of numbers", lambda value: _is_array(value, REAL))
 
 
 def _is_number(value: object, kind: type) -> bool:
@@ -122,7 +122,7 @@ def _is_array(value: object, kinds: str) -> bool:
     return array.dtype.kind in kinds
 
 
-def kind_of(given: object) -> Kind:
+def kind_of(given: object) -> Expected:
     """What an annotation says that an argument may be."""
     origin, inner = get_origin(given), get_args(given)
     if origin in (Union, types.UnionType):
@@ -138,14 +138,14 @@ def kind_of(given: object) -> Kind:
     if origin in MANY:
         return _several(inner)
     if origin is Callable or given is Callable:
-        return Kind("a function", callable)
+        return Expected("a function", callable)
     if isinstance(given, _Absent):
-        return Kind(_article(given.__name__), lambda value: _has_class(value, given.__name__))
+        return Expected(_article(given.__name__), lambda value: _has_class(value, given.__name__))
     if given in PLAIN:
         return PLAIN[given]
     if isinstance(given, type) and not getattr(given, "_is_protocol", False):
         words, maker = _article(given.__name__), _maker_of(given)
-        return Kind(words, lambda value: isinstance(value, given), maker=maker)
+        return Expected(words, lambda value: isinstance(value, given), maker=maker)
     return ANYTHING
 
 
@@ -164,17 +164,17 @@ def _has_class(value: object, name: str) -> bool:
     return any(kind.__name__ == name for kind in type(value).__mro__)
 
 
-def _one_of(members: Sequence[object]) -> Kind:
+def _one_of(members: Sequence[object]) -> Expected:
     is_array = set(members) >= ARRAY_LIKE
     kinds = [NUMBERS] if is_array else []
     kinds += [kind_of(x) for x in members if not (is_array and x in ARRAY_LIKE)]
     choices = tuple(choice for kind in kinds for choice in kind.choices)
     words = " or ".join(kind.words for kind in kinds)
     maker = next((kind.maker for kind in kinds if kind.maker), "")
-    return Kind(words, lambda value: any(kind.fits(value) for kind in kinds), choices, maker)
+    return Expected(words, lambda value: any(kind.fits(value) for kind in kinds), choices, maker)
 
 
-def _in_unit(kind: Kind, notes: Sequence[object]) -> Kind:
+def _in_unit(kind: Expected, notes: Sequence[object]) -> Expected:
     """A number in the range of its unit, where one is annotated."""
     unit = next((note for note in notes if isinstance(note, Unit)), None)
     if unit is None:
@@ -183,36 +183,37 @@ def _in_unit(kind: Kind, notes: Sequence[object]) -> Kind:
     words += f" greater than {unit.above:g}" if unit.above is not None else ""
     words += f" of at least {unit.at_least:g}" if unit.at_least is not None else ""
 
-    def fits(value: Any) -> bool:
-        return kind.fits(value) and (isinstance(value, Symbol) or not unit.broken(float(value)))
+    def fits(value: object) -> bool:
+        is_symbol = isinstance(value, Symbol)
+        return kind.fits(value) and (is_symbol or not unit.broken(float(value)))  # type: ignore[arg-type]
 
-    return Kind(words, fits)
+    return Expected(words, fits)
 
 
-def _named(choices: Sequence[object]) -> Kind:
+def _named(choices: Sequence[object]) -> Expected:
     words = f"one of {', '.join(map(repr, choices))}"
     names = tuple(choice for choice in choices if isinstance(choice, str))
-    return Kind(words, lambda value: isinstance(value, str | int) and value in choices, names)
+    return Expected(words, lambda value: isinstance(value, str | int) and value in choices, names)
 
 
-def _array_of(inner: Sequence[object]) -> Kind:
+def _array_of(inner: Sequence[object]) -> Expected:
     [scalar] = get_args(inner[1]) or (np.float64,)
     is_real = isinstance(scalar, type) and issubclass(scalar, np.floating)
     kinds = REAL if is_real else WHOLE_OR_FLAG
     words = f"a NumPy array of {'real' if is_real else 'whole'} numbers"
-    return Kind(words, lambda value: isinstance(value, np.ndarray) and _is_array(value, kinds))
+    return Expected(words, lambda value: isinstance(value, np.ndarray) and _is_array(value, kinds))
 
 
-def _table(key: Kind, item: Kind) -> Kind:
+def _table(key: Expected, item: Expected) -> Expected:
     def fits(value: object) -> bool:
         if not isinstance(value, Mapping):
             return False
         return all(key.fits(name) and item.fits(held) for name, held in value.items())
 
-    return Kind(f"a mapping from {key.words} to {item.words}", fits)
+    return Expected(f"a mapping from {key.words} to {item.words}", fits)
 
 
-def _several(inner: Sequence[object]) -> Kind:
+def _several(inner: Sequence[object]) -> Expected:
     """A sequence of one kind; one of fixed length where several kinds are named."""
     kinds = [kind_of(member) for member in inner if member is not Ellipsis]
     length = len(kinds) if len(inner) > 1 and Ellipsis not in inner else None
@@ -224,14 +225,11 @@ def _several(inner: Sequence[object]) -> Kind:
             return True  # what is asked once cannot be looked at before
         if length is None:
             return all(kinds[0].fits(member) for member in value)
-        return len(value) == length and all(map(_fits, kinds, value))
+        pairs = zip(kinds, value, strict=False)
+        return len(value) == length and all(kind.fits(member) for kind, member in pairs)
 
     words = ", ".join(kind.words for kind in kinds)
-    return Kind(f"a sequence ({words})", fits, maker=kinds[0].maker)
-
-
-def _fits(kind: Kind, value: object) -> bool:
-    return kind.fits(value)
+    return Expected(f"a sequence ({words})", fits, maker=kinds[0].maker)
 
 
 class _Contract:
@@ -241,8 +239,8 @@ class _Contract:
         self.name, self.loader = name, loader
         self.signature = inspect.signature(call)
         self.known = vars(sys.modules[call.__module__])
-        self.order: list[tuple[str, Kind]] = []
-        self.kinds: dict[str, Kind] = {}
+        self.order: list[tuple[str, Expected]] = []
+        self.kinds: dict[str, Expected] = {}
         self.more = self.others = ANYTHING
         for name, argument in self.signature.parameters.items():
             kind = self._read(argument)
@@ -256,7 +254,7 @@ class _Contract:
                 self.order.append((name, kind))
         self.by_place = [kind.fits for _, kind in self.order]
 
-    def _read(self, argument: inspect.Parameter) -> Kind:
+    def _read(self, argument: inspect.Parameter) -> Expected:
         """The kind of an argument; its default value is always such."""
         given, default = argument.annotation, argument.default
         if given is argument.empty:
@@ -298,7 +296,7 @@ class _Contract:
             return f"{type(given[0]).__name__}.{method}"
         return self.name
 
-    def _refuse(self, name: str, kind: Kind, value: object, given: Given) -> CallError:
+    def _refuse(self, name: str, kind: Expected, value: object, given: Given) -> CallError:
         called = self._called(given)
         sentence = f"at.{called}: {name} must be {kind.words}, got {_show(value)}"
         maker = self.loader or kind.maker
@@ -314,7 +312,7 @@ class _Contract:
             sentence += f"; at.{maker} gives one"
         return CallError(sentence)
 
-    def _find_swapped(self, name: str, kind: Kind, value: object, given: Given) -> str:
+    def _find_swapped(self, name: str, kind: Expected, value: object, given: Given) -> str:
         """The argument that a value of ours would fit, while what is there fits this one."""
         for place, (other, wanted) in enumerate(self.order):
             if other == name or wanted is ANYTHING or not wanted.fits(value):
@@ -355,7 +353,7 @@ def guard(call: Call, name: str, loader: str = "") -> Call:
     contract: _Contract | None = None
 
     @wraps(call)
-    def checked(*given: Any, **options: Any) -> Any:
+    def checked(*given: object, **options: object) -> Any:
         nonlocal contract
         if contract is None:
             contract = _Contract(call, name, loader)
