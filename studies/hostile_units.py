@@ -54,8 +54,9 @@ def main() -> None:
 def list_left(folder: Path) -> list[str]:
     """Processes of a unit, and files of it that are still there after some time."""
     left = [str(x) for x in hostile.processes_marked(str(folder)) if not is_ours(x)]
-    hostile.wait_for_removal(folder / "temporary")
-    left += [x.name for x in (folder / "temporary").iterdir()]
+    written = (folder / "temporary").iterdir
+    hostile.wait_until(lambda: not list(written()), hostile.REMOVAL)
+    left += [x.name for x in written()]
     left += [x.name for x in folder.glob("elsewhere")]
     return left
 

@@ -1,6 +1,8 @@
 """The dynamic twin of a robot arm: where will its path exceed the tolerance, and why."""
 
 import ast
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,8 +191,28 @@ def __getattr__(name: str) -> Any:
     if _MODULES[name] == __name__:  # a package whose own names are public
         return import_module(f"{__name__}.{name}")
     value = getattr(import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+    globals()[name] = value if isinstance(value, type) else _guard_function(value, name)
+    _guard_classes()
+    return globals()[name]
+
+
+def _guard_function(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A public function that checks its arguments; pickled by its public name."""
+    from armtwin.border import guard
+
+    checked = guard(call, name)
+    checked.__module__, checked.__qualname__ = __name__, name
+    return checked
+
+
+def _guard_classes() -> None:
+    """Have all public classes that are loaded check the arguments of their methods."""
+    from armtwin.border import guard_class
+
+    for name, module in _MODULES.items():
+        value = getattr(sys.modules.get(module), name, None)
+        if isinstance(value, type):
+            guard_class(value)
 
 
 def __dir__() -> list[str]:

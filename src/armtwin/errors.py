@@ -67,6 +67,10 @@ class ArmtwinError(Exception):
         super().__init__(shorten(clean, LONGEST_MESSAGE))
 
 
+class CallError(ArmtwinError, TypeError):
+    """A public call with arguments that are not what it takes."""
+
+
 class FormerNameError(ArmtwinError, AttributeError):
     """A name that was public before, and what it is called now."""
 

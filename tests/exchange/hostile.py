@@ -301,11 +301,12 @@ def processes_marked(mark):
     return found
 
 
-def wait_for_removal(folder):
-    """Wait until what units wrote into a folder is removed, which goes on after their end."""
-    end = time.monotonic() + REMOVAL
-    while list(folder.iterdir()) and time.monotonic() < end:
+def wait_until(holds, limit):
+    """Whether something holds within a time [s]."""
+    end = time.monotonic() + limit
+    while not holds() and time.monotonic() < end:
         time.sleep(0.02)
+    return holds()
 
 
 def run_all(units, robot, at_once):

@@ -231,5 +231,5 @@ def test_a_duration_of_no_sample_or_of_too_many_is_refused_before_anything_is_al
     noise = 'on = "torque"\nkind = "noise"\nrms = "1 N m"\nhighest = "20 Hz"'
     path = written(tmp_path, noise)
     path.write_text(path.read_text().replace("4 s", duration))
-    with pytest.raises(at.FileError, match="duration must be from 1 to 2000000 samples at 500 Hz"):
+    with pytest.raises(at.FileError, match="duration must be from 1 to 920000 samples at 500 Hz"):
         at.run_experiment(at.Experiment.load(path))

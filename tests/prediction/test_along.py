@@ -13,7 +13,7 @@ from armtwin.prediction.band.along import EVEN, along_seam
 from armtwin.prediction.band.distribution import Distribution, log_normal_bounds
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.quantity import Variant
-from armtwin.simulation.closed_loop import simulate_all
+from armtwin.simulation.closed_loop import run_in_pieces
 from tests.jobs.examples import JOB
 
 TOLERANCES = np.array([1e-4, 1e-4])
@@ -113,11 +113,11 @@ def test_no_more_variants_than_lanes_are_in_memory_on_a_thread(tmp_path, monkeyp
     p = at.predict(at.Job.load(tmp_path / "job.toml"))
     together = []
 
-    def count(runs, **options):
+    def count(runs, piece, **options):
         together.append(len(runs))
-        return simulate_all(runs, **options)
+        return run_in_pieces(runs, piece, **options)
 
-    monkeypatch.setattr(ensemble, "simulate_all", count)
+    monkeypatch.setattr(ensemble, "run_in_pieces", count)
     found = run_variants(p, 10 * [Variant(p.robot.description)])
     assert sum(together) == 10
     assert max(together) <= LANES

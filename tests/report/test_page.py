@@ -165,6 +165,6 @@ def test_write_report_writes_a_prediction_and_refuses_other_things(answer, tmp_p
     assert "EXCEEDS TOLERANCE (nominal run, no interval)." in (tmp_path / "r.html").read_text(
         encoding="utf-8"
     )
-    with pytest.raises(at.ArmtwinError, match="there is no report of a int"):
+    with pytest.raises(at.ArmtwinError, match="result must be a Result, got 3"):
         at.write_report(3, tmp_path / "s.html")
     assert not (tmp_path / "s.html").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from numpy.typing import ArrayLike
 
@@ -11,9 +12,12 @@ from armtwin.errors import ArmtwinError, did_you_mean, printable
 from armtwin.exchange.export import Exported, write_unit
 from armtwin.exchange.robot_unit import robot_unit
 from armtwin.exchange.transmission_unit import Driven, joint_bench, transmission_unit
+from armtwin.maths.units import Unit
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench
 from armtwin.simulation.model import FrictionModel, Model
+
+MovedInertia = Annotated[float, Unit("kg m^2", above=0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,7 @@ class OneJoint:
     joint: int | str
     friction: FrictionModel | None = None
     driven: Driven = "torque"
-    inertia: float | None = None
+    inertia: MovedInertia | None = None
 
 
 WHOLE = WholeRobot()

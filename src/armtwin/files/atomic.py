@@ -55,6 +55,8 @@ def write_file(path: Path, content: Content) -> None:
 
 def check_file(path: Path) -> None:
     """Refuse a path at which no file can be written: its name, its folder, or what is there."""
+    if not path.name or "\0" in path.name:
+        raise ArmtwinError(f"'{path}': cannot be written (it is no name of a file)")
     with naming_file(path):
         os.stat(path.parent)
         try:

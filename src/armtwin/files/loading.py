@@ -51,12 +51,3 @@ def read_description(tables: Tables, schema: Schema, origin: str) -> Any:
     tables = check_format(tables, origin, schema.kind.format_number)
     with blame(origin):  # for what a group refuses when it is made
         return schema.read(tables, origin)
-
-
-def check_description(noun: str, given: object, wanted: type) -> None:
-    """Refuse a name or a path where the description of a file's keys is wanted."""
-    if not isinstance(given, wanted):
-        raise ArmtwinError(
-            f"at.{noun} holds what a file says, got a {type(given).__name__}; a shipped name or a "
-            f'file is loaded by at.{noun}.load("{given!s:.60}")'
-        )

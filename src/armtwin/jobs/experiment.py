@@ -11,7 +11,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.loading import check_description, list_shipped_files, load_description
+from armtwin.files.loading import list_shipped_files, load_description
 from armtwin.files.names import folder_of
 from armtwin.files.overrides import with_values
 from armtwin.files.schema import Schema
@@ -56,7 +56,6 @@ class Experiment(Result):
     origin: str = ""
 
     def __post_init__(self) -> None:
-        check_description("Experiment", self.description, ExperimentDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)

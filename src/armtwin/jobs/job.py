@@ -17,7 +17,7 @@ from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.atomic import write_file
 from armtwin.files.fields import own_problems
 from armtwin.files.hypothesis import Hypothesis
-from armtwin.files.loading import check_description, load_description
+from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
 from armtwin.jobs import display, files, plausibility
 from armtwin.jobs.description import JobDescription
@@ -70,7 +70,6 @@ class Job(Result):
     origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        check_description("Job", self.description, JobDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.origin or f"job '{self.description.name}'", found)

@@ -33,6 +33,8 @@ ALIASES = {
     "qd": "v",
     "qdd": "a",
 }
+OF_DRIVES = ("tau_m", "tau_m_ff", "current", "q_m")  # one column for a drive, not for a joint
+SINGLE = ("q_link", "temperature")  # of sensors that some joints have
 TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
 
 LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end

@@ -277,7 +277,7 @@ def _events(sheet: _Sheet) -> tuple[Event, ...]:
     for at, text in _remarks(sheet, EVENT):
         try:
             found.append(Event.of(json.loads(text)))
-        except (ValueError, RecursionError):
+        except (ArmtwinError, ValueError, RecursionError):
             sentence = "an event must be a list of time, kind, joint and text"
             raise sheet.error(at, sentence) from None
     return tuple(found)

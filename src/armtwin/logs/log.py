@@ -15,7 +15,14 @@ from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
 from armtwin.logs import display
-from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
+from armtwin.logs.channels import (
+    CHANNELS,
+    LARGEST,
+    OF_DRIVES,
+    SHORTEST_STEP,
+    SINGLE,
+    channel_kind,
+)
 from armtwin.logs.columns import Columns, columns_for
 from armtwin.logs.formats.table import FORMATS, format_of, load
 from armtwin.logs.recording import Event, Recording
@@ -68,7 +75,9 @@ class Log(Result):
         for name, values in channels.items():
             arrays[name] = _check_channel(name, values, len(stamps))
         _check_steps(stamps)
-        return Log(stamps, arrays, events, joint_names=_check_names(joint_names))
+        names = _check_names(joint_names)
+        _check_columns(arrays, names)
+        return Log(stamps, arrays, events, joint_names=names)
 
     def __getattr__(self, name: str) -> Floats:
         channels = self.__dict__.get("channels", {})
@@ -264,6 +273,20 @@ def _check_steps(stamps: Floats) -> None:
     if step < SHORTEST_STEP:
         contract = f"must have steps of at least {SHORTEST_STEP:g} s"
         raise ArmtwinError(f"time of a log {contract}, got {step:g}")
+
+
+def _check_columns(channels: NamedArrays, names: Names) -> None:
+    """Refuse channels that are of other numbers of joints, or of drives."""
+    sides: dict[bool, tuple[str, int]] = {}
+    if names:
+        sides[False] = ("joint_names", len(names))
+    for name, values in channels.items():
+        if channel_kind(name) in SINGLE:
+            continue
+        other, count = sides.setdefault(channel_kind(name) in OF_DRIVES, (name, values.shape[1]))
+        if values.shape[1] != count:
+            contract = f"must have as many columns as '{other}', {count}"
+            raise ArmtwinError(f"log channel '{name}' {contract}, got {values.shape[1]}")
 
 
 def _check_names(names: Iterable[str]) -> Names:

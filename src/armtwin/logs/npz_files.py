@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import FileError, shorten
+from armtwin.errors import ArmtwinError, FileError, shorten
 from armtwin.files.arrays import Arrays, open_arrays
 from armtwin.files.opening import LOG
 from armtwin.logs.channels import CHANNELS, LARGEST, channel_kind
@@ -110,7 +110,7 @@ def _events(archive: Arrays) -> tuple[Event, ...]:
         return ()
     try:
         return tuple(Event.of(entry) for entry in json.loads(str(archive.array(_EVENTS))))
-    except (ValueError, TypeError, RecursionError):
+    except (ArmtwinError, ValueError, TypeError, RecursionError):
         raise archive.error(_EVENTS, "must be a JSON list of time, kind, joint and text") from None
 
 

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
+from armtwin.errors import ArmtwinError
 from armtwin.logs.channels import LARGEST
 from armtwin.maths.batch import Floats, Names, Record
 
@@ -35,14 +38,11 @@ class Event:
 
     @staticmethod
     def of(given: object) -> Event:
-        """The event of a list of time, kind, joint and text; else a ValueError."""
-        if not isinstance(given, list) or len(given) != 4:
-            raise ValueError("no list of four")
-        time, *texts = given
-        if not isinstance(time, float | int) or not abs(time) <= LARGEST:
-            raise ValueError("no time")
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("no texts")
+        """The event of a list of time, kind, joint and text."""
+        time, *texts = given if isinstance(given, list) and len(given) == 4 else (np.nan,)
+        is_time = isinstance(time, float | int) and abs(time) <= LARGEST
+        if not is_time or not all(isinstance(text, str) for text in texts):
+            raise ArmtwinError("an event must be a list of time, kind, joint and text")
         return Event(float(time), *texts)
 
     def to_list(self) -> list[float | str]:

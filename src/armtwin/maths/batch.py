@@ -35,6 +35,7 @@ NamesAndUnits = tuple[tuple[str, str], ...]
 Pair = tuple[float, float]
 OnProgress = Callable[[float], None]  # called with the share of the work that is done
 
+LARGEST = 1e30  # magnitude of a number of a user's array: products of several stay finite
 # Work below this many scalars costs less than handing it to a second thread.
 LEAST_PER_THREAD = 3000
 
@@ -58,9 +59,12 @@ def check_array(
     if leading < 0 or array.shape[leading:] != shape or (single and leading):
         wanted = shape if single else f"(..., {', '.join(map(str, shape))})"
         raise ArmtwinError(f"{name} must have shape {wanted} ({what}), got {array.shape}")
-    if not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ArmtwinError(f"{name} must be finite ({what}), got {array[place]} at index {place}")
+    if not np.abs(array).max(initial=0.0) <= LARGEST:  # neither of what is no number
+        place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
+        contract = f"must be finite ({what})" + (
+            f", at most {LARGEST:g}" if array[place] < np.inf else ""
+        )
+        raise ArmtwinError(f"{name} {contract}, got {array[place]} at index {place}")
     return array
 
 

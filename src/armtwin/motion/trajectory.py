@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, ThreeArrays, check_array
 from armtwin.maths.interpolation import quintic
+from armtwin.maths.quantities import Frequency, Time
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe, number_columns
 from armtwin.report.figures import Panel, draw_panels
@@ -19,6 +20,8 @@ from armtwin.report.figures import Panel, draw_panels
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+
+MOST_ROWS = 50_000_000  # of a motion at another rate; more do not fit into memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +35,13 @@ class Trajectory:
         a: Joint accelerations, (m, n).
     """
 
-    rate: float
+    rate: Frequency
     q: Floats
     v: Floats
     a: Floats
 
     @staticmethod
-    def sampled(rate: float, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Trajectory:
+    def sampled(rate: Frequency, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Trajectory:
         """A trajectory from samples, checked for shape and finite numbers."""
         shape = np.shape(q)
         n = shape[-1] if len(shape) == 2 else 0
@@ -49,8 +52,6 @@ class Trajectory:
             )
         if shape[0] < 2:
             raise ArmtwinError(f"a trajectory needs at least two samples, got {shape[0]}")
-        if not rate > 0 or not np.isfinite(rate):
-            raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
         return Trajectory(
             float(rate),
             check_array("q", q, (n,), "joint motion"),
@@ -102,9 +103,10 @@ class Trajectory:
         """Times of the samples, (m,) [s]."""
         return np.arange(len(self.q)) / self.rate
 
-    def with_standstill(self, before: float, after: float) -> Trajectory:
+    def with_standstill(self, before: Time, after: Time) -> Trajectory:
         """The motion with the robot at rest for a time [s] before and after it."""
         ends = round(before * self.rate), round(after * self.rate)
+        _check_count(len(self.q) + sum(ends))
         samples = (ends, (0, 0))
         return Trajectory(
             self.rate,
@@ -117,8 +119,9 @@ class Trajectory:
         """The motion at given samples, the first of them at time 0."""
         return Trajectory(self.rate, self.q[some], self.v[some], self.a[some])
 
-    def at(self, times: Floats) -> ThreeArrays:
+    def at(self, times: ArrayLike) -> ThreeArrays:
         """Positions, speeds, accelerations at times, by quintics between samples; else at rest."""
+        times = check_array("times", times, (np.size(times),), "times in s", single=True)
         inside = np.clip(times, 0.0, self.duration)
         curve = quintic(self.time, self.q, self.v, self.a)
         moving = ((times >= 0.0) & (times <= self.duration))[:, None]
@@ -126,11 +129,17 @@ class Trajectory:
         a = curve(inside, 2) * moving
         return curve(inside), v, a
 
-    def at_rate(self, rate: float) -> Trajectory:
+    def at_rate(self, rate: Frequency) -> Trajectory:
         """The motion at another rate."""
         if rate == self.rate:
             return self
         count = int(np.ceil(self.duration * rate - 1e-6)) + 1
+        _check_count(count)
         times = np.minimum(np.arange(count) / rate, self.duration)  # the last is the motion's end
         q, v, a = self.at(times)
         return Trajectory(rate, q, v, a)
+
+
+def _check_count(samples: int) -> None:
+    if samples > MOST_ROWS:
+        raise ArmtwinError(f"a motion must have at most {MOST_ROWS} samples, got {samples}")

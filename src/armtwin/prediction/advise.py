@@ -28,7 +28,7 @@ from armtwin.prediction.band.band import Band, assess
 from armtwin.prediction.band.measured import MeasuredFirst, measure_first
 from armtwin.prediction.band.widths import Z_90
 from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
-from armtwin.prediction.predict import Prediction, check_prediction
+from armtwin.prediction.predict import Prediction
 from armtwin.prediction.trials import MARGIN, Option, Trials
 
 PROOFS = 5  # options verified by sampled variants before the search is given up
@@ -73,7 +73,6 @@ def advise(
 
 def _check(prediction: Prediction, band: Band | None, budget: int) -> None:
     """Refuse what no advice can be given on."""
-    check_prediction("advise", prediction)
     if band is not None and band.prediction is not prediction:
         raise ArmtwinError("advise needs the interval of this prediction, got that of another one")
     if budget < 1:

@@ -28,7 +28,7 @@ from armtwin.prediction.effects import (
     torque_effect,
 )
 from armtwin.prediction.path_error import PathError
-from armtwin.prediction.predict import Prediction, check_prediction
+from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, process_is_on
 
 LEAD = 1.5  # time before a span that is simulated with it [s]
@@ -88,7 +88,6 @@ def explain(prediction: Prediction, progress: OnProgress | None = None) -> tuple
         prediction: A predicted job.
         progress: Called with the share that is done.
     """
-    check_prediction("explain", prediction)
     places = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
     times = [_times_of(prediction.path_error, place.span) for place in places]
     explanations: dict[int, Explanation] = {}

@@ -269,16 +269,14 @@ def _speed_lag(p: Judged) -> TwoArrays:
 
     The shift by e is lateral and vertical at the set-points judged, (2, k) [m].
     """
-    from scipy.signal import lfilter
-
     motion, robot = p.motion.trajectory, p.robot
     lateness, decay = _lag_of_gains(controller_of(robot, p.job.description.model))
     gear = robot.assembly.gear
-    lag = np.zeros((len(motion.q), len(gear)))
-    for m, (T, c) in enumerate(zip(lateness, decay, strict=True)):
-        kept = np.exp(-c / motion.rate)
-        change = np.diff(motion.v @ gear[m], prepend=0.0)
-        lag[:, m] = lfilter([T], [1.0, -kept], change)
+    lag = lateness * np.diff(motion.v @ gear.T, axis=0, prepend=0.0)
+    kept, step = np.exp(-decay / motion.rate), 1
+    while step < len(lag):  # e[k] += kept e[k - 1], in twice as long a memory each time
+        lag[step:] += kept * lag[:-step]
+        kept, step = kept * kept, 2 * step
     on = _rows_judged(p)
     behind = lag[on] @ np.linalg.pinv(gear).T
     across = np.empty((2, len(on)))

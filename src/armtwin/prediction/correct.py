@@ -74,7 +74,7 @@ def correct(
     if spacing is not None and not 1e-4 <= spacing <= 1.0:
         raise ArmtwinError(f"spacing must be from 0.1 mm to 1 m, got {1e3 * spacing:g} mm")
     say: OnProgress = progress or (lambda share: None)
-    job, robot = load_job_and_robot("correct", job, robot)
+    job, robot = load_job_and_robot(job, robot)
     found = correct_prediction(
         predict(job, robot),
         rounds=rounds,

@@ -150,7 +150,7 @@ def predict(
         method: "nonlinear", or "perturbation" for the arm linearised along the motion.
         progress: Called with what is being done and the share that is done.
     """
-    job, robot = load_job_and_robot("predict", job, robot)
+    job, robot = load_job_and_robot(job, robot)
     say: Progress = progress or (lambda what, share: None)
     plan = _plan(job, robot, say)
     say("simulation", 0.0)
@@ -169,32 +169,12 @@ def predict(
     return prediction
 
 
-def check_prediction(call: str, given: object) -> None:
-    """Refuse what is given to a call in place of a prediction."""
-    if not isinstance(given, Prediction):
-        raise ArmtwinError(
-            f"{call} needs a prediction, as at.predict gives, got a {type(given).__name__}"
-        )
-
-
 def load_job_and_robot(
-    call: str, job: Job | str | Path, robot: Robot | str | Path | None
+    job: Job | str | Path, robot: Robot | str | Path | None
 ) -> tuple[Job, Robot | None]:
-    """Job and robot of a call, loaded where names or files are given; another order is refused."""
-    if isinstance(robot, Job):
-        raise ArmtwinError(
-            f"{call} takes the job first: at.{call}(job, robot), or at.{call}(job) with the job's "
-            "own robot"
-        )
-    job = Job.load(job) if isinstance(job, str | Path) else job
-    robot = Robot.load(robot) if isinstance(robot, str | Path) else robot
-    if not isinstance(job, Job) or not isinstance(robot, Robot | None):
-        raise ArmtwinError(
-            f"{call} needs a Job, and a Robot only in place of the job's: "
-            f'at.{call}(at.Job.load("rx90b_line")), got a {type(job).__name__} and a '
-            f"{type(robot).__name__}"
-        )
-    return job, robot
+    """Job and robot of a call, loaded where names or files are given."""
+    job = job if isinstance(job, Job) else Job.load(job)
+    return job, robot if isinstance(robot, Robot | None) else Robot.load(robot)
 
 
 def predict_all(

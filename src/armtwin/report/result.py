@@ -99,6 +99,4 @@ def write_report(result: Result, path: str | Path) -> None:
     """
     from armtwin.report.page import to_html
 
-    if not isinstance(result, Result):
-        raise ArmtwinError(f"there is no report of a {type(result).__name__}")
     write_file(Path(path), to_html(result.sections()))

@@ -105,9 +105,10 @@ def contents(description: Description, name: str) -> Contents:
 
 def save(description: Description, path: Path) -> None:
     """Write a robot file, and its covariance beside it."""
+    check_file(path)
     files = contents(description, path.name)
     for name in files:
-        check_file(path.with_name(name))
+        check_file(path.parent / name)
     write_files(path.parent, files)
 
 

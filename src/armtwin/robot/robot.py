@@ -16,7 +16,6 @@ from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.atomic import write_file
 from armtwin.files.covariance import beside
 from armtwin.files.file_cache import FileCache
-from armtwin.files.loading import check_description
 from armtwin.maths.batch import (
     Floats,
     Indices,
@@ -70,7 +69,6 @@ class Robot(Result):
         return hash((self.description.name, len(self.description.joint)))
 
     def __post_init__(self) -> None:
-        check_description("Robot", self.description, Description)
         self._refuse(problems(self.description))
 
     def _refuse(self, found: list[str]) -> None:

@@ -236,6 +236,7 @@ def simulate(
         options: Method, rate of the log, what acts from outside, another servo or plant.
         progress: Called now and then with the share of the run that is done.
     """
+    trajectory = Trajectory.sampled(trajectory.rate, trajectory.q, trajectory.v, trajectory.a)
     partner, first = options.partner, None
     if partner is not None:
         first = np.asarray(partner(0.0, trajectory.q[0], trajectory.v[0]), dtype=np.float64)

@@ -12,7 +12,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.fields import own_problems
-from armtwin.files.loading import check_description, load_description
+from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
 from armtwin.files.schema import Schema
 from armtwin.files.versions import stamped_version
@@ -51,7 +51,6 @@ class Sweep(Result):
     given: tuple[Job, ...] = ()
 
     def __post_init__(self) -> None:
-        check_description("Sweep", self.description, SweepDescription)
         found = list(own_problems(self.description))
         if found:
             raise FileError(self.place, found)

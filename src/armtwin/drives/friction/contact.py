@@ -16,10 +16,11 @@ import numpy as np
 
 from armtwin.drives.friction.lubricated import GearPair, RollerBearing
 from armtwin.maths.batch import Pair
+from armtwin.maths.quantities import Positive, Share
 
 
 def lubrication_number(
-    viscosity: float, sum_speed: float, pressure: float, roughness: float
+    viscosity: Share, sum_speed: Share, pressure: Positive, roughness: Positive
 ) -> float:
     """η u⁺ / (p R_a), the abscissa of a generalised Stribeck curve.
 
@@ -35,7 +36,12 @@ def lubrication_number(
 
 
 def film_height(
-    radius: float, modulus: float, viscosity: float, exponent: float, load: float, sum_speed: float
+    radius: Positive,
+    modulus: Positive,
+    viscosity: Share,
+    exponent: Share,
+    load: Positive,
+    sum_speed: Share,
 ) -> float:
     """Smallest film height [m] of a line contact, H = 1.6 G^0.6 U^0.7 / W^0.13. (3.22-3.26)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -278,7 +279,7 @@ def fit_oil(resonances: str | Path | Sequence[Resonance]) -> OilFit:
         resonances: A table (.csv) of mass, frequency and damping, or its rows.
     """
     origin = ""
-    if isinstance(resonances, str | Path):
+    if isinstance(resonances, str | PathLike):
         origin, rows = str(resonances), read_resonances(resonances)
     else:
         rows = tuple(resonances)

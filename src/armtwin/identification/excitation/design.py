@@ -24,7 +24,6 @@ from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions, find_largest_share
 from armtwin.identification.excitation.result import Excitation, MotionCriteria, Twin
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
-from armtwin.identification.rigid_body.data.log_checks import check_robot
 from armtwin.identification.rigid_body.data.preparation import silent
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
@@ -107,7 +106,6 @@ def excite(
         progress: Called with the share that is done.
     """
     chosen = plan or ExcitationPlan()
-    check_robot(robot, "excite")
     task = _task(robot, chosen, cell or Cell())
     say = progress or silent
     objective = task.objective()

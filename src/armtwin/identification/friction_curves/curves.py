@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.comma_table import comma_table
 from armtwin.files.opening import FRICTION_CURVES, read_text
-from armtwin.maths.batch import Flags, Floats, Names, Record, Values
+from armtwin.maths.batch import Flags, Floats, Names, Record, Values, check_array
 from armtwin.maths.units import Unit, whole_number
 
 KEYS = ("joint", "v", "tau", "std", "temperature")
@@ -90,11 +90,11 @@ class FrictionCurves:
     def of(
         joint_names: Sequence[str],
         joint: Sequence[int],
-        speeds: Floats,
-        torque: Floats,
+        speeds: ArrayLike,
+        torque: ArrayLike,
         *,
-        std: Floats | None = None,
-        temperature: Floats | None = None,
+        std: ArrayLike | None = None,
+        temperature: ArrayLike | None = None,
     ) -> FrictionCurves:
         """Curves from arrays; rows of the same speeds that repeat are series.
 
@@ -106,24 +106,29 @@ class FrictionCurves:
             std: Their standard deviations, (k,) [N m].
             temperature: Temperatures, (k,) [K].
         """
-        own = np.asarray(joint, dtype=np.int64)
-        k = len(own)
-        if not np.asarray(speeds).any():
+        own, k, n = np.asarray(joint, dtype=np.int64), len(joint), len(joint_names)
+        if own.ndim != 1 or not ((own >= 0) & (own < n)).all():
+            raise ArmtwinError(f"joint must be numbers of joints from 0 to {n - 1}, got {joint}")
+        row = (k,) if np.ndim(speeds) == 1 else (k, n)
+        moving = check_array("speeds", speeds, row, "a row for each torque", single=True)
+        if not moving.any():
             raise ArmtwinError("friction curves need joints that move; every speed is 0")
-        moving = np.asarray(speeds, dtype=np.float64)
         if moving.ndim == 1:
-            alone = np.zeros((k, len(joint_names)))
+            alone = np.zeros((k, n))
             alone[np.arange(k), own] = moving
             moving = alone
         unknown = np.full(k, np.nan)
-        if temperature is not None:
-            refuse_degrees(np.asarray(temperature, dtype=np.float64))
+        spread = unknown if std is None else np.asarray(std, dtype=np.float64)
+        warm = unknown if temperature is None else np.asarray(temperature, dtype=np.float64)
+        if spread.shape != (k,) or warm.shape != (k,):
+            raise ArmtwinError(f"std and temperature must have shape ({k},), one for each torque")
+        refuse_degrees(warm)
         return FrictionCurves(
             joint=own,
             speeds=moving,
-            torque=np.asarray(torque, dtype=np.float64),
-            std=unknown if std is None else np.asarray(std, dtype=np.float64),
-            temperature=unknown if temperature is None else np.asarray(temperature, float),
+            torque=check_array("torque", torque, (k,), "one for each joint", single=True),
+            std=spread,
+            temperature=warm,
             weight=unknown,
             plateau=plateaus_of(own, moving),
             joint_names=tuple(joint_names),

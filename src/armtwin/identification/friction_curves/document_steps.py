@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Pair, TwoArrays
+from armtwin.maths.batch import Floats, Pair, TwoArrays, check_array
+from armtwin.maths.quantities import Positive, Speed
 
 EXPONENT, SPEED = 0.33, 0.024  # of section 3.2.2, found there by eye
 VISCOUS_RANGE = (0.5, 4.5)  # speeds at which asperities are neglected [rad/s]
@@ -34,7 +35,7 @@ LEAST_POINTS = 3
 
 
 def armstrong_steps(
-    v: ArrayLike, tau: ArrayLike, *, exponent: float = EXPONENT, speed: float = SPEED
+    v: ArrayLike, tau: ArrayLike, *, exponent: Positive = EXPONENT, speed: Speed = SPEED
 ) -> Stribeck:
     """Static, Coulomb and viscous friction by linear least squares, their shape chosen. (3.6-3.9)
 
@@ -61,6 +62,8 @@ def viscous_by_logarithms(v: ArrayLike, tau: ArrayLike) -> Pair:
         fast = w >= np.quantile(w, 1 - FASTEST)
     if fast.sum() < 2 or np.ptp(w[fast]) == 0:
         raise ArmtwinError("viscous friction needs two or more different high speeds")
+    if torque[fast].min() <= 0:
+        raise ArmtwinError(f"torques at high speeds must be above 0, got {torque[fast].min():g}")
     A = np.column_stack([np.log(w[fast]), np.ones(int(fast.sum()))])
     slope, logarithm = np.linalg.lstsq(A, np.log(torque[fast]), rcond=None)[0]
     return float(1 - slope), float(np.exp(logarithm))
@@ -145,7 +148,8 @@ def separated_wrist(against: ArrayLike, along: ArrayLike) -> WristCurves:
         against: Torques of joints 5 and 6 of the first run, (k, 2) [N m].
         along: Those of the second, (k, 2) [N m].
     """
-    first, second = np.asarray(against, dtype=np.float64), np.asarray(along, dtype=np.float64)
+    first = check_array("against", against, (len(np.atleast_1d(along)), 2), "torques", single=True)
+    second = check_array("along", along, first.shape, "torques", single=True)
     total = first[:, 0] - first[:, 1]
     difference = second[:, 0] - second[:, 1]
     a = 0.5 * (total + difference)
@@ -155,7 +159,8 @@ def separated_wrist(against: ArrayLike, along: ArrayLike) -> WristCurves:
 
 
 def _points(v: ArrayLike, tau: ArrayLike) -> TwoArrays:
-    w, torque = np.asarray(v, dtype=np.float64), np.asarray(tau, dtype=np.float64)
+    w = check_array("v", v, np.shape(v), "speeds")
+    torque = check_array("tau", tau, np.shape(tau), "torques")
     if w.shape != torque.shape or w.ndim != 1 or len(w) < LEAST_POINTS:
         raise ArmtwinError(
             f"friction needs {LEAST_POINTS} or more speeds and as many torques, got {w.size} and "

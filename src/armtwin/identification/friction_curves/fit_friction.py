@@ -42,12 +42,6 @@ def fit_friction(
         law: The law to take, or "file" for those of the robot file; by default the one with the
             lowest Akaike criterion.
     """
-    if not isinstance(curves, FrictionCurves):
-        kind = type(curves).__name__
-        raise ArmtwinError(
-            f"fit_friction needs FrictionCurves, got a {kind}; read a table by "
-            "at.FrictionCurves.read, or logs by at.curves_of_logs"
-        )
     if law is not None and law not in (*LAWS, FILE):
         raise ArmtwinError(f"law '{law}' is not known. {did_you_mean(law, [*LAWS, FILE])}")
     if curves.joint_names != robot.joint_names:

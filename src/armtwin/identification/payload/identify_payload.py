@@ -12,7 +12,7 @@ from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.payload.synchronisation import synchronise
 from armtwin.identification.payload.truncated_mass import fit_truncated_mass
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
-from armtwin.identification.rigid_body.data.log_checks import check_logs, check_robot
+from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
@@ -111,7 +111,6 @@ def identify_drive_gains(
 
 def _ordered(robot: Robot, given: list[Log], torque: str | None) -> tuple[list[Log], str]:
     """Checked logs in the order of the robot's joints, and the channel of their torque."""
-    check_robot(robot, "identify_payload")
     logs = as_logs(given, "identify_payload")
     ordered = [in_order_of(log, robot.joint_names) for log in logs]
     check_logs(robot, tuple(ordered), "q")

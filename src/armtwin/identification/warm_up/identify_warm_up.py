@@ -71,8 +71,9 @@ def identify_warm_up(
     if not 0 < limit < 1:
         raise ArmtwinError(f"limit must be a share between 0 and 1, got {limit:g}")
     duration = find_period(log) if period is None else period
-    if not duration > 0:
-        raise ArmtwinError(f"period must be above 0 s, got {duration:g}")
+    shortest = float(np.diff(log.time).min(initial=np.inf))
+    if not duration >= shortest:
+        raise ArmtwinError(f"period must be above 0 s, a step of {shortest:g}, got {duration:g}")
     tau = log.channels[source]
     state = warm_up_state(Log(log.time, {"tau": tau}), duration, limit)
     moving = np.flatnonzero(travel > STILL_SHARE * travel.max())

@@ -29,7 +29,7 @@ from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Quantity, Variant, sample_variant
 from armtwin.prediction.band.residual import read_servo_residual, residuals
-from armtwin.prediction.predict import Prediction, check_prediction
+from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.report.result import Result
 
@@ -260,6 +260,8 @@ def assess_alike(
     if problem:
         raise ArmtwinError(problem)
     chosen = asked.seed if seed is None else seed
+    if chosen < 0:
+        raise ArmtwinError(f"seed must be 0 or greater, got {chosen}")
     samples = [_Samples(prediction, count, chosen, measured) for prediction in predictions]
     first = []
     for k, sample in enumerate(samples):
@@ -276,7 +278,6 @@ def assess_alike(
 
 def _check(prediction: Prediction) -> None:
     """Refuse what has no interval."""
-    check_prediction("assess", prediction)
     if prediction.verdict.stopped is not None:
         raise ArmtwinError(
             f"the nominal run of '{prediction.job.name}' stops: it has no 90 % interval"

@@ -15,6 +15,7 @@ from armtwin.robot.kinematics.coordinates import Coordinates
 
 SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
 SLACK = 1e-6  # torque below which a gear rests in the middle of its backlash [N m]
+NOTHING = 1e-12  # share of the largest singular value of what is held that counts as zero
 STILL = 1e-13  # change of the sag that ends them [rad]
 
 
@@ -98,9 +99,9 @@ def twists_under_load(springs: Springs, torque: Floats) -> Floats:
 
 def freedom_of(places: Coordinates) -> Floats:
     """Degrees of freedom while motors hold and brakes are on, (N, N - held)."""
-    from scipy.linalg import null_space
-
-    return null_space(places.held_rows)
+    _, sizes, rows = np.linalg.svd(places.held_rows)
+    rank = int((sizes > NOTHING * sizes.max(initial=0.0)).sum())
+    return rows[rank:].T
 
 
 def ripple_of(places: Coordinates, u: Floats, count: int) -> Floats:

@@ -43,13 +43,6 @@ def check_logs(robot: Robot, logs: Sequence[Log], channel: str) -> None:
         )
 
 
-def check_robot(robot: object, call: str) -> None:
-    """Refuse what is no robot."""
-    if not isinstance(robot, Robot):
-        kind = type(robot).__name__
-        raise ArmtwinError(f"{call} needs a robot, got a {kind}; load it by at.Robot.load")
-
-
 def refuse_duplicates(logs: Sequence[Log], names: Sequence[str]) -> None:
     """Refuse a log that is given twice."""
     for (one, twin), (log, name) in combinations(zip(logs, names, strict=True), 2):

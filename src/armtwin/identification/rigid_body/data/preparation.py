@@ -24,7 +24,7 @@ from armtwin.identification.rigid_body.data.experiment import (
     LowPassFilter,
     prepare_data,
 )
-from armtwin.identification.rigid_body.data.log_checks import check_logs, check_robot
+from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.identification.rigid_body.friction.selection import (
     FrictionSelection,
     select_friction_terms,
@@ -148,7 +148,6 @@ def _check_arguments(
     robot: Robot, logs: Log | Sequence[Log], cutoff: float | None
 ) -> tuple[Log, ...]:
     """The logs; arguments of another type than robot, logs and cut-off are refused."""
-    check_robot(robot, "identify")
     given = as_logs(logs, "identify")
     if isinstance(cutoff, bool) or not isinstance(cutoff, Real | None):
         raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")

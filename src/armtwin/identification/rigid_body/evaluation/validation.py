@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count
@@ -61,7 +62,10 @@ class Validation(Result):
 
     @staticmethod
     def of(time: Floats, tau: Floats, tau_hat: Floats) -> Validation:
-        """The comparison of two torques."""
+        """The comparison of two torques, (m, n) each, at times (m,)."""
+        if tau.ndim != 2 or tau.shape != tau_hat.shape or time.shape != tau.shape[:1]:
+            shapes = f"{time.shape}, {tau.shape} and {tau_hat.shape}"
+            raise ArmtwinError(f"times and two torques must be of as many samples, got {shapes}")
         gap = tau - tau_hat
         return Validation(
             nrmse=_nrmse((gap**2).sum(axis=0), (tau**2).sum(axis=0)),
