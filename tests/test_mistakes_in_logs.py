@@ -21,8 +21,6 @@ WHY_SILENT = {
     # a factor of 1.4 is within what masses of a CAD file, or a payload left out, are off by, where
     # the file's friction does not show the same
     "root mean square for peak": ("kr300", "ur10e", "xmate7"),
-    # the motion is so slow that a lateness changes the torque by less than friction laws leave
-    "torque 50 ms late": ("xmate7",),
     # the file has no limits, or no gears
     "torque in percent of the limit": ("xmate7",),
     "torque of the motors": ("ur10e", "xmate7"),

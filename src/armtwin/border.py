@@ -12,7 +12,6 @@ import inspect
 import math
 import numbers
 import os
-import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
@@ -116,7 +115,10 @@ def _is_array(value: object, kinds: str) -> bool:
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O":
-            array = array.astype(np.float64) if None not in array.ravel().tolist() else array
+            held = array.ravel().tolist()
+            if any(isinstance(x, Symbol) for x in held):
+                return True
+            array = array if None in held else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         return False
     return array.dtype.kind in kinds
@@ -191,7 +193,7 @@ def _in_unit(kind: Expected, notes: Sequence[object]) -> Expected:
 
 
 def _named(choices: Sequence[object]) -> Expected:
-    words = f"one of {', '.join(map(repr, choices))}"
+    words = f"one of {', '.join(map(str, choices))}"
     names = tuple(choice for choice in choices if isinstance(choice, str))
     return Expected(words, lambda value: isinstance(value, str | int) and value in choices, names)
 
@@ -238,7 +240,7 @@ class _Contract:
     def __init__(self, call: Call, name: str, loader: str) -> None:
         self.name, self.loader = name, loader
         self.signature = inspect.signature(call)
-        self.known = vars(sys.modules[call.__module__])
+        self.known = inspect.unwrap(call).__globals__
         self.order: list[tuple[str, Expected]] = []
         self.kinds: dict[str, Expected] = {}
         self.more = self.others = ANYTHING
@@ -305,7 +307,8 @@ class _Contract:
             first, second = sorted((name, swapped), key=list(self.kinds).index)
             sentence += f"; the order is at.{called}({first}, {second})"
         elif kind.choices and isinstance(value, str):
-            sentence += f". {did_you_mean(value, kind.choices)}"
+            hint = did_you_mean(value, kind.choices)
+            sentence += f". {hint}" if hint.startswith("Did") else ""
         elif maker and isinstance(value, str | Path):
             sentence += f'; write at.{maker}("{shorten(str(value), LONGEST_VALUE)}")'
         elif maker:

@@ -152,7 +152,10 @@ def test_the_written_robot_reproduces_the_fits_torque_and_says_where_it_comes_fr
     ("change", "sentence"),
     [
         (lambda q, tau: (q * [1, 1, 0, 1, 1, 1], tau), "joint_3 does not move in the log"),
-        (lambda q, tau: (q[:, :5], tau), "must have 6 columns of q for robot 'rx90b', got 5"),
+        (
+            lambda q, tau: (q[:, :5], tau[:, :5]),
+            "must have 6 columns of q for robot 'rx90b', got 5",
+        ),
     ],
 )
 def test_a_log_that_cannot_be_used_is_refused_in_one_sentence(robots, change, sentence):

@@ -507,9 +507,8 @@ def test_advice_is_for_the_robot_that_was_predicted(short):
 def test_advice_of_what_cannot_be_is_refused(monkeypatch, short):
     with pytest.raises(at.ArmtwinError, match="budget must be at least 1"):
         at.advise(short, nominal=True, budget=0)
-    other = SimpleNamespace(prediction=replace(short))
-    with pytest.raises(at.ArmtwinError, match="the interval of this prediction"):
-        at.advise(short, other)
+    with pytest.raises(at.ArmtwinError, match="band must be a Band or None"):
+        at.advise(short, SimpleNamespace(prediction=short))
 
 
 @pytest.mark.parametrize(

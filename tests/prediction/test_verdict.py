@@ -190,7 +190,7 @@ def test_a_corner_between_two_set_points_is_refused():
     "call", [lambda: at.predict(3), lambda: at.explain(None), lambda: at.advise(3)]
 )
 def test_wrong_arguments_are_told_in_a_sentence(call):
-    with pytest.raises(at.ArmtwinError, match="needs a"):
+    with pytest.raises(at.ArmtwinError, match="must be a"):
         call()
 
 

@@ -148,5 +148,5 @@ def test_the_joint_with_the_largest_error_is_named(judged):
 def test_an_estimate_is_judged_for_its_own_robot_only(judged):
     with pytest.raises(at.ArmtwinError, match="judge needs the robot that was identified, 'tx40'"):
         at.judge(at.Robot.load("epaas"), judged.estimate)
-    with pytest.raises(at.ArmtwinError, match="judge needs a robot, an estimate of it and one log"):
+    with pytest.raises(at.ArmtwinError, match="log must be a Log or None, got a list of 1"):
         at.judge(judged.estimate.prior, judged.estimate, [judged.log])

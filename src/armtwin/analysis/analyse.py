@@ -17,7 +17,7 @@ from armtwin.analysis.modes import modes
 from armtwin.analysis.states import States, along, posture
 from armtwin.analysis.torques import TorqueShares, torque_shares
 from armtwin.analysis.workspace import workspace
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics.sag import Outside
@@ -59,8 +59,6 @@ def analyse(
             or what acts from outside at the samples of a trajectory.
         links: Whether links bend at their flexures, for an elastic robot.
     """
-    if what not in KINDS:
-        raise ArmtwinError(f"analysis '{what}' is not known. {did_you_mean(what, KINDS)}")
     loaded = None if load is None else with_load(robot, load)
     if what == "inertia":
         q, chosen = _postures(robot, motion)

@@ -146,7 +146,8 @@ def _plan(**choices: Any) -> ExcitationPlan:
     try:
         return at.ExcitationPlan(**drop_unset(choices))
     except ArmtwinError as error:
-        raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
+        _, _, contract = str(error).partition(": ")
+        raise ArmtwinError(f"--{contract}") from None
 
 
 def _weights(text: str) -> Values:

@@ -326,8 +326,6 @@ def _run_with_progress(
 
 
 def _check(robot: Robot, trajectory: Trajectory, model: Model, settle: Pair) -> None:
-    if not isinstance(model, Model):
-        raise ArmtwinError(f"model must be an armtwin Model, got {model!r}")
     if trajectory.q.shape[1] != robot.n:
         joints = trajectory.q.shape[1]
         raise ArmtwinError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -23,14 +22,6 @@ FRICTION_KINDS: dict[str, int] = {
     "lugre": BRISTLES,
     "arctan": ARCTANGENT,
     "switching": SWITCHING,
-}
-JOINT_KINDS = ("rigid", "elastic")
-VALVE_KINDS = ("spool", "delay")
-KINDS: dict[str, Collection[str]] = {
-    "friction": FRICTION_KINDS,
-    "joints": JOINT_KINDS,
-    "links": JOINT_KINDS,
-    "valves": VALVE_KINDS,
 }
 COLDEST, HOTTEST = 150.0, 600.0  # of a joint [K]
 
@@ -113,12 +104,6 @@ class Model:
         return ", ".join([f"{self.joints} joints", *also])
 
     def __post_init__(self) -> None:
-        for name, kinds in KINDS.items():
-            chosen = getattr(self, name)
-            if chosen not in kinds:
-                raise ArmtwinError(
-                    f"model {name} must be one of {', '.join(kinds)}, got '{chosen}'"
-                )
         if isinstance(self.temperature, list):
             object.__setattr__(self, "temperature", tuple(self.temperature))
         self._check_temperature()

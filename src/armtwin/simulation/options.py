@@ -48,8 +48,6 @@ class RunOptions:
     change: Callable[[Plant], Plant] | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{self.method}'")
         if not isinstance(self.points, int) or self.points < 4:
             raise ArmtwinError(f"points must be a whole number from 4 on, got {self.points}")
         if self.partner is not None and self.torque is not None:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.recipe import Contract, check_contracts, check_words
+from armtwin.identification.rigid_body.recipe import Contract, check_contracts
 from armtwin.maths.batch import Floats, Pair, TwoArrays
 
 Criterion = Literal["log_det", "sigma_min", "condition", "weighted"]
@@ -66,7 +66,6 @@ class ExcitationPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_words("excitation", self)
         check_contracts("excitation", self, self._contracts())
 
     def _contracts(self) -> Iterator[Contract]:

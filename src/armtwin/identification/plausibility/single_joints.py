@@ -15,10 +15,11 @@ from armtwin.identification.fitting.separable import solve
 from armtwin.identification.plausibility.samples import TorqueSamples
 from armtwin.identification.resampling import runs_of
 from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
+from armtwin.identification.rigid_body.friction.presliding import stop_operators
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.logs.torque import torque_or_current
-from armtwin.maths.batch import Flags, Floats, Pair
+from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
 # cut-off for reversals of friction, which show a lateness best [Hz], and the log's rate over it
@@ -28,14 +29,15 @@ LATEST = 0.25  # lateness that is looked for [s]
 LATEST_SHARE = 0.15  # of a log, at most
 SHIFTS = 41  # tried
 STRETCHES = 4  # of a log that are judged apart
+LEAST_FOUND = 8  # joints and stretches that must show a lateness
 MOVES = 0.02  # travel in a stretch that shows a lateness [rad, m]
 EXPLAINED = 0.3  # share of a torque's power that may be left
 SLOW = 0.02  # of the highest speed, within which the sign of friction is uncertain
 LEAST = 0.012  # lateness below which it is that of filters and buses, and no mistake [s]
 SURE = 6.0  # times its deviation that a lateness must have
 AGREE = 0.4  # spread of the lateness over it, up to which joints and stretches agree
-# travel in the lateness below which it may be pre-sliding friction, which lags in travel [rad]
-PRESLIDING = 3e-3
+# pre-sliding distances whose friction is tried beside that of a sign: it lags too, but in travel
+PRESLIDING = np.array([3e-4, 1e-3])  # [rad, m]
 MAD = 1.4826  # standard deviation over the median of absolute deviations
 
 # times the residual power that must remain without a joint's weight, or inertia, to show it
@@ -83,62 +85,81 @@ def estimate_lateness(
 
     None where too few of them show one, or they do not agree.
     """
-    found: list[Pair] = []
+    shifts: list[float] = []
     for log in logs:
-        found += _shifts_of(robot, log, source, recipe)
-    if len(found) < STRETCHES:
+        shifts += _shifts_of(robot, log, source, recipe)
+    if len(shifts) < LEAST_FOUND:
         return None
-    shifts, speeds = np.array(found).T
     middle = float(np.median(shifts))
-    spread = MAD * float(np.median(np.abs(shifts - middle)))
-    travel = abs(middle) * float(np.median(speeds))
-    if spread > AGREE * abs(middle) or travel < PRESLIDING:
+    spread = MAD * float(np.median(np.abs(np.array(shifts) - middle)))
+    if spread > AGREE * abs(middle):
         return None
     return Lateness(middle, spread / np.sqrt(len(shifts)))
 
 
-def _shifts_of(robot: Robot, log: Log, source: str, recipe: Recipe) -> Iterator[Pair]:
-    """The best shift [s] and the speed [rad/s] of each joint in each stretch of a log."""
+def _shifts_of(robot: Robot, log: Log, source: str, recipe: Recipe) -> Iterator[float]:
+    """The best shift of each joint in each stretch of a log [s]."""
     duration = float(np.ptp(log.time))
     cutoff = min(FAST, (len(log.time) - 1) / duration / LEAST_RATE)
     clean = clean_log(log, cutoff, recipe, torque_or_current(robot, log, source)).clean
     rate = (len(clean.time) - 1) / float(np.ptp(clean.time))
     rigid = robot.inverse_dynamics(clean.q, clean.v, clean.a)
+    signs = [_dry_friction(q, v) for q, v in zip(clean.q.T, clean.v.T, strict=True)]
     most = int(rate * min(LATEST, LATEST_SHARE * duration))
     shifts = np.unique(np.linspace(-most, most, SHIFTS).round().astype(int))
     for stretch in np.array_split(np.arange(most, len(clean.time) - most), STRETCHES):
         for j in range(robot.n):
-            v = clean.v[stretch, j]
-            if len(v) < SHIFTS or np.ptp(clean.q[stretch, j]) < MOVES:
+            if len(stretch) < SHIFTS or np.ptp(clean.q[stretch, j]) < MOVES:
                 continue
-            columns = _columns(rigid[stretch, j], v)
+            smooth = rigid[stretch, j], clean.v[stretch, j]
+            laws = [_columns(*smooth, sign) for sign in signs[j][:, stretch]]
             moved = clean.tau[:, j][stretch[:, None] + shifts]
-            best = _best_shift(columns, moved)
+            best = _best_shift(laws, moved)
             if best is not None:
-                shift = float(np.interp(best, np.arange(len(shifts)), shifts)) / rate
-                yield shift, float(np.sqrt((v**2).mean()))
+                yield float(np.interp(best, np.arange(len(shifts)), shifts)) / rate
 
 
-def _columns(rigid: Floats, v: Floats) -> Floats:
+def _dry_friction(q: Floats, v: Floats) -> Floats:
+    """Dry friction along a motion of a joint, of level 1, for each pre-sliding distance, (k, m)."""
+    found = np.empty((1 + len(PRESLIDING), len(q)))
+    found[0] = _smooth_sign(v)
+    stop_operators(np.ascontiguousarray(q), PRESLIDING, np.arange(len(PRESLIDING)), found[1:])
+    return found
+
+
+def _smooth_sign(v: Floats) -> Floats:
+    return np.asarray(np.tanh(v / (SLOW * np.abs(v).max() + 1e-12)))
+
+
+def _columns(rigid: Floats, v: Floats, sign: Floats) -> Floats:
     """Rigid torque, dry and viscous friction and an offset, (m, 4)."""
-    sign = np.tanh(v / (SLOW * np.abs(v).max() + 1e-12))
     return np.column_stack([rigid, sign, v, np.ones(len(v))])
 
 
-def _best_shift(columns: Floats, torques: Floats) -> float | None:
-    """Number of the shifted torque (m, k) that columns explain best, between two by a parabola.
+def _best_shift(laws: Sequence[Floats], torques: Floats) -> float | None:
+    """Number of the shifted torque (m, k) that is explained best, between two by a parabola.
 
-    None where they explain none well, or the best is the first or last.
+    None where none is explained well, or the best is the first or last.
+
+    Args:
+        laws: Columns with each law of dry friction, (m, 4).
+        torques: The shifted torques, (m, k).
     """
-    basis = np.linalg.qr(columns)[0]
-    residual = ((torques - basis @ (basis.T @ torques)) ** 2).sum(axis=0)
-    power = ((torques - torques.mean(axis=0)) ** 2).sum(axis=0)
-    shares = residual / np.maximum(power, 1e-300)
+    power = ((torques - torques.mean(axis=0)) ** 2).sum(axis=0).clip(1e-300)
+    tried = [_unexplained(columns, torques) / power for columns in laws]
+    shares = min(tried, key=lambda of_law: float(of_law.min()))
     k = int(shares.argmin())
     if not 0 < k < len(shares) - 1 or shares[k] > EXPLAINED:
         return None
     before, here, after = shares[k - 1 : k + 2]
     return k + 0.5 * (before - after) / max(before - 2 * here + after, 1e-300)
+
+
+def _unexplained(columns: Floats, torques: Floats) -> Floats:
+    """Power of torques (m, k) that columns (m, p) leave, (k,)."""
+    basis = np.linalg.qr(columns)[0]
+    left = torques - basis @ (basis.T @ torques)
+    return np.asarray((left**2).sum(axis=0))
 
 
 def estimate_whole_scale(samples: TorqueSamples) -> float | None:
@@ -248,7 +269,9 @@ def suspect_clipping(
             if abs(level / robot.limits.torque[j] - 1) < AT_LIMIT:
                 continue  # the drive itself gives no more
             rigid = robot.inverse_dynamics(*motion)[:, j]
-            needed = _needed(_columns(rigid, motion.v[:, j]), torque[:, j], flat[:, j])
+            v = motion.v[:, j]
+            columns = _columns(rigid, v, _smooth_sign(v))
+            needed = _needed(columns, torque[:, j], flat[:, j])
             if needed.std() > STEADY * np.abs(needed).mean():
                 cut[robot.joint_names[j]] = level
                 needs_more |= float(np.median(needed)) > 1 + BEYOND

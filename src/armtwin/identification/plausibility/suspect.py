@@ -163,9 +163,10 @@ class TorqueEvidence:
         if gain < (VERY_CLEAR if hardly else CLEAR) or there.explained < MAKES_SENSE:
             return
         before, after = 100 * self.here.explained, 100 * there.explained
+        digits = int(round(before) == round(after))
         evidence = (
-            f"the robot file explains {before:.0f} % of the torques as they are, "
-            f"{after:.0f} % if this is undone"
+            f"the robot file explains {before:.{digits}f} % of the torques as they are, "
+            f"{after:.{digits}f} % if this is undone"
         )
         mistake, remedy = reading.words.split("|")
         if hardly:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Literal
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Names, NamesAndUnits, Pair
@@ -13,15 +13,6 @@ from armtwin.robot.robot import Robot
 
 Estimator = Literal["consistent", "ridge", "truncated"]
 Contract = tuple[str, bool, str]  # a field, whether it is right, and what it must be
-
-
-def check_words(owner: str, choices: object) -> None:
-    """Refuse a word that its field does not know."""
-    for key, kind in get_type_hints(type(choices)).items():
-        value, known = getattr(choices, key), get_args(kind)
-        if get_origin(kind) is Literal and value not in known:
-            listed = ", ".join(known)
-            raise ArmtwinError(f"{owner}: {key} must be one of {listed}, got '{value}'")
 
 
 def check_contracts(owner: str, choices: object, contracts: Iterable[Contract]) -> None:
@@ -112,7 +103,6 @@ class Recipe:
 
     def check(self, robot: Robot) -> None:
         """Refuse choices that contradict each other or the robot."""
-        check_words("recipe", self)
         self._check_periods()
         check_contracts("recipe", self, self._contracts())
         self._check_names(robot)

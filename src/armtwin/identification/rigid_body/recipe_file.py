@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.reading import check_format, read_tables
@@ -30,7 +30,9 @@ ACCELERATION = Unit("m/s^2")
 BESIDE = ("torque", "cutoff", "tool", "payload", "gravity")
 WHOLE = ("kept",)
 FLAGS = ("average", "robust", "trust")
-WORDS = ("estimator", "motion", "only", "friction", "tilt", "torque", "tool", "payload")
+WORDS = ("torque", "tool", "payload")
+KINDS = get_type_hints(Recipe)
+CHOICES = {key: get_args(kind) for key, kind in KINDS.items() if get_origin(kind) is Literal}
 LISTED = {
     "zero": "a list of parameters",
     "fixed": "a list of parameters",
@@ -89,6 +91,8 @@ def _read(key: str, value: object) -> Any:
         return _check_value(value, isinstance(value, bool), "true or false")
     if key in WORDS:
         return _check_value(value, isinstance(value, str), "a word")
+    if key in CHOICES:
+        return _check_value(value, value in CHOICES[key], f"one of {', '.join(CHOICES[key])}")
     if key in WHOLE:
         return _check_value(value, _is_whole(value), "a whole number")
     if key == "mass":

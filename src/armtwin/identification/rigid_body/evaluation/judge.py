@@ -51,13 +51,7 @@ def judge(
 
 
 def _check_arguments(robot: Robot, found: Estimate, log: Log | None) -> None:
-    """Refuse what is no robot, estimate and log, and a robot that the estimate is not of."""
-    right = isinstance(robot, Robot) and isinstance(found, Estimate)
-    if not right or not isinstance(log, Log | None):
-        raise ArmtwinError(
-            "judge needs a robot, an estimate of it and one log or none: "
-            "at.judge(robot, at.identify(robot, logs), log)"
-        )
+    """Refuse a robot that the estimate is not of."""
     if robot.joint_names != found.prior.joint_names:
         raise ArmtwinError(
             f"judge needs the robot that was identified, '{found.prior.name}', got '{robot.name}'"
