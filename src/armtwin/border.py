@@ -342,6 +342,8 @@ def _show(value: object) -> str:
         return shorten(repr(value), LONGEST_VALUE)
     if isinstance(value, list | tuple):
         return f"{_article(type(value).__name__)} of {len(value)}"
+    if isinstance(value, Mapping) and value:
+        return shorten(", ".join(f"{x!r}: {_show(y)}" for x, y in value.items()), LONGEST_VALUE)
     return _article(type(value).__name__)
 
 

@@ -82,9 +82,11 @@ def test_a_unit_ends_with_the_program_that_runs_it_even_if_that_is_killed(tmp_pa
     unit = hostile.wishing(tmp_path, hostile.library(tmp_path), "daemon")
     script = f"""
 import armtwin as at
+import numpy as np
+still = np.zeros(1)
 unit = at.ForeignUnit({str(unit)!r}, None, inputs={{}}, outputs={{"torque": "joint"}})
 with unit:
-    unit(0.0, [0.0], [0.0]), unit(0.1, [0.0], [0.0])
+    unit(0.0, still, still), unit(0.1, still, still)
     print("runs", flush=True)
     input()
 """
