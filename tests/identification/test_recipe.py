@@ -270,7 +270,7 @@ def test_wrong_arguments_get_a_sentence(tx40, log):
     ):
         with pytest.raises(at.ArmtwinError, match=sentence):
             at.identify(robot, logs)
-    with pytest.raises(at.ArmtwinError, match="cutoff must be .*, got '5 Hz'"):
+    with pytest.raises(at.ArmtwinError, match=r"cutoff must be .*, got '5 Hz'"):
         at.identify(tx40, [log], cutoff="5 Hz")
     tau = log.tau.copy()
     tau[:, 3] = 0
