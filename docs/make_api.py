@@ -147,10 +147,10 @@ def list_undocumented(value: Any) -> list[str]:
 
 
 class _Annotation:
-    """An annotation that is written as the source has it, without quotes."""
+    """An annotation as the source has it, without quotes; a block of a report without module."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = re.sub(r"\bshow\.(?=[A-Z])", "", text)
 
     def __repr__(self) -> str:
         return self.text

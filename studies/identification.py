@@ -2,8 +2,9 @@
 
     python studies/identification.py DATA [--cutoffs] [CASE ...]
 
-DATA holds kuka_kr300, staubli_tx40 and ur10e. Given are the robot file and the torque column,
-nothing else; plain least squares on the same rows and the robot file are judged beside it. With
+DATA holds kuka_kr300, staubli_tx40, ur10e, rokae_xmate7 and kinova_gen3. Given are the robot file
+and the torque column, nothing else; plain least squares on the same rows and the robot file are
+judged beside it. With
 --cutoffs every case is repeated with each of a list of cut-offs, to be compared with the chosen
 one. Cases by their names, all by default.
 """
@@ -20,6 +21,7 @@ from armtwin.identification.rigid_body.evaluation.validation import pool_nrmse
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)  # of the TX40's log
 STILL = 0.02  # joint speed below which the UR10e stands [rad/s]
+NINETY = 1.645  # deviations of a 90 % interval
 AT_BOUND = 1e-3  # deviations from 0 within which a contract holds a number there
 CUTOFFS = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # [Hz]
 LEAST_RATE = 3  # rate of a log over the highest of them that is tried
@@ -54,6 +56,7 @@ class Missed:
         prior: The same with the robot file as it is [%].
         standing: Part of `ours` from samples at which the joint stands [%].
         deviation: Predicted deviation of the torque over the error, of each joint.
+        covered: Share of the samples within the 90 % interval, at rest and moving.
         fits: The fits.
     """
 
@@ -62,6 +65,7 @@ class Missed:
     prior: np.ndarray
     standing: np.ndarray
     deviation: np.ndarray
+    covered: tuple
     fits: list
 
 
@@ -102,12 +106,22 @@ def cases(data):
         yield Case(f"ur10e_thirds_{torque}", ur10e, left_out(moving_thirds(long)), torque)
         yield Case(f"ur10e_other_to_long_{torque}", ur10e, [([other], long)], torque)
         yield Case(f"ur10e_long_to_other_{torque}", ur10e, [([long], other)], torque)
+    xmate = at.Robot.load(data / "rokae_xmate7/xmate7.urdf")
+    run = at.Log.read(data / "rokae_xmate7/excitation_first_13s.csv.gz")
+    for torque in ("tau", "tau_m"):
+        yield Case(f"xmate7_thirds_{torque}", xmate, left_out(moving_thirds(run)), torque)
+    gen3 = at.Robot.load(data / "kinova_gen3/kinova_gen3.urdf")
+    first = at.Log.read(data / "kinova_gen3/ident_quadratic.csv.gz")
+    second = at.Log.read(data / "kinova_gen3/ident_run1.csv.gz")
+    for torque in ("tau", "tau_cur"):
+        yield Case(f"gen3_first_to_second_{torque}", gen3, [([first], second)], torque)
 
 
 def missed(case, cutoff=None):
     """What the fits of a case miss, with a cut-off [Hz] or by default."""
     ours, plain, prior, fits = [], [], [], []
     standing = power = gap = spread = 0.0
+    inside, at_rest = [], []
     for logs, unseen in case.splits:
         fit = at.identify(case.robot, logs, torque=case.torque, cutoff=cutoff)
         judged = fit.validate(unseen, case.judged_at)
@@ -119,13 +133,18 @@ def missed(case, cutoff=None):
         standing = standing + (squares * fit.standing(unseen)).sum(axis=0)
         power = power + (judged.tau**2).sum(axis=0)
         gap = gap + squares.sum(axis=0)
-        spread = spread + (fit.torque_deviation(unseen) ** 2).sum(axis=0)
+        deviation = fit.torque_deviation(unseen)
+        spread = spread + (deviation**2).sum(axis=0)
+        inside.append((squares < (NINETY * deviation) ** 2).ravel())
+        at_rest.append(fit.standing(unseen).ravel())
+    inside, at_rest = np.concatenate(inside), np.concatenate(at_rest)
     return Missed(
         pool_nrmse(ours),
         pool_nrmse(plain),
         pool_nrmse(prior),
         100 * np.sqrt(standing / power),
         np.sqrt(spread / gap),
+        tuple(float(inside[some].mean()) if some.any() else np.nan for some in (at_rest, ~at_rest)),
         fits,
     )
 
@@ -219,8 +238,11 @@ def coverage(data, names):
 def main(data, names, cutoffs):
     """Print the table."""
     kinds = "ours | mean | plain least squares, mean | robot file, mean | standing, mean"
-    print(f"| NRMSE % of joints 1 to 6 | {kinds} | deviation / error | cut-off Hz | CPU s |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    more = (
+        "worst joint over plain | deviation / error | covered at rest, moving | cut-off Hz | CPU s"
+    )
+    print(f"| NRMSE % of the joints | {kinds} | {more} |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for case in cases(data):
         if names and case.name not in names:
             continue
@@ -231,7 +253,9 @@ def main(data, names, cutoffs):
         print(
             f"| {case.name} | {cells(found.ours)} | {found.plain.mean():.2f} | "
             f"{found.prior.mean():.1f} | {found.standing.mean():.2f} | "
-            f"{found.deviation.min():.2f} to {found.deviation.max():.2f} | {hertz} | {spent:.1f} |",
+            f"{np.max(found.ours / found.plain):.3f} | "
+            f"{found.deviation.min():.2f} to {found.deviation.max():.2f} | "
+            f"{found.covered[0]:.2f} {found.covered[1]:.2f} | {hertz} | {spent:.1f} |",
             flush=True,
         )
         for cutoff in possible(case) if cutoffs else ():

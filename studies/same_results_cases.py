@@ -5,7 +5,16 @@ robot file, in {urdf} where it writes a URDF. Paths are those of the folder of a
 the measured data, inputs/ the files of same_results_inputs.py, and NAME/ what another case wrote.
 """
 
-JOBS = ("kr300_frame", "lwa4p_bead", "rx90b_corner_fixed", "rx90b_corner_follow", "rx90b_line")
+JOBS = (
+    "kr300_frame",
+    "lwa4p_bead",
+    "rx90b_cladding",
+    "rx90b_corner_fixed",
+    "rx90b_corner_follow",
+    "rx90b_line",
+    "rx90b_probed",
+    "ur10e_bead",
+)
 EXPERIMENTS = (
     "epaas_extend_heavy",
     "epaas_extend_light",

@@ -2,10 +2,14 @@
 
     python studies/servo.py DATA
 
-DATA holds kuka_kr300. Prints what is explained with the logged torque, with the model's torque and
-in the closed loop of the twin, whether the fits of both runs agree within their intervals, and the
-servo [servo.fitted] that the robot file kr300.toml ships. Then, for simulated runs of kr300 and
-rx90b with their cascades, what is explained of another run, and the gains over the true ones.
+DATA holds kuka_kr300, dualarm_v2 and ur5_course. Prints what is explained with the logged torque,
+with the model's torque and in the closed loop of the twin, whether the fits of both runs agree
+within their intervals, and the servo [servo.fitted] that the robot file kr300.toml ships. Then the
+same of a KR300 whose file is rough and whose robot, controller's model and servo are all identified
+from one run; of a seven-axis arm with an ordinary servo; and the size of the error on short runs of
+a UR5, fitted on those of one operator and judged on those of the other. Last, for simulated runs of
+kr300 and rx90b with their cascades, what is explained of another run, and the gains over the true
+ones.
 """
 
 import re
@@ -23,6 +27,7 @@ SOURCE = (
     "identified: run A of the recordings of Weigand's identification project (TU Kaiserslautern, "
     "MIT licence); a laboratory control with feed-forward (TwinCAT), not KUKA's own"
 )
+MOVES = 0.01  # travel of a joint that moves [rad]
 NUMBER = r"-?\d+\.\d+(e-?\d+)?"
 np.set_printoptions(precision=4, suppress=True, linewidth=120)
 
@@ -53,13 +58,70 @@ def main(data):
     print(f"six axes, both torques: {spent:.2f} s")
     print("closed loop of the twin on B, correlation:", correlation(forth.robot, b))
     agreement(forth, back)
-    own = at.identify(robot, [a]).robot
-    print("robot identified on A alone, A -> B:", at.identify_servo(own, a, b).share)
     shipped = replace(forth.servo, source=SOURCE)
     tables = to_tables(replace(robot.description, servo={"fitted": shipped}))
     print(short(to_toml({"servo": tables["servo"]})))
+    own_robot(a, b)
+    ordinary_servo(Path(data) / "dualarm_v2")
+    short_runs(Path(data) / "ur5_course")
     known("kr300", "recorded")
     known("rx90b", None)
+
+
+def own_robot(a, b):
+    """Robot, controller's model and servo of a KR300 from one run, judged on the other."""
+    robot = at.Robot.load("kr300")
+    links = 10 * len(robot.description.link)
+    factors = np.where(np.arange(len(robot.parameters)) < links, 0.7, 1.0)
+    rough = robot.with_parameters(factors * robot.parameters).description
+    rough = replace(rough, friction=(), servo={"cascade": rough.servo["cascade"]})
+    rough = robot.with_description(rough).with_payload("recorded")
+    for name, seen, unseen in (("A -> B", a, b), ("B -> A", b, a)):
+        found = at.identify_servo(at.identify(rough, [seen]).robot, seen, unseen)
+        left = found.evaluation.path
+        path = f"{1e3 * left.lateral_left:.2f} mm lateral, {1e3 * left.vertical_left:.2f} vertical"
+        print(f"own robot, {name}: {found.share}, left at the flange {path}")
+        shown = at.compare(found.robot, unseen, offsets="start")
+        for row in shown.intervals:
+            held = "holds" if row.holds_peak else "does not hold"
+            print(f"  {row.name}: {100 * row.covered:.0f} % covered, {held} the peak")
+        print(
+            "  torque", [round(x.variance_explained, 3) for x in shown.rows if "torque" in x.name]
+        )
+
+
+def ordinary_servo(folder):
+    """Each run of a seven-axis arm fitted, the other judged."""
+    robot = at.Robot.load(folder / "dualarm_v2.urdf")
+    logs = [at.Log.read(path) for path in sorted(folder.glob("*.csv.gz"))]
+    for seen, unseen in (logs, logs[::-1]):
+        print(
+            f"{folder.name}, {Path(seen.origin).name}:",
+            at.identify_servo(robot, seen, unseen).share,
+        )
+
+
+def short_runs(folder):
+    """The size of the error of joints that move, fitted on one operator's runs."""
+    robot = at.complete(at.Robot.load(folder / "ur5.urdf")).robot
+    runs = {x: [at.Log.read(path) for path in sorted(folder.glob(f"run_{x}_*"))] for x in "ab"}
+    for seen, unseen in ("ab", "ba"):
+        found = at.identify_servo(robot, runs[seen])
+        ratios, covered = [], []
+        for log in runs[unseen]:
+            shown = at.compare(found.robot, log)
+            intervals = {row.name: row.rms for row in shown.intervals}
+            for row, travel in zip(shown.errors, np.ptp(log.q_ref, axis=0), strict=True):
+                if travel > MOVES:
+                    low, high = intervals[row.name]
+                    measured = np.sqrt((shown.channels[row.name][0] ** 2).mean())
+                    ratios.append(np.sqrt(low * high) / measured)
+                    covered.append(low <= measured <= high)
+        near = np.mean((np.array(ratios) > 0.5) & (np.array(ratios) < 2))
+        print(
+            f"{folder.name}, {seen} judged on {unseen}: {len(ratios)} joint-runs, rms within a "
+            f"factor 2 in {100 * near:.0f} %, 90 % interval covers {100 * np.mean(covered):.0f} %"
+        )
 
 
 def known(name, payload):

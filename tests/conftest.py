@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import armtwin as at
 
-SHIPPED = ("rx90b", "lwa4p", "kr300", "tx40", "epaas")
+SHIPPED = ("rx90b", "lwa4p", "kr300", "tx40", "ur10e", "epaas")
 
 
 def relative(value, reference):

@@ -25,6 +25,7 @@ from armtwin.jobs.from_points import read_points
 from armtwin.jobs.setpoints import Drive
 from armtwin.maths.units import Unit
 from armtwin.motion.cell import obstacles, read_cell
+from armtwin.prediction.registration_file import read_registration
 from armtwin.report.folder import list_result_files, read_result
 from armtwin.robot.files import list_shipped
 from armtwin.robot.schema.overrides import apply_overrides
@@ -72,6 +73,26 @@ OVERRIDES = (
     '"friction.5.asperity" = "2 N m"\n"link.1.body.mass" = 3.5\n'
     '"joint.joint_2.limits.velocity" = "2 rad/s"\n'
 )
+RTDE = (
+    "timestamp target_q_0 target_q_1 actual_q_0 actual_q_1 actual_current_0 actual_current_1\n"
+    "0.0 0.1 0.2 0.11 0.21 1 2\n0.002 0.2 0.3 0.21 0.31 1 2.5\n0.004 0.3 0.4 0.31 0.41 1 3\n"
+)
+FRANKA = (
+    "duration,state.q[0],state.q_d[0],state.tau_J[0]\n0,0.1,0.2,5\n1,0.2,0.3,5.5\n2,0.3,0.4,6\n"
+)
+RSI_CYCLE = (
+    '<Rob Type="KUKA"><RIst X="1"/><AIPos A1="{0}" A2="2"/><ASPos A1="{0}" A2="2"/>'
+    '<MACur A1="1" A2="0.5"/><IPOC>{1}</IPOC></Rob>\n'
+)
+RSI = "".join(RSI_CYCLE.format(k, 4 * k) for k in range(12))
+TRACKED = (
+    "time [ms],x [mm],y [mm],z [mm],rx,ry,rz\n0,1,2,3,0,0,1\n10,1.5,2,3,0,0,1\n20,2,2,3,0,0,1\n"
+)
+REGISTERED = """format = 1
+point = ["0 mm", "0 mm", "120 mm"]
+clock = "1.25 s"
+frame = { position = ["2 m", 0, "1 m"], orientation = { rpy = [0, 0, "90 deg"] } }
+"""
 QUANTITIES = "100 mm/s\n1.5\n10 Hz\n25 N m/rad\n3 1/s\n1e3 rpm\n45 deg\n0.1 m/s\n"
 SWEEP = """format = 1
 title = "Where to put the line, and how fast"
@@ -205,6 +226,7 @@ CURVES = "joint,v,tau,std,temperature\n1,0.1,5,0.1,300\njoint_2,-0.1,-5,0.1,310 
 RESONANCES = "mass,frequency,damping\n10,5 Hz,0.1\n20,3.6,0.12\n30 kg,2.9,0.13\n"
 RESULT = {"armtwin": "1", "format": 1, "run": {"options": {"a": 1}}, "files": ["result.json"]}
 PLAN = {"into": ".", "names": ["a.txt", "b.txt"], "gone": ["c.txt"]}
+HEADER, VALUES = "t_NextGenDrive#1.dat", "t_NextGenDrive#1.r64"
 TABLE = "results"  # name of the sweep whose table is read
 
 
@@ -226,6 +248,17 @@ def read_points_file(path):
 
 
 def read_log(path):
+    at.Log.read(path)
+
+
+def read_trace_header(path):
+    """As a trace whose values are whole."""
+    shutil.copyfile(path.parent.parent / VALUES, path.parent / VALUES)
+    at.Log.read(path)
+
+
+def read_trace_values(path):
+    shutil.copyfile(path.parent.parent / HEADER, path.parent / HEADER)
     at.Log.read(path)
 
 
@@ -391,6 +424,34 @@ def log_file(folder, name):
     return (folder / name).read_bytes()
 
 
+def arrays_file(folder, name):
+    """Arrays by name, as others write them."""
+    path, arrays = folder / name, {"time": LOG.time, "q": LOG.q, "note": np.arange(3)}
+    if name.endswith(".mat"):
+        from scipy.io import savemat
+
+        savemat(path, {**arrays, "info": {"a": 1}, "text": "warm"}, do_compression=True)
+    elif name.endswith(".h5"):
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            for key, values in arrays.items():
+                file[f"run/{key}"] = values
+            file["run/q"].attrs["unit"] = "deg"
+    else:
+        LOG.write(path)
+    return path.read_bytes()
+
+
+def trace_file(folder, name):
+    """A pair of files of a drive, one of which is mutated."""
+    from tests.logs.test_formats import write_trace
+
+    signals = [("Istposition_Achse1", "Grad", LOG.q[:, 0]), ("Istmoment_A1", "Nm", LOG.q[:, 1])]
+    write_trace(folder, 1, signals)
+    return (folder / name).read_bytes()
+
+
 def small_robot(folder, name):
     (folder / "seed.urdf").write_text(GOOD)
     at.Robot.load(folder / "seed.urdf").save(folder / name)
@@ -491,6 +552,16 @@ FILES = {
     "run.csv": Fuzzed(read_log, log_file),
     "run.csv.gz": Fuzzed(read_log, log_file, mutated_inside_gzip),
     "run.npz": Fuzzed(read_log, log_file, mutated_inside_zip),
+    "rtde.csv": Fuzzed(read_log, RTDE),
+    "franka.csv": Fuzzed(read_log, FRANKA),
+    "rsi.xml": Fuzzed(read_log, RSI),
+    HEADER: Fuzzed(read_trace_header, trace_file),
+    VALUES: Fuzzed(read_trace_values, trace_file),
+    "run.mat": Fuzzed(read_log, arrays_file),
+    "run.h5": Fuzzed(read_log, arrays_file, needs="h5py"),
+    "run.parquet": Fuzzed(read_log, arrays_file, needs="pyarrow"),
+    "registration.toml": Fuzzed(read_registration, REGISTERED),
+    "tracker.csv": Fuzzed(read_log, TRACKED),
     "run.mcap": Fuzzed(read_log, bag_file, needs="rosbags"),
     "run.db3": Fuzzed(read_log, bag_file, needs="rosbags"),
     "run.bag": Fuzzed(read_log, bag_file, needs="rosbags"),

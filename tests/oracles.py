@@ -96,6 +96,7 @@ def bodies_only(robot):
             friction=(),
             friction_set="",
             servo={},
+            standard_deviation=None,
         )
     )
 

@@ -18,14 +18,24 @@ def blocks(name, language):
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def test_the_readme_examples_run(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("page", "count"), [("README.md", 1), ("docs/python.md", 3)])
+def test_the_examples_for_python_run(page, count, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    examples = blocks("README.md", "python")
-    assert len(examples) == 4
+    examples = blocks(page, "python")
+    assert len(examples) == count
     for example in examples:
         assert len(example.splitlines()) <= 17
-        exec(compile(example, "README.md", "exec"), {})
-    assert "public" in capsys.readouterr().out
+        exec(compile(example, page, "exec"), {})
+
+
+def test_the_readme_is_short_and_its_links_and_pictures_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 700
+    links = re.findall(r"\]\(([^)#]+)", text)
+    pictures = [link for link in links if link.endswith((".png", ".gif"))]
+    assert len(pictures) == 7  # a banner and a gallery of six
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert sum((ROOT / link).stat().st_size for link in pictures) < 1_000_000
 
 
 def test_the_robot_file_of_the_docs_loads(tmp_path):
@@ -41,14 +51,14 @@ def test_the_example_of_the_verdict_page_runs_and_its_widths_are_read(tmp_path, 
     (code,) = blocks("docs/verdict.md", "python")
     (widths,) = blocks("docs/verdict.md", "toml")
     exec(compile(code, "docs/verdict.md", "exec"), {})
-    (text,) = blocks("docs/job_file.md", "toml")
+    text, _ = blocks("docs/job_file.md", "toml")
     (tmp_path / "job.toml").write_text(f"{text}\n{widths}", encoding="utf-8")
     assert at.Job.load(tmp_path / "job.toml").description.uncertainty.draws == 128
 
 
 def test_what_the_page_on_advice_asks_for_is_read(tmp_path):
     (wanted,) = blocks("docs/advice.md", "toml")
-    (text,) = blocks("docs/job_file.md", "toml")
+    text, _ = blocks("docs/job_file.md", "toml")
     (tmp_path / "job.toml").write_text(f"{text}\n{wanted}", encoding="utf-8")
     advice = at.Job.load(tmp_path / "job.toml").description.advice
     assert (advice.keep_speed, advice.share, advice.shift) == (False, 0.8, 0.05)
@@ -92,9 +102,9 @@ def test_the_sweep_of_the_docs_is_run(tmp_path, monkeypatch):
     assert (tmp_path / "places.html").exists()
 
 
-def test_every_command_of_the_readme_exists(tmp_path):
+def test_every_command_of_the_page_on_commands_exists(tmp_path):
     commands = re.findall(
-        r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| `armtwin (\w+)", (ROOT / "docs" / "commands.md").read_text("utf-8"), re.MULTILINE
     )
     assert len(commands) >= 8
     for command in commands:
@@ -118,7 +128,7 @@ def test_the_columns_file_of_the_docs_reads_a_log(tmp_path):
 
 
 def test_the_job_of_the_docs_is_predicted(tmp_path):
-    (text,) = blocks("docs/job_file.md", "toml")
+    text, _ = blocks("docs/job_file.md", "toml")
     path = tmp_path / "tray.toml"
     path.write_text(text, encoding="utf-8")
     run = at.predict(at.Job.load(path))

@@ -128,10 +128,16 @@ if TYPE_CHECKING:
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
     from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison
+    from armtwin.prediction.registration import GivenRegistration as GivenRegistration
+    from armtwin.prediction.seams import ZoneSweep as ZoneSweep, sweep_zone as sweep_zone
     from armtwin.prediction.sensitivity import sensitivity as sensitivity
     from armtwin.prediction.side_by_side import (
         SideBySide as SideBySide,
         side_by_side as side_by_side,
+    )
+    from armtwin.prediction.tool_path import (
+        ToolPathComparison as ToolPathComparison,
+        compare_tool_path as compare_tool_path,
     )
     from armtwin.report.catalog import Catalog as Catalog
     from armtwin.report.result import write_report as write_report

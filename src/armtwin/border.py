@@ -4,8 +4,6 @@ A call is checked once, before anything is done. Annotations are the contract, `
 range of a number; what they do not say, as a shape, the call checks itself.
 """
 
-from __future__ import annotations
-
 import builtins
 import collections.abc
 import inspect

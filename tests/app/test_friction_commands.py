@@ -58,7 +58,7 @@ def test_friction_of_a_table_tells_laws_and_writes_the_robot(here, robots, rng):
 
 def test_friction_prints_within_80_columns(here, robots, rng):
     write_table(robots["rx90b"], rng)
-    done = called("friction", "curves", "rx90b", "curves.csv")
+    done = called("friction", "curves", "rx90b", "curves.csv", "--full")
     assert max(map(len, done.stdout.splitlines()[:30])) <= 80
     assert "half the difference" in done.stdout.replace("\n", " ")
 

@@ -32,7 +32,7 @@ def test_a_log_without_a_reference_ends_with_one_sentence_and_writes_nothing(tmp
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_a_servo_that_only_the_logged_torque_validates_ends_with_exit_code_1(tmp_path):
+def test_what_a_controller_feeds_forward_is_learnt_whatever_friction_the_file_has(tmp_path):
     """The friction of the file is a hundred times what the controller feeds forward."""
     robot = at.Robot.load("kr300")
     for name, seed in (("a", 1), ("b", 2)):
@@ -42,10 +42,10 @@ def test_a_servo_that_only_the_logged_torque_validates_ends_with_exit_code_1(tmp
     wrong.save(tmp_path / "wrong.toml")
     words = ("wrong.toml", "a.csv", "--validate", "b.csv", "--out", "found.toml", "--json")
     done = call(tmp_path, "servo", *words)
-    assert done.code == 1, done.err
+    assert done.code == 0, done.err
     result = json.loads(done.out)
     assert min(result["validation_logged"]["share_explained"]) > 0.95
-    assert min(result["validation"]["share_explained"]) < 0.8
+    assert min(result["validation"]["share_explained"]) > 0.95
 
 
 def test_exchanged_columns_end_with_the_mistake_and_write_nothing(tmp_path):

@@ -34,7 +34,7 @@ def files(tmp_path):
         (
             at.Log.read,
             "robot.urdf",
-            "is a robot, where a log (.csv, .csv.gz, .npz, or a bag) is wanted",
+            "is a robot, where a log (.csv, .csv.gz, .npz, a bag, or as docs/log_file.md lists) is",
         ),
         (at.Log.read, "job.toml", "is no log, but a robot, job or columns file"),
     ],

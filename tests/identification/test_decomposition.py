@@ -110,8 +110,10 @@ def test_the_deviation_of_a_torque_is_that_of_its_parameters_and_of_what_is_miss
     deviation = found.torque_deviation(log)
     assert deviation.shape == log.tau.shape
     own = np.sqrt(deviation**2 - found.missed**2)
-    assert (own < found.sigma).all()  # the mean of many rows is known better than one row
     _, q, v, a = excitation(robot, 8.0, seed=1)  # the same motion without noise
+    slides = np.abs(v) > 0.2 * np.abs(v).max(axis=0)
+    # the mean of many rows is known better than one row; a contact at rest may bear anything
+    assert (own < found.sigma)[slides].all()
     inside = slice(200, -200, 100)
     Y = robot.regressor(q, v, a)[inside]
     expected = np.sqrt(np.einsum("mij,jk,mik->mi", Y, found.covariance, Y))

@@ -9,7 +9,12 @@ import armtwin as at
 from armtwin.identification.fitting.factors import factorise, merge_factors
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.rigid_body.fit.consistency import find_violations, solve_consistent
+from armtwin.identification.rigid_body.data.cutoff import LeftOutSquares, choose_highest_alike
+from armtwin.identification.rigid_body.fit.consistency import (
+    ParameterBounds,
+    find_violations,
+    solve_consistent,
+)
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
 from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 
@@ -95,7 +100,7 @@ def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
         "link_4: its mass and inertia are not physically consistent"
     ]
     made_up = LeastSquaresFit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
-    phi = solve_consistent(robot, made_up, free, {})
+    phi = solve_consistent(robot, made_up, free)
     assert find_violations(robot, phi) == []
     assert phi[30] > 0
     robot.with_parameters(phi)  # a robot file would be accepted
@@ -212,11 +217,36 @@ def test_a_contract_of_zero_is_kept_exactly(robots, seed):
     R = np.linalg.qr(chance.normal(size=(size, size)))[1] * 10.0 ** chance.uniform(-3, 3, size)
     wanted = np.zeros(size)
     wanted[signed] = -3.0  # of the prior's size: far below zero
-    phi = solve_consistent(
-        robot, LeastSquaresFit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free, {}
-    )
+    phi = solve_consistent(robot, LeastSquaresFit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free)
     assert phi[signed].min() >= 0.0
     assert phi[signed].min() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_rotor_keeps_a_tenth_of_its_inertia_whatever_takes_its_part(robots):
+    """No drive is without a rotor: rows that want it negative leave it at its bound."""
+    robot = robots["tx40"]
+    free = free_parameters(robot, at.Recipe())
+    rotors = robot.layout.rotors
+    wanted = np.zeros(len(free.start))
+    wanted[rotors] = -3.0
+    made_up = LeastSquaresFit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
+    bounds = ParameterBounds(rotor=0.1)
+    phi = solve_consistent(robot, made_up, free, bounds)
+    assert phi[rotors] == pytest.approx(0.1 * robot.parameters[rotors])
+    assert find_violations(robot, phi, bounds) == []
+    assert find_violations(robot, 0.5 * phi, bounds)
+
+
+def test_of_cut_offs_that_predict_alike_the_highest_is_taken(rng):
+    """Errors that differ by chance do not decide, those that differ in every part do."""
+    parts = rng.uniform(0.5, 2.0, size=(6, 4))
+    growth = {3.0: 1.0, 10.0: 1.005, 20.0: 1.3}
+    tried = {
+        cutoff: LeftOutSquares(np.log(factor), np.log(factor), factor * parts)
+        for cutoff, factor in growth.items()
+    }
+    assert choose_highest_alike(tried, duration=5.0) == 10.0
+    assert choose_highest_alike({3.0: tried[3.0], 20.0: tried[20.0]}, duration=500.0) == 3.0
 
 
 def test_numbers_that_a_robot_cannot_have_are_not_blamed_on_its_file(shared_data):

@@ -120,11 +120,13 @@ BAD = {
     ),
     "two shapes in a segment": Bad(
         JOB + "spline = [[0, 0.1, 0]]\n",
-        "segment.1 must have exactly one of lin, circ, spline, points, got lin and spline",
+        "segment.1 must have exactly one of lin, circ, spline, points, ptp, joints, "
+        "recorded, got lin and spline",
     ),
     "no shape in a segment": Bad(
         changed("lin =", "# lin ="),
-        "segment.1 must have exactly one of lin, circ, spline, points, got none",
+        "segment.1 must have exactly one of lin, circ, spline, points, ptp, joints, "
+        "recorded, got none",
     ),
     "start that is no number": Bad(
         changed('"-100 mm"', "nan"), "start.2 must be a finite number in m, got nan"

@@ -282,3 +282,26 @@ def repacked(data, packing, compress):
         at_ += 9 + size
     footer = struct.pack("<BQQQI", 2, 20, 0, 0, 0)
     return b"".join([*out, footer, data[-8:]])
+
+
+@pytest.mark.parametrize("together", [1, 7, 2000])
+def test_messages_that_are_read_together_are_those_that_are_read_one_by_one(
+    tmp_path, monkeypatch, rng, together
+):
+    """The order of the joints changes within the bag, once by message and once for good."""
+    monkeypatch.setattr("armtwin.logs.bag_files.TOGETHER", together)
+    values = rng.normal(size=(60, 3))
+    orders = [[0, 1, 2] if k < 20 or k % 2 else [2, 0, 1] for k in range(60)]
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kind = "sensor_msgs/msg/JointState"
+    with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        topic = writer.add_connection("/joint_states", kind, typestore=store)
+        for k, (row, order) in enumerate(zip(values, orders, strict=True)):
+            names = [NAMES[j] for j in order]
+            message = state(store, 0.01 * k, names, np.ascontiguousarray(row[order]))
+            writer.write(topic, 10_000_000 * k, store.serialize_cdr(message, kind))
+    log = at.Log.read(tmp_path / "bag")
+    assert log.joint_names == tuple(NAMES)
+    assert (log.q == values).all()
+    assert (log.v == 2 * values).all()
+    assert log.time == pytest.approx(0.01 * np.arange(60), abs=1e-9)

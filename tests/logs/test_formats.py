@@ -4,12 +4,14 @@ The files of the shared data are by another hand; what they lack is written here
 """
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.io
 
 import armtwin as at
+from tests.app.test_job_commands import call
 from tests.logs.test_bag_files import state
 
 TIME = np.arange(60) * 0.004
@@ -196,6 +198,25 @@ def test_datasets_and_tables_of_hdf5_are_logs_and_links_are_refused(tmp_path, q)
         at.Log.read(tmp_path / "link.h5")
 
 
+def test_a_file_of_matlab_7_3_is_turned(tmp_path, q):
+    """HDF5 behind a block of 512 bytes, with arrays stored by columns."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "run.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        for name, values in {"t": TIME[:, None], "q": q}.items():
+            file[name] = values.T
+            file[name].attrs["MATLAB_class"] = np.bytes_("double")
+        file["note"] = np.frombuffer("warm".encode("utf-16-le"), dtype=np.uint16)[:, None]
+        file["note"].attrs["MATLAB_class"] = np.bytes_("char")
+    data = bytearray(path.read_bytes())
+    data[:19] = b"MATLAB 7.3 MAT-file"
+    path.write_bytes(data)
+    log = at.Log.read(path)
+    assert log.layout == "HDF5"
+    assert (log.q == q).all()
+    assert any("note" in remark for remark in log.remarks)
+
+
 def test_a_parquet_file_with_nulls_is_refused_with_the_row(tmp_path, q):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -220,8 +241,11 @@ def test_joints_of_the_controller_are_put_in_the_order_of_the_joint_states(tmp_p
     assert any("not read: topics /other" in remark for remark in log.remarks)
 
 
-def write_bag(path, values, *, late=0.0, other_clock=0, names=("a", "b"), second=()):
+def write_bag(
+    path, values, *, late=0.0, other_clock=0, names=("a", "b"), second=(), time=TIME, reference=None
+):
     """A bag with joint states and a controller that has the joints the other way round."""
+    references = values + 0.5 if reference is None else reference
     pytest.importorskip("rosbags")
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
@@ -255,19 +279,124 @@ def write_bag(path, values, *, late=0.0, other_clock=0, names=("a", "b"), second
             10**11,
             store.serialize_cdr(types["std_msgs/msg/String"]("x"), "std_msgs/msg/String"),
         )
-        for t, row in zip(TIME, values, strict=True):
+        for t, row, wanted in zip(time, values, references, strict=True):
             arrival = round(1e9 * (100 + t))
             message = state(store, t, list(names), row)
+            if reference is not None:
+                message = replace(message, velocity=nothing, effort=nothing)
             writer.write(states, arrival, store.serialize_cdr(message, joint))
             for connection, its in zip(others, second, strict=True):
                 message = state(store, t, list(its), np.ones(len(its)))
                 writer.write(connection, arrival, store.serialize_cdr(message, joint))
             header = state(store, t + late + other_clock, ["a"], np.zeros(1)).header
             back = row[::-1].copy()
-            points = [at_angles(back + 0.5), at_angles(back), at_angles(back), at_angles(back)]
+            points = [at_angles(wanted[::-1].copy()), *(at_angles(back) for _ in range(3))]
             message = types[kind](header, list(names[::-1]), *points)
             writer.write(controller, arrival, store.serialize_cdr(message, kind))
     return path
+
+
+def as_rtde(path, log):
+    joints = range(log.q.shape[1])
+    words = [f"{name}_{j}" for name in ("target_q", "actual_q") for j in joints]
+    rows = np.column_stack([log.time, log.q_ref, log.q]).tolist()
+    lines = [["timestamp", *words], *rows]
+    path.write_text("\n".join(" ".join(map(str, line)) for line in lines))
+
+
+def as_franka(path, log):
+    joints = range(log.q.shape[1])
+    words = [f"state.{name}[{j}]" for name in ("q_d", "q") for j in joints]
+    rows = np.column_stack([1e3 * log.time, log.q_ref, log.q]).tolist()
+    lines = [["duration", *words], *rows]
+    path.write_text("\n".join(",".join(map(str, line)) for line in lines))
+
+
+def as_trace(path, log):
+    path.mkdir()
+    for j in range(log.q.shape[1]):
+        wanted, done = np.degrees(log.q_ref[:, j]), np.degrees(log.q[:, j])
+        names = [f"Sollposition_Achse{j + 1}", f"Istposition_Achse{j + 1}"]
+        signals = [(names[0], "Grad", wanted), (names[1], "Grad", done)]
+        step = 0.004
+        write_trace(path, j + 1, signals, step=step, method="CHANNEL")
+
+
+def as_bag(path, log):
+    names = [f"joint_{j}" for j in (4, 1, 6, 2, 5, 3)]
+    order = [int(name[-1]) - 1 for name in names]
+    q, q_ref = (np.ascontiguousarray(x[:, order]) for x in (log.q, log.q_ref))
+    write_bag(path, q, reference=q_ref, names=names, time=log.time)
+
+
+def numbers_of(law):
+    delay, shaping = vars(law.delay), vars(law.shaping)
+    found = [law.kp, law.kv, law.kff, *delay.values(), *shaping.values()]
+    return np.concatenate([np.ravel(values) for values in found])
+
+
+@pytest.fixture(scope="module")
+def kr300_run(shared_data):
+    whole = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
+    return at.Log.of(whole.time, q=whole.q, q_ref=whole.q_ref)
+
+
+@pytest.mark.parametrize("write", [as_rtde, as_franka, as_trace, as_bag])
+def test_a_servo_is_the_same_from_every_layout(kr300_run, robots, tmp_path, write):
+    write(tmp_path / "run", kr300_run)
+    log = at.Log.read(tmp_path / "run")
+    by_csv = at.identify_servo(robots["kr300"], kr300_run).robot.description.servo["fitted"]
+    found = at.identify_servo(robots["kr300"], log).robot.description.servo["fitted"]
+    assert numbers_of(found) == pytest.approx(numbers_of(by_csv), rel=1e-6, abs=1e-9)
+
+
+def test_the_older_form_of_a_controller_in_ros_1_gives_the_reference(tmp_path, q):
+    """desired, actual and error in place of reference, feedback and output."""
+    pytest.importorskip("rosbags")
+    from rosbags.rosbag1 import Writer
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    kind = "control_msgs/msg/JointTrajectoryControllerState"
+    point = "trajectory_msgs/JointTrajectoryPoint"
+    words = "".join(f"{point} {word}\n" for word in ("desired", "actual", "error"))
+    store = get_typestore(Stores.ROS1_NOETIC)
+    store.register(
+        get_types_from_msg(f"std_msgs/Header header\nstring[] joint_names\n{words}", kind)
+    )
+    types = store.types
+    none, zero = np.zeros(0), types["builtin_interfaces/msg/Duration"](0, 0)
+    with Writer(tmp_path / "run.bag") as writer:
+        topic = writer.add_connection("/arm/state", kind, typestore=store)
+        for t, row in zip(TIME, q, strict=True):
+            header = state(store, t, ["a"], np.zeros(1)).header
+            points = []
+            for shift in (0.25, 0.0, 0.0):
+                angles = np.ascontiguousarray(row + shift)
+                points.append(
+                    types["trajectory_msgs/msg/JointTrajectoryPoint"](
+                        angles, none, none, none, zero
+                    )
+                )
+            message = types[kind](header, ["a", "b"], *points)
+            data = store.serialize_ros1(message, kind)
+            writer.write(topic, round(1e9 * (100 + t)), data)
+    log = at.Log.read(tmp_path / "run.bag")
+    assert (log.q == q).all()
+    assert log.q_ref == pytest.approx(q + 0.25, abs=1e-15)
+
+
+def test_a_log_is_written_by_a_command_cut_by_time(tmp_path, q):
+    at.Log.of(TIME, q=q).write(tmp_path / "run.csv")
+    words = ("log", "run.csv", "--to", "npz", "--from", "0.1 s", "--until", "0.2 s")
+    done = call(tmp_path, *words)
+    assert done.code == 0, done.err
+    assert "26 of 60 samples, q" in done.out
+    assert (at.Log.read(tmp_path / "run.npz").q == q[25:51]).all()
+    again = call(tmp_path, *words)
+    assert again.code == 2
+    assert "exists already" in again.err
+    other = call(tmp_path, *words, "--out", "run.csv")
+    assert other.code == 2
 
 
 def test_efforts_of_universal_robots_are_amperes(tmp_path, rng):
@@ -311,6 +440,63 @@ def test_a_data_frame_is_a_log_and_back(q):
     again = at.Log.from_dataframe(frame)
     assert (again.current == q).all()
     assert again.remarks == ("not read: arrays note",)
+
+
+def test_a_rate_with_another_clock_is_moved_by_its_integral(tmp_path):
+    """v comes at a third of the rate from a source that stamps it 7 ms late."""
+    time = np.arange(900) * 0.004
+    for j in (1, 2):
+        write_trace(tmp_path, j, [(f"Istposition_Achse{j}", "rad", np.sin(2 * time + j))])
+    slow = time[::3]
+    rates = [
+        (f"Istgeschwindigkeit_Achse{j}", "rad/s", 2 * np.cos(2 * (slow - 0.007) + j))
+        for j in (1, 2)
+    ]
+    write_trace(tmp_path, 0, rates, step=0.012, source="KRCIpo")
+    log = at.Log.read(tmp_path)
+    exact = np.stack([2 * np.cos(2 * log.time + j) for j in (1, 2)], axis=1)
+    # of the trapezoidal rule and a straight line: v'' h^2 / 8 = 1.4e-4; unmoved it would be 0.028
+    assert np.abs(log.v - exact).max() < 3e-4
+    assert any("v is 7 ms later than q by its integral: moved" in x for x in log.remarks)
+
+
+def test_two_encoders_that_are_read_at_other_times_are_said(shared_data):
+    """3.0 ms, by the recording's own description."""
+    log = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
+    assert "q_link is 3.04 ms later than q" in str(list(log.sections().sections[0].content))
+
+
+TURN = np.array([np.cos(0.2), 0.0, 0.0, np.sin(0.2)])  # by 0.4 rad about z
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_path_of_an_instrument_is_a_log_with_its_units(tmp_path, rng, delimiter):
+    points = rng.normal(size=(20, 3))
+    rows = np.column_stack([10 * np.arange(20), 1e3 * points, np.tile(TURN, (20, 1))])
+    header = ["t [ms]", "X [mm]", "Y [mm]", "Z [mm]", "qw", "qx", "qy", "qz"]
+    lines = [header, *rows.tolist()]
+    text = "\n".join(delimiter.join(map(str, line)) for line in lines)
+    (tmp_path / "tracker.txt").write_text(text)
+    log = at.Log.read(tmp_path / "tracker.txt")
+    assert log.layout == "tool path"
+    assert log.time == pytest.approx(0.01 * np.arange(20), abs=1e-12)
+    assert log.tool == pytest.approx(points, abs=1e-12)
+    assert log.tool_rotation == pytest.approx(np.tile([0, 0, 0.4], (20, 1)), abs=1e-12)
+    log.write(tmp_path / "again.csv")
+    assert (at.Log.read(tmp_path / "again.csv").tool == log.tool).all()
+    bare = text.replace(" [mm]", "").replace(str(TURN[0]), "2")
+    (tmp_path / "tracker.txt").write_text(bare)
+    with pytest.raises(at.FileError, match="sample 1: qw, qx, qy, qz must have length 1, got 2"):
+        at.Log.read(tmp_path / "tracker.txt")
+
+
+def test_joints_of_a_log_beside_tool_points_stay_joints(tmp_path, q):
+    header = "time,x,y,z,q1,q2"
+    rows = np.column_stack([TIME, q, q[:, :1], q])
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", header=header, comments="")
+    log = at.Log.read(tmp_path / "a.csv")
+    assert set(log.channels) == {"q"}
+    assert log.remarks == ("not read: columns x, y, z",)
 
 
 def test_check_names_gaps_copies_jitter_and_what_a_log_lacks(tmp_path, q, rng):

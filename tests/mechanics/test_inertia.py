@@ -103,3 +103,13 @@ def test_bodies_that_do_not_exist_are_refused_with_their_reason():
     assert "without mass" in why_unphysical([0, 0, 0, 0.1, 0, 0, 0, 0, 0, 0])
     hollow = why_unphysical([2, 0, 0, 0, 1, 1, -0.5, 0, 0, 0])
     assert hollow.endswith("got principal moments -0.5, 1, 1 kg m²")
+
+
+def test_rounding_of_an_inertia_passes_and_a_truly_negative_one_does_not(X):
+    """A point of 0.2 kg seen from elsewhere: its inertia about itself is 0 to rounding."""
+    point = transform_to_parent(X, [0.2] + [0] * 9)
+    assert why_unphysical(point) == ""
+    size = np.abs(point[4:7]).max()
+    assert "semidefinite" in why_unphysical(point - 1e-9 * size * np.r_[[0] * 4, 1, 1, 1, 0, 0, 0])
+    disk = transform_to_parent(X, [3, 0, 0, 0, 0.1, 0.1, 0.2, 0, 0, 0])
+    assert why_unphysical(disk) == ""

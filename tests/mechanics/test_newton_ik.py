@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from armtwin.maths.rotations import about, pose
+from armtwin.mechanics.elbow import NO_ELBOW
 from armtwin.mechanics.newton_ik import descend, pose_error
 
 
@@ -36,7 +37,9 @@ def test_near_a_solution_every_step_squares_the_error(robots):
 
     def left(distance, steps):
         start = q + distance * np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
-        return descend(robot.arm, np.eye(6), np.zeros(6), body, X_BF, target, start, steps)
+        return descend(
+            robot.arm, np.eye(6), np.zeros(6), body, X_BF, target, NO_ELBOW, start, steps
+        )
 
     for steps in (1, 2, 3):
         power = np.log(left(0.05, steps) / left(0.02, steps)) / np.log(0.05 / 0.02)

@@ -243,3 +243,19 @@ def test_a_job_that_stops_cannot_be_learned_from():
 def test_wrong_arguments_are_told(keys, sentence):
     with pytest.raises(at.ArmtwinError, match=sentence):
         at.correct(at.Job.load("rx90b_line"), **keys)
+
+
+def test_the_shipped_job_on_a_probed_workpiece_is_brought_from_out_of_tolerance_to_probably_in():
+    """Both on the same variants, and both curves stand in the report of an answer that has it."""
+    found = at.correct("rx90b_probed")
+    assert found.band.probability <= 0.3
+    assert found.decisive.band.probability >= 0.7
+    assert (found.band.ensemble.directions) == found.decisive.band.ensemble.directions
+    assert len(found.band.ensemble) == len(found.decisive.band.ensemble) == 64
+    answer = at.Answer(found.prediction, band=found.band, correction=found)
+    series = answer.sections().series
+    assert np.abs(series["corrected lateral"]).max() < np.abs(series["lateral"]).max()
+    said = " ".join(
+        text for block in answer.sections().of_role("answer") for _, text in block.shown
+    )
+    assert "PROBABLY IN TOLERANCE" in said

@@ -42,10 +42,11 @@ def report(tmp_path_factory):
 class Opened:
     """A page of a browser without network, and what it complained about or asked for."""
 
-    def __init__(self, browser, path, ready="[data-scene][data-ready=yes]", **options):
-        self.context = browser.new_context(
-            offline=True, viewport={"width": 1100, "height": 800}, **options
-        )
+    def __init__(
+        self, browser, path, ready="[data-scene][data-ready=yes]", size=(1100, 800), **options
+    ):
+        viewport = {"width": size[0], "height": size[1]}
+        self.context = browser.new_context(offline=True, viewport=viewport, **options)
         self.page, self.said, self.asked = self.context.new_page(), [], []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
@@ -53,6 +54,13 @@ class Opened:
         self.page.goto(path.as_uri())
         self.page.wait_for_selector(ready, timeout=60_000)
         self.page.wait_for_timeout(300)
+        self.height = self.page.evaluate("document.documentElement.scrollHeight")
+
+    def unfold(self):
+        """Open all that is folded; returns the page."""
+        self.page.evaluate("document.querySelectorAll('details').forEach(x => (x.open = true))")
+        self.page.wait_for_timeout(200)
+        return self
 
     def picture(self):
         return self.page.evaluate("document.querySelector('canvas').toDataURL()")
@@ -76,7 +84,7 @@ class Opened:
 
 @pytest.fixture(scope="module")
 def once(browser, report):
-    page = Opened(browser, report)
+    page = Opened(browser, report).unfold()
     yield page
     page.context.close()
 
@@ -95,6 +103,41 @@ def test_the_report_opens_without_an_error_or_a_request(opened, report):
     assert opened.said == []
     assert opened.asked == [report.as_uri()]
     assert opened.page.evaluate("document.documentElement.dataset.plots") == "7"
+
+
+SCREEN = (1366, 768)
+
+
+def test_the_first_screen_holds_verdict_place_cause_remedy_robot_and_error(browser, report):
+    """Nothing is scrolled: all end above 768 px; the page as opened has at most three screens."""
+    opened = Opened(browser, report, size=SCREEN)
+    wanted = ["Where", "Why", "What to change"]
+    places = [opened.page.locator("dt", has_text=re.compile(f"^{x}$")).first for x in wanted]
+    places += [opened.page.locator(x) for x in (".verdict", ".scene canvas")]
+    places += [opened.page.locator(".front [data-plot] .u-over")]
+    for place in places:
+        box = place.bounding_box()
+        assert box["y"] + box["height"] <= SCREEN[1]
+    sentences = opened.page.locator(".answer dd").all_inner_texts()
+    assert len(sentences) == len(wanted)
+    assert re.search(r"At \d+ mm of 535 mm: \d+ µm", sentences[0])
+    assert re.search(r"[Jj]oint \d", sentences[1])
+    assert opened.height <= 3 * SCREEN[1]
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= SCREEN[0]
+    opened.context.close()
+
+
+def test_a_link_of_the_contents_opens_its_section(browser, report):
+    opened = Opened(browser, report, size=SCREEN)
+    heading = opened.page.locator("summary", has_text="Joints")
+    table = opened.page.locator("details", has=heading).locator("table").first
+    assert not table.is_visible()
+    opened.page.locator("nav a", has_text="Joints").focus()
+    opened.page.keyboard.press("Enter")
+    opened.until(table.is_visible)
+    opened.until(lambda: -1 <= heading.bounding_box()["y"] < SCREEN[1] / 2)
+    assert opened.said == []
+    opened.context.close()
 
 
 def test_a_hydraulic_robot_and_its_cylinders_are_played_slowly(browser, tmp_path):
@@ -224,7 +267,7 @@ def test_a_zoom_moves_the_sister_plots_and_a_key_undoes_it(opened):
 
 
 def test_a_phone_of_400_pixels_shows_all_without_scrolling_sideways(browser, report):
-    opened = Opened(browser, report)
+    opened = Opened(browser, report).unfold()
     opened.narrow()
     # letters are not broken one a line: no cell of words is narrower than eight letters
     script = "[...document.querySelectorAll('table.words td')].map(e => e.clientWidth)"
@@ -236,10 +279,11 @@ def test_without_scripts_the_page_says_so_and_keeps_its_tables(browser, report):
     context = browser.new_context(offline=True, java_script_enabled=False)
     page = context.new_page()
     page.goto(report.as_uri())
+    page.locator("summary", has_text="Where and why").click()
     text = page.locator("main").inner_text()
     context.close()
     assert "No scripts run here" in text
-    assert "A plot of lateral error over along the seam [mm], values in µm, is shown here" in text
+    assert "A plot of vertical error over along the seam [mm], values in µm, is shown here" in text
     assert "friction reversal" in text
     assert "Play" not in text
 
@@ -266,7 +310,7 @@ def test_the_report_of_an_identification_opens_and_its_plots_follow_each_other(b
     log = logged(robot, robot, 8.0, 1)[0]
     path = tmp_path / "identified.html"
     at.write_report(at.identify(robot, [log], cutoff=10.0), path)
-    opened = Opened(browser, path, "[data-plots='6']")
+    opened = Opened(browser, path, "[data-plots='6']").unfold()
     assert opened.said == []
     assert opened.asked == [path.as_uri()]
     opened.page.focus("[data-plot='0']")

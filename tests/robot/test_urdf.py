@@ -97,14 +97,10 @@ def test_public_urdf_files_load(shared_data):
     robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
     assert robot.n == 6
     assert robot.inverse_kinematics_kind.startswith("numerical (")
-    with pytest.raises(at.FileError, match=r"link 'link_6': inertia .* --allow-unphysical"):
-        at.Robot.load(shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf")
 
 
 def test_shipped_tx40_moves_as_its_public_urdf(robots, shared_data, rng):
-    urdf = at.Robot.load(
-        shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf", allow_unphysical=True
-    )
+    urdf = at.Robot.load(shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf")
     q = rng.normal(size=(20, 6))
     assert (
         relative(
@@ -405,3 +401,34 @@ def test_a_lower_limit_holds_where_the_upper_one_means_none(tmp_path):
     text = GOOD.replace('lower="-2" upper="2"', 'lower="1.5" upper="1e9"')
     limits = load(text, tmp_path).position_limits
     assert limits[:, 0].tolist() == [1.5, np.inf]
+
+
+CARRIER = GOOD.replace(
+    "</robot>",
+    """<link name="wheel"><inertial><mass value="3"/>
+    <inertia ixx="0.02" iyy="0.03" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="roll" type="continuous"><parent link="base"/><child link="wheel"/>
+    <axis xyz="0 1 0"/></joint></robot>""",
+)
+
+
+def test_a_tip_chooses_the_chain_of_an_arm_on_a_carrier(tmp_path):
+    """What is beside the chain is fixed at zero and keeps its mass."""
+    (tmp_path / "robot.urdf").write_text(CARRIER)
+    assert at.Robot.load(tmp_path / "robot.urdf").joint_names == ("turn", "slide", "roll")
+    arm = at.Robot.load(tmp_path / "robot.urdf", tip="tool0")
+    assert arm.joint_names == ("turn", "slide")
+    assert "fixed at zero are grip, roll" in arm.description.note
+    whole = load(GOOD, tmp_path, "arm.urdf")
+    q, v, a = np.array([[0.3, 0.0], [0.5, 0.0], [1.0, 2.0]])
+    finger = at.Robot.load(tmp_path / "robot.urdf", tip="hand")
+    assert arm.inverse_dynamics(q, v, a)[1] == pytest.approx(
+        0.6 * (a[1] - v[0] ** 2 * (0.3 + q[1])),
+        rel=1e-12,  # hand and finger as one body
+    )
+    assert arm.forward_kinematics(q, "flange") == pytest.approx(
+        whole.forward_kinematics(q, "flange"), abs=1e-15
+    )
+    assert finger.forward_kinematics(q, "flange")[2, 3] == 0.0
+    with pytest.raises(at.FileError, match="no joint leads to a link 'tool1'"):
+        at.Robot.load(tmp_path / "robot.urdf", tip="tool1")

@@ -5,7 +5,8 @@ import { drawFlags, roomForFlags } from "./flags.js";
 import { legendKey, markLine, ownColour } from "./marks.js";
 import { join, spread, undoWithKey, zoomAbout } from "./zoom.js";
 
-const HEIGHT = 240;
+const HEIGHT = 240; // and less beside the answer, so that both fit a screen [px]
+const FRONT_HEIGHT = 190;
 const Y_AXIS = 62; // room for the labels of the y axis [px]
 const ZOOM_KEYS = { "+": 0.5, "=": 0.5, "-": 2 };
 const STEP_KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -50, PageDown: 50 };
@@ -119,7 +120,7 @@ function build(element, plot) {
   const size = () => {
     const width = element.clientWidth || 800;
     room = roomForFlags(plot.marks, [xs[0], xs[xs.length - 1]], width - Y_AXIS - 20);
-    return { width, height: HEIGHT + room };
+    return { width, height: (element.closest(".front") ? FRONT_HEIGHT : HEIGHT) + room };
   };
   const options = {
     ...size(),

@@ -105,7 +105,7 @@ export function scene(figure) {
   };
   const fit = () => {
     const width = element.clientWidth;
-    const height = Math.round(Math.max(240, Math.min(460, 0.6 * width)));
+    const height = Math.round(Math.max(220, Math.min(460, 0.6 * width, 0.4 * innerHeight)));
     renderer.setSize(width, height, false);
     canvas.style.height = `${height}px`;
     camera.aspect = width / height;

@@ -3,7 +3,7 @@ import { Box3, Sphere, Vector3 } from "three";
 
 // From where each view looks, and how close; the page's y is the robot's z, its z the robot's -y.
 const VIEWS = {
-  whole: { from: [1.1, 0.7, 1.25], close: 1 },
+  whole: { from: [1.1, 0.6, 1.25], close: 0.88 },
   front: { from: [1, 0, 0], close: 1 },
   side: { from: [0, 0, 1], close: 1 },
   top: { from: [0, 1, 0.001], close: 1 },

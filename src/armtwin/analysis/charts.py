@@ -1,7 +1,5 @@
 """Charts of an analysis: curves along a motion, bars at one posture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

@@ -12,8 +12,6 @@ them, where a robot models it, is in none of the three.
 Ref: [Machielsen 1983, section 8.2]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -23,19 +23,10 @@ from armtwin.analysis.modes import find_locked_modes
 from armtwin.analysis.workspace import BOUNDARY, GAMMAS, PSIS
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
@@ -82,26 +73,26 @@ class EffectiveInertia(Result):
     load_name: str
     hydraulic_modes: HydraulicModes | None
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Effective inertia of each drive, its extremes and natural frequencies."""
         subtitle = f"effective inertia {self.chosen}"
         if self.load_name:
             subtitle += f"; with load: {self.load_name}"
-        sections = [Section("", _inertia_blocks(self))]
+        sections = [show.Section("", _inertia_blocks(self))]
         if self.hydraulic_modes is not None:
             sections.append(
-                Section(
+                show.Section(
                     "Hydraulic natural frequencies", _frequency_blocks(self, self.hydraulic_modes)
                 )
             )
         ratios = self.values.max(axis=0) / self.values.min(axis=0)
         worst = int(np.argmax(ratios))
-        verdict = Text(
+        verdict = show.Text(
             f"Effective inertia changes most at {self.axes.names[worst]}: by a factor of "
             f"{PLAIN.text(ratios[worst])}."
         )
         title = f"{self.robot.name}: effective inertia of the drives"
-        return Report(title, subtitle, tuple(sections), (verdict,))
+        return show.Report(title, subtitle, tuple(sections), (verdict,))
 
     @property
     def table(self) -> list[Record]:
@@ -131,8 +122,8 @@ class EffectiveInertia(Result):
         return records
 
 
-def _inertia_blocks(result: EffectiveInertia) -> Blocks:
-    columns = list_columns(
+def _inertia_blocks(result: EffectiveInertia) -> show.Blocks:
+    columns = show.list_columns(
         axis="drive",
         unit="",
         smallest=("least", PLAIN),
@@ -140,17 +131,17 @@ def _inertia_blocks(result: EffectiveInertia) -> Blocks:
         ratio=("ratio", PLAIN),
     )
     if result.load is not None:
-        columns += Column.alike(
+        columns += show.Column.alike(
             PLAIN,
             smallest_loaded="least, load",
             largest_loaded="most, load",
             ratio_loaded="ratio",
             ratio_overall="overall",
         )
-    yield Table(tuple(columns), result.table, "drives.inertia")
-    yield Data({"postures": len(result.q), "chosen": result.chosen})
+    yield show.Table(tuple(columns), result.table, "drives.inertia")
+    yield show.Data({"postures": len(result.q), "chosen": result.chosen})
     if result.chosen == BOUNDARY:
-        yield Text(
+        yield show.Text(
             "Posture 1 is home, then φ, γ and ψ go through their ranges there, then each of "
             f"{GAMMAS * PSIS} pairs of γ and ψ goes around the four edges of r and z from the "
             "inner lower corner outwards; postures near a cylinder's dead point are left out.",
@@ -174,16 +165,16 @@ def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:
     return zip(result.axes.names, result.axes.inertia_units, strict=True)
 
 
-def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> Blocks:
+def _frequency_blocks(result: EffectiveInertia, swings: HydraulicModes) -> show.Blocks:
     where = "home" if result.chosen == BOUNDARY else "the first posture"
-    yield Text(f"Natural frequencies at {where}, valves shut.")
-    columns = list_columns(
+    yield show.Text(f"Natural frequencies at {where}, valves shut.")
+    columns = show.list_columns(
         axis="drive", frequency_hz=("alone", HERTZ), damping=("damping", Number())
     )
-    yield Table(columns, result.table)
+    yield show.Table(columns, result.table)
     coupled = ", ".join(f"{x:.4g}" for x in swings.coupled)
-    yield Text(f"All drives together: {coupled} Hz.")
-    yield Data({"coupled_hz": swings.coupled, "coupled_damping": swings.coupled_damping})
+    yield show.Text(f"All drives together: {coupled} Hz.")
+    yield show.Data({"coupled_hz": swings.coupled, "coupled_damping": swings.coupled_damping})
 
 
 def effective_inertia(

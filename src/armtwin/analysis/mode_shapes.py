@@ -12,21 +12,12 @@ from armtwin.analysis.charts import chart_values
 from armtwin.analysis.flexible import Flexible
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import HERTZ, PERCENT, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
@@ -98,22 +89,22 @@ class Modes(Result):
         has_oil = bool(self.robot.description.hydraulic)
         return {"locked": "valves closed" if has_oil else "brakes on"}
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Frequencies, dampings and shapes, and the lowest frequencies along the motion."""
-        verdict = [Text(caution, "bad") for caution in self.cautions]
-        sections = [Section("", _mode_blocks(self))]
+        verdict = [show.Text(caution, "bad") for caution in self.cautions]
+        sections = [show.Section("", _mode_blocks(self))]
         series: NamedArrays = {}
         if self.motors["locked"]:
             lowest = self.motors["locked"][0]
             spring = self.springs[int(lowest.shares.argmax())]
             words = f"{lowest.frequency:.3g} Hz, most of it in {spring}"
-            verdict.insert(0, Text(f"Lowest mode with {self.held['locked']}: {words}."))
+            verdict.insert(0, show.Text(f"Lowest mode with {self.held['locked']}: {words}."))
             series, scene = _animate_modes(self)
-            sections.append(Section("Lowest frequencies", (_lowest_chart(self),)))
-            sections.append(Section("Shapes", (scene,), page_only=True))
+            sections.append(show.Section("Lowest frequencies", (_lowest_chart(self),)))
+            sections.append(show.Section("Shapes", (scene,), page_only=True))
         title = f"{self.robot.name}: natural frequencies and mode shapes"
         where = self.states.describe(self.robot, self.load)
-        return Report(title, where, tuple(sections), tuple(verdict), series)
+        return show.Report(title, where, tuple(sections), tuple(verdict), series)
 
     @property
     def table(self) -> list[Record]:
@@ -138,8 +129,8 @@ class Modes(Result):
         return records
 
 
-def _mode_blocks(result: Modes) -> Blocks:
-    columns = list_columns(
+def _mode_blocks(result: Modes) -> show.Blocks:
+    columns = show.list_columns(
         mode=("mode", Number(digits=2)),
         frequency_hz=("frequency", HERTZ),
         damping=("damping", Number(digits=3)),
@@ -150,14 +141,14 @@ def _mode_blocks(result: Modes) -> Blocks:
         tool_z=("z", Number(digits=2)),
     )
     if result.robot.description.hydraulic:
-        yield Text("With oil, its leakage and viscous friction; dry friction is left out.")
+        yield show.Text("With oil, its leakage and viscous friction; dry friction is left out.")
     for rotors in result.motors:
         records = [record for record in result.table if record["rotors"] == rotors]
-        yield Text(
+        yield show.Text(
             f"{result.held[rotors].capitalize()}; the tool's motion relative to its largest:"
         )
-        yield Table(columns, records, f"modes.{rotors}")
-    yield Data({"load": result.load})
+        yield show.Table(columns, records, f"modes.{rotors}")
+    yield show.Data({"load": result.load})
 
 
 def _lowest_chart(result: Modes) -> Chart | Bars:
@@ -167,7 +158,7 @@ def _lowest_chart(result: Modes) -> Chart | Bars:
     return chart_values(title, Axis("frequency", "Hz"), values, result.states.time)
 
 
-def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
+def _animate_modes(result: Modes) -> tuple[NamedArrays, show.Scene]:
     """The lowest modes with the drives held, one after the other in slow motion."""
     here = result.flexible
     built, links = here.places.built, here.links
@@ -203,4 +194,4 @@ def _animate_modes(result: Modes) -> tuple[NamedArrays, Scene]:
         f"Press play: the lowest modes with {result.held['locked']}, slow and much enlarged; from "
         f"{', from '.join(words)}.{straight}"
     )
-    return series, Scene(model, caption, judged=False)
+    return series, show.Scene(model, caption, judged=False)

@@ -13,8 +13,6 @@ by inverse iteration from those of simpler equations.
 Ref: [Waiboer 2007, section 5.4], [Güttel-Tisseur 2017, section 4.2]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, find_cautions, flexible

@@ -4,8 +4,6 @@ A path names one number, a list, or a group, whose numbers then move together; a
 every item of a list or group ("hydraulic.*.compliance"). Poses, axes and words are left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,21 +1,13 @@
 """Postures all over the workspace of a robot, or along its boundary."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
+from armtwin.robot.kinematics import wrist
 from armtwin.robot.kinematics.strokes import levers
-from armtwin.robot.kinematics.wrist import (
-    ANGLES,
-    COORDINATES,
-    solve_wrist,
-    wrist_coordinates,
-    wrist_of,
-)
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import WristLimits
 
@@ -50,13 +42,13 @@ def boundary(robot: Robot) -> Floats:
     around the edges. Where a cylinder's lever is shorter than LEAST_LEVER of its longest the
     posture is left out: at its dead point a cylinder would feel any mass as infinite.
     """
-    limits = wrist_of(robot).limits
-    still = wrist_coordinates(robot, np.array(wrist_of(robot).home))
+    limits = wrist.wrist_of(robot).limits
+    still = wrist.wrist_coordinates(robot, np.array(wrist.wrist_of(robot).home))
     legs = [still[None]]
-    for name in ANGLES:
+    for name in wrist.ANGLES:
         low, high = getattr(limits, name)
         leg = np.tile(still, (ALONG_RANGE, 1))
-        leg[:, COORDINATES.index(name)] = np.linspace(low, high, ALONG_RANGE)
+        leg[:, wrist.COORDINATES.index(name)] = np.linspace(low, high, ALONG_RANGE)
         legs.append(leg)
     gammas = np.linspace(limits.gamma[0], limits.gamma[1], GAMMAS)
     psis = np.linspace(limits.psi[0], limits.psi[1], PSIS)
@@ -65,7 +57,7 @@ def boundary(robot: Robot) -> Floats:
         around[:, :2] = _edges(limits)
         around[:, 3:] = gamma, psi
         legs.append(around)
-    q = solve_wrist(robot, np.concatenate(legs))
+    q = wrist.solve_wrist(robot, np.concatenate(legs))
     lever = np.abs(levers(robot, q).slope)
     return q[(lever >= LEAST_LEVER * lever.max(axis=0)).all(axis=1)]
 

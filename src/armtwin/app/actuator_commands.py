@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import (
-    Columns,
-    LogFile,
-    LogFiles,
-    Output,
-    RobotFile,
-    argument,
-    command_of,
-    option,
-    read_quantities,
-)
+from armtwin.app import options as opt
 from armtwin.app.places import Source
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
@@ -32,9 +22,11 @@ if TYPE_CHECKING:
 actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
 
 
-@command_of(actuator)
+@opt.command_of(actuator)
 def resonances(
-    table: Annotated[Path, argument("CSV", "A table: mass, frequency, damping.")], *, output: Output
+    table: Annotated[Path, opt.argument("CSV", "A table: mass, frequency, damping.")],
+    *,
+    output: opt.Output,
 ) -> None:
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
     source = Source("actuator resonances", table.name.partition(".")[0], str(table))
@@ -42,16 +34,16 @@ def resonances(
     run.finish(at.fit_oil(table))
 
 
-@command_of(actuator)
+@opt.command_of(actuator)
 def noise(
-    robot: RobotFile,
-    logs: LogFiles,
+    robot: opt.RobotFile,
+    logs: opt.LogFiles,
     weights: Annotated[
-        str, option("--weights", "LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".')
+        str, opt.option("--weights", "LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".')
     ],
-    columns: Columns = None,
+    columns: opt.Columns = None,
     *,
-    output: Output,
+    output: opt.Output,
 ) -> None:
     """Oil, valve and delay from logs of noise with several weights."""
     prior = at.Robot.load(robot)
@@ -59,21 +51,25 @@ def noise(
     if weights.count(",") + 1 != count:
         contract = f"--weights must have a weight for each of {count} logs"
         raise ArmtwinError(f"{contract}, got '{weights}'")
-    masses = read_quantities("--weights", weights, [Unit("kg", above=0)] * count)
+    masses = opt.read_quantities("--weights", weights, [Unit("kg", above=0)] * count)
     run = robot_run("actuator noise", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
         found = at.identify_actuator(prior, read_logs(logs, columns), masses)
     run.finish(found, robot=found.robot)
 
 
-@command_of(actuator)
-def valve(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
+@opt.command_of(actuator)
+def valve(
+    robot: opt.RobotFile, log: opt.LogFile, columns: opt.Columns = None, *, output: opt.Output
+) -> None:
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
     _identify_from_log(at.identify_valve, "valve", robot, log, columns, output)
 
 
-@command_of(actuator)
-def flow(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
+@opt.command_of(actuator)
+def flow(
+    robot: opt.RobotFile, log: opt.LogFile, columns: opt.Columns = None, *, output: opt.Output
+) -> None:
     """No-load flow of the valve from a log of triangular set-points."""
     _identify_from_log(at.identify_flow, "flow", robot, log, columns, output)
 
@@ -84,7 +80,7 @@ def _identify_from_log(
     robot: str,
     log: Path,
     columns: Path | None,
-    output: Output,
+    output: opt.Output,
 ) -> None:
     """Identify what of an actuator one log shows."""
     prior = at.Robot.load(robot)

@@ -1,7 +1,5 @@
 """The command that shows the terms of the equations of motion of a robot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

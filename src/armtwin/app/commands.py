@@ -1,7 +1,5 @@
 """The command `armtwin`: reads arguments, prints, and turns errors into exit codes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -18,17 +16,8 @@ import typer
 
 import armtwin as at
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
+from armtwin.app import options as opt
 from armtwin.app.export_commands import free
-from armtwin.app.options import (
-    FileOutput,
-    Gravity,
-    Json,
-    Mounting,
-    ShippedName,
-    argument,
-    command_of,
-    flag,
-)
 from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
 from armtwin.app.run import FAILED
@@ -61,6 +50,7 @@ COMMANDS = (
     "job_commands.predict",
     "job_commands.compare",
     "job_commands.jobs",
+    "job_command.job",
     "identify_command.identify",
     "complete_command.complete",
     "servo_command.servo",
@@ -83,7 +73,7 @@ for place in COMMANDS:
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
     else:
-        command_of(app)(command)
+        opt.command_of(app)(command)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130  # exit codes; 130 is that of a shell after Ctrl-C
 STOPS = {"SIGTERM": 143, "SIGHUP": 129}  # signals that stop a command, and those of a shell then
@@ -105,8 +95,8 @@ def root(
     """Take the options that stand before a command."""
 
 
-@command_of(app)
-def robots(name: ShippedName = None, json: Json = False) -> None:
+@opt.command_of(app)
+def robots(name: opt.ShippedName = None, json: opt.Json = False) -> None:
     """List the shipped robots, or show one of them."""
     if name is None:
         describe(at.robots(), json)
@@ -114,25 +104,32 @@ def robots(name: ShippedName = None, json: Json = False) -> None:
         describe(Robot.load(name).sections(sources=False), json)
 
 
-@command_of(app)
+@opt.command_of(app)
 def check(
     file: Annotated[
         str,
-        argument(
+        opt.argument(
             "FILE",
             "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
             "or bag.",
         ),
     ],
-    json: Json = False,
+    robot: Annotated[
+        str | None,
+        opt.option(
+            "--robot", "ROBOT", "Of a log: the robot whose limits and weight it should fit."
+        ),
+    ] = None,
+    columns: opt.Columns = None,
+    json: opt.Json = False,
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run.
 
-    Exit code 1: a mistake would explain what a robot or a job says.
+    Exit code 1: a mistake would explain what a robot, a job or a log of --robot says.
     """
-    found = _contents(file)
+    found = _contents(file, robot, columns)
     describe(found, json)
-    _end(found.cautions if isinstance(found, Robot | JobCheck) else ())
+    _end(getattr(found, "cautions", ()))
 
 
 def _end(cautions: Names) -> None:
@@ -141,12 +138,17 @@ def _end(cautions: Names) -> None:
         raise typer.Exit(FAILED)
 
 
-def _contents(file: str) -> Result:
-    """What is in a file."""
+def _contents(file: str, robot: str | None, columns: Path | None) -> Result:
+    """What is in a file, of a log beside a robot where one is named."""
+    from armtwin.identification.plausibility.log_check import LogCheck
     from armtwin.sweeps.sweep import Sweep
 
     if _is_log(file):
-        return _read_log(file)
+        log = _read_log(file, columns)
+        return log if robot is None else LogCheck(log, Robot.load(robot))
+    if robot is not None or columns is not None:
+        given = "--columns" if robot is None else "--robot"
+        raise ArmtwinError(f"{given} is for a log, but '{file}' is none")
     if is_sweep(file):
         return Sweep.load(file)
     if is_experiment(file):
@@ -168,11 +170,11 @@ def _is_log(file: str) -> bool:
     return find_format(Path(file)) is not None
 
 
-def _read_log(file: str) -> Log:
+def _read_log(file: str, columns: Path | None) -> Log:
     """The log of a file; what no format recognises is said to be no log that can be read."""
     known = find_format(Path(file))
     try:
-        return Log.read(file)
+        return Log.read(file, columns)
     except ArmtwinError as error:
         if known is not None:
             raise
@@ -188,23 +190,31 @@ def _refuse_unknown_servo(job: Job) -> None:
         refuse_incomplete(robot, job)
 
 
-@command_of(app, "import")
+@opt.command_of(app, "import")
 def import_robot(
-    file: Annotated[Path, argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv).")],
+    file: Annotated[
+        Path, opt.argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv).")
+    ],
     kind: Annotated[
         Literal["urdf", "dh"] | None,
-        flag("--as", "What the file is; by default what its ending says."),
+        opt.flag("--as", "What the file is; by default what its ending says."),
     ] = None,
     convention: Annotated[
         Literal["standard", "modified"], typer.Option(help="Of a Denavit-Hartenberg table.")
     ] = "standard",
     allow_unphysical: Annotated[
-        bool, flag("--allow-unphysical", "Keep bodies that cannot exist, marked so.")
+        bool, opt.flag("--allow-unphysical", "Keep bodies that cannot exist, marked so.")
     ] = False,
-    gravity: Gravity = None,
-    mounting: Mounting = None,
+    tip: Annotated[
+        str,
+        opt.option(
+            "--tip", "LINK", "Of a URDF: last link of the chain that is wanted, as of one arm."
+        ),
+    ] = "",
+    gravity: opt.Gravity = None,
+    mounting: opt.Mounting = None,
     *,
-    output: FileOutput,
+    output: opt.FileOutput,
 ) -> None:
     """Make a robot file from a URDF file or a Denavit-Hartenberg table.
 
@@ -212,10 +222,12 @@ def import_robot(
     """
     if kind is None:
         kind = "dh" if file.suffix == ".csv" else "urdf"
+    if kind == "dh" and tip:
+        raise ArmtwinError("--tip chooses a chain of a URDF; a table has one")
     if kind == "dh":
         found = Robot.from_dh(file, convention)
     elif file.suffix in {".urdf", ".xml", ".xacro"}:
-        found = Robot.load(file, allow_unphysical=allow_unphysical)
+        found = Robot.load(file, allow_unphysical=allow_unphysical, tip=tip)
     else:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
     robot = on_base(found, gravity, mounting, "import")

@@ -1,7 +1,5 @@
 """The command that fills what a prediction still lacks in a robot file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The command that corrects a job's set-points on the twin."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

@@ -7,16 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import armtwin as at
-from armtwin.app.options import (
-    Carried,
-    Output,
-    Period,
-    RobotFile,
-    drop_unset,
-    option,
-    quantity,
-    read_quantities,
-)
+from armtwin.app import options as opt
 from armtwin.app.places import Source
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
@@ -32,55 +23,55 @@ if TYPE_CHECKING:
 
 
 def excite(
-    robot: RobotFile,
+    robot: opt.RobotFile,
     criterion: Annotated[
         str | None,
-        option("--criterion", "NAME", "log_det (usual), sigma_min, condition or weighted."),
+        opt.option("--criterion", "NAME", "log_det (usual), sigma_min, condition or weighted."),
     ] = None,
     scaling: Annotated[
         str | None,
-        option("--scaling", "NAME", "Columns scaled by parameters (usual) or by columns."),
+        opt.option("--scaling", "NAME", "Columns scaled by parameters (usual) or by columns."),
     ] = None,
     weights: Annotated[
-        str | None, option("--weights", "LIST", 'Of condition and 1/sigma_min: "1, 1".')
+        str | None, opt.option("--weights", "LIST", 'Of condition and 1/sigma_min: "1, 1".')
     ] = None,
     search: Annotated[
-        str | None, option("--search", "NAME", "optimised (usual), or the best random.")
+        str | None, opt.option("--search", "NAME", "optimised (usual), or the best random.")
     ] = None,
-    starts: Annotated[int | None, option("--starts", "NUMBER", "Random motions tried.")] = None,
-    period: Period = None,
+    starts: Annotated[int | None, opt.option("--starts", "NUMBER", "Random motions tried.")] = None,
+    period: opt.Period = None,
     harmonics: Annotated[
-        int | None, option("--harmonics", "NUMBER", "Harmonics of a period.")
+        int | None, opt.option("--harmonics", "NUMBER", "Harmonics of a period.")
     ] = None,
-    periods: Annotated[int | None, option("--periods", "NUMBER", "Periods to run.")] = None,
+    periods: Annotated[int | None, opt.option("--periods", "NUMBER", "Periods to run.")] = None,
     rate: Annotated[
-        float | None, quantity("--rate", "Hz", "Set-points a second; by default the servo's.")
+        float | None, opt.quantity("--rate", "Hz", "Set-points a second; by default the servo's.")
     ] = None,
     speed: Annotated[
-        float | None, quantity("--speed", "1", 'Share of the highest speeds, as "80 %".')
+        float | None, opt.quantity("--speed", "1", 'Share of the highest speeds, as "80 %".')
     ] = None,
     acceleration: Annotated[
-        float | None, quantity("--acceleration", "1", "Share of the largest accelerations.")
+        float | None, opt.quantity("--acceleration", "1", "Share of the largest accelerations.")
     ] = None,
     torque: Annotated[
-        float | None, quantity("--torque", "1", "Share of the largest torques.")
+        float | None, opt.quantity("--torque", "1", "Share of the largest torques.")
     ] = None,
     cell: Annotated[
-        Path | None, option("--cell", "FILE", "File with a [cell] table: floor, planes, boxes.")
+        Path | None, opt.option("--cell", "FILE", "File with a [cell] table: floor, planes, boxes.")
     ] = None,
     clearance: Annotated[
         float | None,
-        quantity(
+        opt.quantity(
             "--clearance", Unit("m", plausible=20, hint="mm"), 'Distance to the cell, as "100 mm".'
         ),
     ] = None,
     noise: Annotated[
-        float | None, quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
+        float | None, opt.quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
     ] = None,
-    seed: Annotated[int | None, option("--seed", "NUMBER", "Of the random starts.")] = None,
+    seed: Annotated[int | None, opt.option("--seed", "NUMBER", "Of the random starts.")] = None,
     *,
-    carried: Carried,
-    output: Output,
+    carried: opt.Carried,
+    output: opt.Output,
 ) -> None:
     """Design a motion that identifies the parameters of a robot well: trajectory and report."""
     from armtwin.identification.excitation.result import TRAJECTORY
@@ -105,7 +96,7 @@ def excite(
         torque=torque,
     )
     around = None if cell is None else read_cell(cell)
-    mounted = drop_unset(vars(carried))
+    mounted = opt.drop_unset(vars(carried))
     options = _options(plan) | mounted
     inputs = [Path(robot)]
     if cell is not None:
@@ -144,7 +135,7 @@ def _run_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
 def _plan(**choices: Any) -> ExcitationPlan:
     """The plan of the options that are given; what it refuses is said of the option."""
     try:
-        return at.ExcitationPlan(**drop_unset(choices))
+        return at.ExcitationPlan(**opt.drop_unset(choices))
     except ArmtwinError as error:
         _, _, contract = str(error).partition(": ")
         raise ArmtwinError(f"--{contract}") from None
@@ -152,7 +143,7 @@ def _plan(**choices: Any) -> ExcitationPlan:
 
 def _weights(text: str) -> Values:
     units = [Unit("1")] * (text.count(",") + 1)
-    return tuple(read_quantities("--weights", text, units))
+    return tuple(opt.read_quantities("--weights", text, units))
 
 
 def _options(plan: ExcitationPlan) -> Record:

@@ -1,27 +1,10 @@
 """The commands of experiments on transmissions: simulate, clamp, transmission."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 
 import armtwin as at
-from armtwin.app.options import (
-    Carried,
-    Columns,
-    Joint,
-    Json,
-    LogFile,
-    LogFiles,
-    Output,
-    RobotFile,
-    ShippedName,
-    Validate,
-    argument,
-    drop_unset,
-    flag,
-    quantity,
-)
+from armtwin.app import options as opt
 from armtwin.app.places import Source, files_of_log, words_of
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, folder_run, inputs_of, read_logs, robot_run
@@ -32,13 +15,13 @@ from armtwin.maths.units import Unit
 
 def simulate(
     experiment: Annotated[
-        str, argument("EXPERIMENT", "A shipped experiment, or an experiment file (.toml).")
+        str, opt.argument("EXPERIMENT", "A shipped experiment, or an experiment file (.toml).")
     ],
     foreign: Annotated[
-        bool, flag("--foreign", "Run the external FMU it names: third-party code.")
+        bool, opt.flag("--foreign", "Run the external FMU it names: third-party code.")
     ] = False,
     *,
-    output: Output,
+    output: opt.Output,
 ) -> None:
     """Run an experiment on a bench or a robot: log, report, features.
 
@@ -53,7 +36,7 @@ def simulate(
     run.finish(found, log, passed=not found.ended_early)
 
 
-def experiments(name: ShippedName = None, json: Json = False) -> None:
+def experiments(name: opt.ShippedName = None, json: opt.Json = False) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
     from armtwin.jobs.shipped import experiments as list_experiments
 
@@ -64,15 +47,15 @@ def experiments(name: ShippedName = None, json: Json = False) -> None:
 
 
 def clamp(
-    log: LogFile,
+    log: opt.LogFile,
     gear_ratio: Annotated[
         float | None,
-        quantity("--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."),
+        opt.quantity("--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."),
     ] = None,
-    joint: Joint = None,
-    columns: Columns = None,
+    joint: opt.Joint = None,
+    columns: opt.Columns = None,
     *,
-    output: Output,
+    output: opt.Output,
 ) -> None:
     """Stiffness, backlash and friction of a transmission from the log of its clamped joint.
 
@@ -81,7 +64,7 @@ def clamp(
     from armtwin.jobs.recreation import recreate
 
     given = {"gear_ratio": gear_ratio, "joint": joint}
-    options = drop_unset(given)
+    options = opt.drop_unset(given)
     name = log.name.partition(".")[0]
     source = Source("clamp", name, str(log), options, words_of(options))
     run = folder_run(source, output, files_of_log(log, columns))
@@ -95,13 +78,13 @@ def clamp(
 
 
 def transmission(
-    robot: RobotFile,
-    logs: LogFiles,
-    validate: Validate = None,
-    columns: Columns = None,
+    robot: opt.RobotFile,
+    logs: opt.LogFiles,
+    validate: opt.Validate = None,
+    columns: opt.Columns = None,
     *,
-    carried: Carried,
-    output: Output,
+    carried: opt.Carried,
+    output: opt.Output,
 ) -> None:
     """Stiffness, lost motion and side of friction from logs of two encoders, q and q_link.
 

@@ -1,7 +1,5 @@
 """The commands that write a robot or a log in another format."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,16 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from armtwin import ArmtwinError, Log, Robot
-from armtwin.app.options import (
-    Carried,
-    Columns,
-    FileOutput,
-    LogFile,
-    RobotFile,
-    command_of,
-    flag,
-    quantity,
-)
+from armtwin.app import options as opt
 from armtwin.app.showing import describe
 from armtwin.files.atomic import check_file
 from armtwin.files.names import safe_name
@@ -29,8 +18,8 @@ from armtwin.report.folder import refuse_inputs
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
 
-@command_of(export, "urdf")
-def export_urdf(robot: RobotFile, *, carried: Carried, output: FileOutput) -> None:
+@opt.command_of(export, "urdf")
+def export_urdf(robot: opt.RobotFile, *, carried: opt.Carried, output: opt.FileOutput) -> None:
     """Write a URDF file with the robot's kinematics, bodies and joint friction."""
     loaded = carried.by(robot)
     target = free(loaded, ".urdf", output, robot)
@@ -38,15 +27,16 @@ def export_urdf(robot: RobotFile, *, carried: Carried, output: FileOutput) -> No
     describe(Report(f"{loaded.name} as URDF", "", ()), output.json, [target], lost)
 
 
-def free(robot: Robot, suffix: str, output: FileOutput, source: str | Path) -> Path:
+def free(robot: Robot, suffix: str, output: opt.FileOutput, source: str | Path) -> Path:
     """The file to write, if it may be written; never that which is read.
 
     By default one in this folder named after the robot, whatever characters its name has.
     """
-    return _free(output.out or Path(safe_name(robot.name, "robot") + suffix), output, source)
+    return free_file(output.out or Path(safe_name(robot.name, "robot") + suffix), output, source)
 
 
-def _free(path: Path, output: FileOutput, source: str | Path) -> Path:
+def free_file(path: Path, output: opt.FileOutput, source: str | Path) -> Path:
+    """A file to write, if it may be written; never that which is read."""
     check_file(path)
     refuse_inputs([path], [Path(source)])
     if os.path.lexists(path) and not output.force:
@@ -56,9 +46,9 @@ def _free(path: Path, output: FileOutput, source: str | Path) -> Path:
     return path
 
 
-@command_of(export, "fmu")
+@opt.command_of(export, "fmu")
 def export_fmu(
-    robot: RobotFile,
+    robot: opt.RobotFile,
     joint: Annotated[
         str | None,
         typer.Option(
@@ -77,11 +67,11 @@ def export_fmu(
         typer.Option(help="Friction model; by default lugre where pre-sliding stiffness is given."),
     ] = None,
     driven: Annotated[
-        Literal["torque", "angle"], flag("--input", "Of a joint: what its motor is driven by.")
+        Literal["torque", "angle"], opt.flag("--input", "Of a joint: what its motor is driven by.")
     ] = "torque",
     inertia: Annotated[
         float | None,
-        quantity(
+        opt.quantity(
             "--inertia",
             "kg m^2",
             'Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.',
@@ -97,11 +87,11 @@ def export_fmu(
         bool, typer.Option(help="Of a whole robot: currents and encoders in steps.")
     ] = True,
     sources_only: Annotated[
-        bool, flag("--sources-only", "Make no binary, even with a C compiler.")
+        bool, opt.flag("--sources-only", "Make no binary, even with a C compiler.")
     ] = False,
     *,
-    carried: Carried,
-    output: FileOutput,
+    carried: opt.Carried,
+    output: opt.FileOutput,
 ) -> None:
     """Write a robot in closed loop, or one transmission, as a Functional Mock-up Unit."""
     from armtwin.exchange.export_fmu import OneJoint, WholeRobot, export_fmu, joint_name
@@ -127,24 +117,24 @@ def export_fmu(
 
 
 def log(
-    log: LogFile,
+    log: opt.LogFile,
     to: Annotated[
-        Literal["csv", "csv.gz", "npz", "parquet"], flag("--to", "Format of the file to write.")
+        Literal["csv", "csv.gz", "npz", "parquet"], opt.flag("--to", "Format of the file to write.")
     ],
     start: Annotated[
         float | None,
-        quantity("--from", Unit("s"), 'Time of the first sample to keep, as "2 s".'),
+        opt.quantity("--from", Unit("s"), 'Time of the first sample to keep, as "2 s".'),
     ] = None,
     until: Annotated[
-        float | None, quantity("--until", Unit("s"), "Time of the last sample to keep.")
+        float | None, opt.quantity("--until", Unit("s"), "Time of the last sample to keep.")
     ] = None,
-    columns: Columns = None,
+    columns: opt.Columns = None,
     *,
-    output: FileOutput,
+    output: opt.FileOutput,
 ) -> None:
     """Write a log of any layout as CSV, NPZ or Parquet, all of it or a cut."""
     name = safe_name(log.name.partition(".")[0], "log")
-    target = _free(output.out or Path(f"{name}.{to}"), output, log)
+    target = free_file(output.out or Path(f"{name}.{to}"), output, log)
     if not target.name.endswith(f".{to}"):
         raise ArmtwinError(f"--out must end in .{to}, as --to says, got '{target}'")
     whole = Log.read(log, columns)

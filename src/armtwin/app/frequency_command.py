@@ -1,7 +1,5 @@
 """The command that shows the frequency response of a log."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import armtwin as at

@@ -1,7 +1,5 @@
 """The commands of friction experiments: friction curves, shapes, load, presliding; warmup."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,23 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import armtwin as at
-from armtwin.app.options import (
-    Columns,
-    Cutoff,
-    Installation,
-    LogFile,
-    LogFiles,
-    Output,
-    Period,
-    RobotFile,
-    Torque,
-    argument,
-    command_of,
-    flag,
-    option,
-    quantity,
-    words_of_list,
-)
+from armtwin.app import options as opt
 from armtwin.app.places import Source, files_of_log
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
@@ -58,34 +40,34 @@ friction = typer.Typer(
 )
 
 
-@command_of(friction)
+@opt.command_of(friction)
 def curves(
-    robot: RobotFile,
+    robot: opt.RobotFile,
     files: Annotated[
         list[Path],
-        argument(
+        opt.argument(
             "CURVE.csv|LOG", "A table joint,v,tau[,std,temperature], or logs of constant speeds."
         ),
     ],
     weight: Annotated[
         Literal["directions", "file", "pose"],
-        flag(
+        opt.flag(
             "--weight",
             "How weight is taken out: by both directions, by the robot's file, or not at all, "
             "as the pose or the mounting put the axis along gravity.",
         ),
     ] = "directions",
     sweep: Annotated[
-        bool, flag("--sweep", "Logs of slow motion back and forth, not of plateaus.")
+        bool, opt.flag("--sweep", "Logs of slow motion back and forth, not of plateaus.")
     ] = False,
     law: Annotated[
-        str | None, option("--law", "LAW", 'The law to take, or "file" for the file\'s own.')
+        str | None, opt.option("--law", "LAW", 'The law to take, or "file" for the file\'s own.')
     ] = None,
-    torque: Torque = None,
-    columns: Columns = None,
+    torque: opt.Torque = None,
+    columns: opt.Columns = None,
     *,
-    installation: Installation,
-    output: Output,
+    installation: opt.Installation,
+    output: opt.Output,
 ) -> None:
     """Friction laws from torques at constant speed: robot file, and report.
 
@@ -104,16 +86,16 @@ def curves(
     run.finish(found, robot=changed, passed=_all_identified(found.table))
 
 
-@command_of(friction)
+@opt.command_of(friction)
 def shapes(
-    robot: RobotFile,
-    logs: LogFiles,
-    cutoff: Cutoff = None,
-    torque: Torque = None,
-    columns: Columns = None,
+    robot: opt.RobotFile,
+    logs: opt.LogFiles,
+    cutoff: opt.Cutoff = None,
+    torque: opt.Torque = None,
+    columns: opt.Columns = None,
     *,
-    installation: Installation,
-    output: Output,
+    installation: opt.Installation,
+    output: opt.Output,
 ) -> None:
     """Speeds and exponents of the file's laws from logs of any motion, as an excitation.
 
@@ -134,47 +116,47 @@ def shapes(
     run.finish(found, robot=found.robot, passed=_all_identified(found.table))
 
 
-@command_of(friction)
+@opt.command_of(friction)
 def load(
-    robot: RobotFile,
-    logs: LogFiles,
+    robot: opt.RobotFile,
+    logs: opt.LogFiles,
     elements: Annotated[
         str,
-        option(
+        opt.option(
             "--elements",
             "LIST",
             'Friction that may follow the load of its gear, as "wrist_a, wrist_c".',
         ),
     ],
     tools: Annotated[
-        str, option("--tools", "LIST", 'The tool of each log, as "none, laser_head".')
+        str, opt.option("--tools", "LIST", 'The tool of each log, as "none, laser_head".')
     ],
-    columns: Columns = None,
+    columns: opt.Columns = None,
     *,
-    installation: Installation,
-    output: Output,
+    installation: opt.Installation,
+    output: opt.Output,
 ) -> None:
     """Friction that follows the load of its gear, from logs with several tools."""
     prior = installation.by(robot, "friction")
-    mounted = [None if word == "none" else word for word in words_of_list("--tools", tools)]
-    named = words_of_list("--elements", elements)
+    mounted = [None if word == "none" else word for word in opt.words_of_list("--tools", tools)]
+    named = opt.words_of_list("--elements", elements)
     run = robot_run("friction load", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
         found = at.identify_worm(prior, read_logs(logs, columns), mounted, named)
     run.finish(found, robot=found.robot)
 
 
-@command_of(friction)
+@opt.command_of(friction)
 def presliding(
-    robot: RobotFile,
-    log: LogFile,
+    robot: opt.RobotFile,
+    log: opt.LogFile,
     joint: Annotated[
-        str | None, option("--joint", "NAME", "The joint; by default that moves most.")
+        str | None, opt.option("--joint", "NAME", "The joint; by default that moves most.")
     ] = None,
-    columns: Columns = None,
+    columns: opt.Columns = None,
     *,
-    installation: Installation,
-    output: Output,
+    installation: opt.Installation,
+    output: opt.Output,
 ) -> None:
     """Stiffness before sliding from a log of a slow break-away ramp, or of slow reversals.
 
@@ -209,15 +191,16 @@ def _is_table(path: Path) -> bool:
 
 
 def warmup(
-    log: LogFile,
-    period: Period = None,
+    log: opt.LogFile,
+    period: opt.Period = None,
     limit: Annotated[
-        float, quantity("--limit", "1", "Change from cycle to cycle below which a joint is warm.")
+        float,
+        opt.quantity("--limit", "1", "Change from cycle to cycle below which a joint is warm."),
     ] = 1e-4,
-    torque: Torque = None,
-    columns: Columns = None,
+    torque: opt.Torque = None,
+    columns: opt.Columns = None,
     *,
-    output: Output,
+    output: opt.Output,
 ) -> None:
     """Is the robot warm, and how fast does it warm: from a log of one motion over and over.
 

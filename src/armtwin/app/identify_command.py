@@ -9,22 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import armtwin as at
-from armtwin.app.options import (
-    Carried,
-    Columns,
-    Cutoff,
-    Gravity,
-    LogFiles,
-    Mounting,
-    Output,
-    Period,
-    RobotFile,
-    Torque,
-    Validate,
-    drop_unset,
-    flag,
-    option,
-)
+from armtwin.app import options as opt
 from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import on_base
 from armtwin.app.run import inputs_of, robot_run
@@ -39,14 +24,14 @@ RECIPE = "recipe.toml"
 
 
 def identify(
-    robot: RobotFile,
-    logs: LogFiles,
-    validate: Validate = None,
-    torque: Torque = None,
-    cutoff: Cutoff = None,
-    columns: Columns = None,
-    gravity: Gravity = None,
-    mounting: Mounting = None,
+    robot: opt.RobotFile,
+    logs: opt.LogFiles,
+    validate: opt.Validate = None,
+    torque: opt.Torque = None,
+    cutoff: opt.Cutoff = None,
+    columns: opt.Columns = None,
+    gravity: opt.Gravity = None,
+    mounting: opt.Mounting = None,
     estimator: Annotated[
         Literal["consistent", "ridge", "truncated"] | None,
         typer.Option(help="How parameters are estimated; consistent by default."),
@@ -55,27 +40,27 @@ def identify(
         Literal["measured", "reference", "simulated"] | None,
         typer.Option(help="Motion of the regressor: measured, reference, or simulated in loop."),
     ] = None,
-    period: Period = None,
+    period: opt.Period = None,
     periods: Annotated[
-        str | None, option("--periods", "RANGE", 'First and last period used, as "2-3".')
+        str | None, opt.option("--periods", "RANGE", 'First and last period used, as "2-3".')
     ] = None,
     average: Annotated[
-        bool, flag("--average", "The logs repeat one motion: use their mean.")
+        bool, opt.flag("--average", "The logs repeat one motion: use their mean.")
     ] = False,
-    robust: Annotated[bool, flag("--robust", "Rows with a large residual count less.")] = False,
+    robust: Annotated[bool, opt.flag("--robust", "Rows with a large residual count less.")] = False,
     friction_only: Annotated[
-        bool, flag("--friction-only", "Keep inertias, renew friction.")
+        bool, opt.flag("--friction-only", "Keep inertias, renew friction.")
     ] = False,
-    trust: Annotated[bool, flag("--trust", "Go on where a check doubts the torque.")] = False,
+    trust: Annotated[bool, opt.flag("--trust", "Go on where a check doubts the torque.")] = False,
     recipe_file: Annotated[
-        Path | None, option("--recipe", "FILE", "Choices from a recipe file (.toml).")
+        Path | None, opt.option("--recipe", "FILE", "Choices from a recipe file (.toml).")
     ] = None,
     against: Annotated[
-        list[Path] | None, option("--against", "ROBOT", "Another model to show beside.")
+        list[Path] | None, opt.option("--against", "ROBOT", "Another model to show beside.")
     ] = None,
     *,
-    carried: Carried,
-    output: Output,
+    carried: opt.Carried,
+    output: opt.Output,
 ) -> None:
     """Dynamic parameters from logs, with the robot file as prior: identified robot file and report.
 
@@ -127,13 +112,13 @@ def _read_choices(file: Path | None, beside: Record, options: Record) -> RecipeF
     from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe
 
     found = RecipeFile(at.Recipe()) if file is None else read_recipe(file)
-    recipe = replace(found.recipe, **drop_unset(options))
-    return replace(found, recipe=recipe, **drop_unset(beside))
+    recipe = replace(found.recipe, **opt.drop_unset(options))
+    return replace(found, recipe=recipe, **opt.drop_unset(beside))
 
 
 def _prior(robot: str, chosen: RecipeFile, gravity: str | None, mounting: str | None) -> at.Robot:
     """The robot as it was when logged: what it carried, and how it is mounted."""
-    prior = Carried(chosen.tool, chosen.payload).by(robot)
+    prior = opt.Carried(chosen.tool, chosen.payload).by(robot)
     if chosen.gravity is not None:
         prior = prior.with_gravity(chosen.gravity, "measured: as given to identify")
     return on_base(prior, gravity, mounting, "identify")
@@ -141,7 +126,7 @@ def _prior(robot: str, chosen: RecipeFile, gravity: str | None, mounting: str | 
 
 def _models(paths: list[Path], chosen: RecipeFile) -> dict[str, at.Robot]:
     """Other models of the same arm, carrying the same."""
-    carried = Carried(chosen.tool, chosen.payload)
+    carried = opt.Carried(chosen.tool, chosen.payload)
     return {path.as_posix(): carried.by(path) for path in paths}
 
 

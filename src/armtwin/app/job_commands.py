@@ -5,54 +5,63 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 import armtwin as at
+from armtwin.app import places
 from armtwin.app.options import (
     Carried,
     Changes,
     Columns,
     HowSimulated,
     Json,
-    LogFile,
     Method,
     Output,
     Payload,
     ShippedName,
     argument,
     flag,
+    option,
+    read_quantity,
     words_of_list,
 )
-from armtwin.app.places import files_of_job, files_of_log, is_job, of_job, of_jobs, of_log
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
-from armtwin.app.showing import describe, say
+from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Contents
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import estimate_size, put_csv, rows_as_text
-from armtwin.maths.batch import Floats, NamedArrays
+from armtwin.maths.batch import Floats, NamedArrays, OnProgress
+from armtwin.maths.units import Unit
+from armtwin.prediction.compare_interval import Offsets
 from armtwin.prediction.predict import plan_motion
+from armtwin.prediction.registration_file import read_registration, registration_text
+from armtwin.prediction.tool_path import is_tool_path
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
 
-DEFAULT_JOB = "rx90b_line"
+DEFAULT_JOB = "rx90b_probed"
 LARGEST_LOG = 200.0  # MB that are written unasked: what a spreadsheet or an editor still opens
-COMPARED, ADVISED = "compared.csv", "advised.toml"
+COMPARED, ADVISED, REGISTERED = "compared.csv", "advised.toml", "registration.toml"
+ZONE = Unit("m", at_least=0, plausible=1, hint="mm")
 
 
 def demo(json: Json = False) -> None:
-    """Predict the default job and say where the report is."""
+    """Predict the default job, correct it on the twin, and say where the report is."""
     job = Job.load(DEFAULT_JOB)
-    source = of_job("predict", job, job, "nonlinear")
-    run = folder_run(source, Output(None, json, force=True), files_of_job(job), [LOG])
-    _deliver(_answer(job, "nonlinear", banded=True), run, passed=True)
-    if not json:
-        say("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
+    source = places.of_job("predict", job, job, "nonlinear")
+    run = folder_run(source, Output(None, json, force=True), places.files_of_job(job), [LOG])
+    with progress_bar("correction") as progress:
+        found = at.correct(job, progress=of(progress, "correction"))
+        causes = at.explain(found.prediction, of(progress, "causes"))
+    answer = at.Answer(found.prediction, causes, band=found.band, correction=found)
+    _deliver(answer, run, passed=True)
 
 
 def predict(
@@ -72,6 +81,14 @@ def predict(
     loads: Annotated[
         bool, flag("--loads", "Show what bearings and links carry along the motion.")
     ] = False,
+    sweep_zone: Annotated[
+        str | None,
+        option(
+            "--sweep-zone",
+            "QUANTITIES",
+            'Cycle time and error with other zones at the corners of a program, as "0,1,5 mm".',
+        ),
+    ] = None,
     whole_log: Annotated[
         bool, flag("--whole-log", "Write log.csv even if it is larger than 200 MB.")
     ] = False,
@@ -94,13 +111,19 @@ def predict(
         if advise or loads:
             option = "--advise" if advise else "--loads"
             raise ArmtwinError(f"{option} is for one run, got {len(chosen)} side by side")
-        inputs = [path for one in chosen for path in files_of_job(one)]
-        run = folder_run(of_jobs(asked, chosen, method), output, inputs)
+        inputs = [path for one in chosen for path in places.files_of_job(one)]
+        run = folder_run(places.of_jobs(asked, chosen, method), output, inputs)
         _predict_several(chosen, method, nominal, run)
         return
-    source = of_job("predict", asked[0], chosen[0], method)
+    source = places.of_job("predict", asked[0], chosen[0], method)
+    if sweep_zone is not None:
+        zones = [read_quantity("--sweep-zone", x, ZONE) for x in parse_list(sweep_zone)]
+        run = folder_run(source, output, places.files_of_job(chosen[0]))
+        found = at.sweep_zone(chosen[0], zones, method=method)
+        run.finish(found, passed=any(record["within"] for record in found.records))
+        return
     writes = [LOG, ADVISED] if advise else [LOG]
-    run = folder_run(source, output, files_of_job(chosen[0]), writes)
+    run = folder_run(source, output, places.files_of_job(chosen[0]), writes)
     answer = _answer(chosen[0], method, banded=not nominal, advise=advise)
     if loads:
         answer = replace(answer, loads=_loads(chosen[0]))
@@ -126,9 +149,14 @@ def parse_speeds(text: str) -> list[str]:
             "--speed must be a number with a decimal point or a quantity such as '1.5 m/s', got "
             f"'{text}'. For two speeds write '{first}, {second}'."
         )
+    return parse_list(text, "--speed")
+
+
+def parse_list(text: str, option: str = "--sweep-zone") -> list[str]:
+    """The quantities of a text as "100,200,300 mm/s": one without a unit has that of the next."""
     unit = ""
     found = []
-    for word in reversed(words_of_list("--speed", text)):
+    for word in reversed(words_of_list(option, text)):
         if _is_bare(word) and unit:
             found.append(f"{word} {unit}")
             continue
@@ -146,35 +174,87 @@ def compare(
     job: Annotated[
         str, argument("JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf).")
     ],
-    log: LogFile,
+    logs: Annotated[
+        list[Path],
+        argument("LOG", "A logged run; of measured tool paths several runs, the instrument fixed."),
+    ],
+    registration: Annotated[
+        Path | None,
+        option("--registration", "FILE", "Of a tool path: its frame, point or clock, if known."),
+    ] = None,
     payload: Payload = None,
     method: Method = "nonlinear",
     columns: Columns = None,
+    offsets: Annotated[
+        Offsets,
+        typer.Option(help="Offset of the log that is taken off: mean, at the start, or none."),
+    ] = "mean",
     *,
     changes: Changes,
     output: Output,
 ) -> None:
     """Show a logged run over the predicted one: of a job, or of a robot on the log's reference.
 
+    A log of x, y, z over time is a measured tool path of a job, registered to the robot.
     Exit code 1: the logged run of a job was out of tolerance.
     """
-    if is_job(job):
+    if places.is_job(job):
         if payload is not None:
             raise ArmtwinError("--payload is for a robot; a job says it in its file")
         asked = Job.load(job)
         chosen = change_job(asked, changes)
-        source = of_job("compare", asked, chosen, method)
-        inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
+        source = places.of_job("compare", asked, chosen, method)
+        inputs = places.files_of_job(chosen)
+        for log in logs:
+            inputs += places.files_of_log(log, columns)
+        read = [at.Log.read(log, columns) for log in logs]
+        if is_tool_path(read[0]):
+            names = [COMPARED, REGISTERED]
+            run = folder_run(source, output, [*inputs, *_given(registration)], names)
+            _compare_tool_path(chosen, read, registration, run)
+            return
+        log = _only(logs, registration)
         run = folder_run(source, output, inputs, [LOG, COMPARED])
-        _compare_job(chosen, at.Log.read(log, columns), method, run)
+        _compare_job(chosen, read[0], method, run)
         return
+    log = _only(logs, registration)
     if changes.robot is not None or changes.speed is not None:
         option = "--speed" if changes.robot is None else "--robot"
         raise ArmtwinError(f"{option} is for a job, but '{job}' is a robot")
     twin = Carried(changes.tool, payload).by(job)
-    source = of_log(twin, log, changes.servo, method)
+    asked_of = places.ReferenceOptions(changes.servo, offsets, method)
+    source = places.of_log(twin, log, asked_of)
     run = folder_run(source, output, inputs_of(job, [log], columns), [LOG, COMPARED])
-    _compare_reference(twin, at.Log.read(log, columns), changes.servo, method, run)
+    _compare_reference(twin, at.Log.read(log, columns), asked_of, run)
+
+
+def _given(file: Path | None) -> list[Path]:
+    return [] if file is None else [file]
+
+
+def _only(logs: list[Path], registration: Path | None) -> Path:
+    """The one log of a comparison of joints."""
+    if len(logs) > 1 or registration is not None:
+        what = "--registration is" if registration is not None else "several logs are"
+        raise ArmtwinError(f"{what} for measured tool paths (x, y, z over time), not for joints")
+    return logs[0]
+
+
+def _compare_tool_path(
+    job: Job, logs: list[at.Log], registration: Path | None, run: CommandRun
+) -> None:
+    """Measured tool paths of a job over its prediction and its interval."""
+    given = None if registration is None else read_registration(registration)
+    with progress_bar("path") as progress:
+        found = at.compare_tool_path(job, logs, given=given, interval=False, progress=progress)
+        if found.prediction.verdict.stopped is None:
+            band = at.assess(found.prediction, progress=of(progress, "draws"))
+            found = replace(found, band=band)
+    contents: Contents = {
+        COMPARED: _comparison_csv(found.time, found.channels),
+        REGISTERED: registration_text(found.registration),
+    }
+    run.finish(found, contents, passed=not found.exceeded)
 
 
 def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: CommandRun) -> None:
@@ -187,12 +267,19 @@ def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: CommandRun) -
 
 
 def _compare_reference(
-    robot: at.Robot, log: at.Log, servo: str | None, method: HowSimulated, run: CommandRun
+    robot: at.Robot, log: at.Log, asked: places.ReferenceOptions, run: CommandRun
 ) -> None:
     """A logged run over the twin's run on the log's own reference."""
-    model = None if servo is None else at.Model(servo=servo)
+    model = None if asked.servo is None else at.Model(servo=asked.servo)
     with progress_bar("simulation") as progress:
-        comparison = at.compare(robot, log, model=model, method=method, progress=progress)
+        comparison = at.compare(
+            robot,
+            log,
+            model=model,
+            offsets=asked.offsets,
+            method=asked.method,
+            progress=progress,
+        )
     contents: Contents = {
         LOG: partial(put_csv, comparison.run.log.recording),
         COMPARED: _comparison_csv(comparison.time, comparison.channels),
@@ -252,7 +339,20 @@ def _answer(job: Job, method: HowSimulated, *, banded: bool, advise: bool = Fals
             advice = at.advise(
                 prediction, band, nominal=not banded, progress=of(progress, "advice")
             )
-    return at.Answer(prediction, causes, advice, band=band)
+        correction = None
+        if band is not None and band.outcome != "holds":
+            correction = _try_correction(prediction, of(progress, "correction"))
+    return at.Answer(prediction, causes, advice, band=band, correction=correction)
+
+
+def _try_correction(prediction: at.Prediction, progress: OnProgress | None) -> at.Correction | None:
+    """What corrected set-points reach on the nominal twin; None where they cannot be run."""
+    from armtwin.prediction.correct import correct_prediction
+
+    try:
+        return correct_prediction(prediction, progress=progress)
+    except ArmtwinError:  # the shifted path asks for more than the robot can do
+        return None
 
 
 def _loads(job: Job) -> BearingLoads:

@@ -1,7 +1,5 @@
 """The options of the command line, each declared once, and groups of them that belong together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
@@ -166,6 +164,8 @@ OutFile = Annotated[
 ]
 Json = Annotated[bool, flag("--json", "Print the result as one JSON object.")]
 Force = Annotated[bool, flag("--force", "Replace existing files.")]
+Full = Annotated[bool, flag("--full", "Print all tables, not the answer alone.")]
+Sheet = Annotated[bool, flag("--sheet", "Also write sheet.html: one page to print and sign.")]
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,15 @@ class Output:
         out: The folder, or the robot file, asked for.
         json: Whether they are printed as JSON.
         force: Whether existing files may be replaced.
+        full: Whether all tables are printed.
+        sheet: Whether the answer is written as one page to sign.
     """
 
     out: Out = None
     json: Json = False
     force: Force = False
+    full: Full = False
+    sheet: Sheet = False
 
 
 @dataclass(frozen=True)

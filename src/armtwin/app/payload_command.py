@@ -1,50 +1,40 @@
 """The command that identifies what a robot carries, or its drives by what it carries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import armtwin as at
-from armtwin.app.options import (
-    Carried,
-    Columns,
-    Cutoff,
-    Output,
-    RobotFile,
-    Torque,
-    flag,
-    option,
-    quantity,
-)
+from armtwin.app import options as opt
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError, did_you_mean
 
 
 def payload(
-    robot: RobotFile,
-    with_it: Annotated[Path, option("--with", "LOG", "Log with the payload.")],
+    robot: opt.RobotFile,
+    with_it: Annotated[Path, opt.option("--with", "LOG", "Log with the payload.")],
     without: Annotated[
-        Path | None, option("--without", "LOG", "Log of the same motion without it.")
+        Path | None, opt.option("--without", "LOG", "Log of the same motion without it.")
     ] = None,
     known: Annotated[
         float | None,
-        quantity("--known", "kg", 'Its mass, "5 kg": finds torque constants from currents.'),
+        opt.quantity("--known", "kg", 'Its mass, "5 kg": finds torque constants from currents.'),
     ] = None,
     held: Annotated[
-        bool, flag("--held", "Hold the arm as in its file; one run is enough.")
+        bool, opt.flag("--held", "Hold the arm as in its file; one run is enough.")
     ] = False,
     expected: Annotated[
         str | None,
-        option("--expected", "NAME", "A tool or payload of the file that it is believed to be."),
+        opt.option(
+            "--expected", "NAME", "A tool or payload of the file that it is believed to be."
+        ),
     ] = None,
-    torque: Torque = None,
-    cutoff: Cutoff = None,
-    columns: Columns = None,
+    torque: opt.Torque = None,
+    cutoff: opt.Cutoff = None,
+    columns: opt.Columns = None,
     *,
-    carried: Carried,
-    output: Output,
+    carried: opt.Carried,
+    output: opt.Output,
 ) -> None:
     """Identify a payload by the difference of two runs, or torque constants by a known one.
 

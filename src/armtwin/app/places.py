@@ -1,19 +1,18 @@
 """Where results go: the folder asked for, or one named after the run's file and options."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from armtwin.app.options import Output
+from armtwin.app.options import HowSimulated, Output
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
 from armtwin.maths.batch import Names, Record
+from armtwin.prediction.compare_interval import Offsets
 from armtwin.report.folder import ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot
@@ -144,19 +143,30 @@ def of_jobs(asked: Sequence[Job], chosen: Sequence[Job], method: str) -> Source:
     return Source("predict", asked[0].name, asked[0].origin, options, tuple(words))
 
 
-def of_log(robot: Robot, log: Path, servo: str | None, method: str) -> Source:
+class ReferenceOptions(NamedTuple):
+    """How a twin is run on a log's own reference."""
+
+    servo: str | None
+    offsets: Offsets
+    method: HowSimulated
+
+
+def of_log(robot: Robot, log: Path, asked: ReferenceOptions) -> Source:
     """The source of a robot's run on a log's own reference."""
     mounted = robot.description.mounted
     options: Record = {"log": str(log)}
     words = [log.name.partition(".")[0]]
-    chosen = {"tool": mounted.tool, "payload": mounted.payload, "servo": servo or ""}
+    chosen = {"tool": mounted.tool, "payload": mounted.payload, "servo": asked.servo or ""}
     for key, name in chosen.items():
         if name:
             options[key] = name
             words.append(name)
-    if method != "nonlinear":
-        options["method"] = method
-        words.append(method)
+    usual = {"offsets": "mean", "method": "nonlinear"}
+    for key, default in usual.items():
+        value = getattr(asked, key)
+        if value != default:
+            options[key] = value
+            words.append(value)
     return Source("compare", robot.name, robot.origin, options, tuple(words))
 
 

@@ -1,7 +1,5 @@
 """How a robot is mounted, as the command line says it."""
 
-from __future__ import annotations
-
 import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.robot.schema.mounting import gravity_of, read_gravity

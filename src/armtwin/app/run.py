@@ -1,10 +1,8 @@
 """What a command writes and how it ends: the one path to a result, and the one writer of robots."""
 
-from __future__ import annotations
-
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import typer
 import armtwin as at
 from armtwin.app.options import Output
 from armtwin.app.places import Source, files_of_log, result_folder
-from armtwin.app.showing import Place, Shown, print_json, report_of, say, show
+from armtwin.app.showing import Place, Shown, print_json, report_of, show_result
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import check_file, try_folder, write_files
 from armtwin.files.disk import Content, Contents
@@ -85,7 +83,7 @@ class ResultBeside:
         return complete
 
 
-REPORT, LOG = "report.html", "log.csv"
+REPORT, SHEET, LOG = "report.html", "sheet.html", "log.csv"
 ROBOT = "robot.toml"
 COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
 FAILED = 1  # exit code of a result that did not come out well
@@ -97,11 +95,11 @@ class CommandRun:
 
     Attributes:
         place: Where its results go.
-        json: Whether they are printed as JSON.
+        output: What is asked of them.
     """
 
     place: Place
-    json: bool
+    output: Output
 
     def finish(
         self,
@@ -110,6 +108,7 @@ class CommandRun:
         *,
         robot: at.Robot | None = None,
         passed: bool = True,
+        before: Sequence[Path] = (),
     ) -> None:
         """Write the result, show it, and end the command.
 
@@ -118,20 +117,21 @@ class CommandRun:
             contents: Files that lie beside its report, by name.
             robot: The robot that was made of another; its covariance goes with it.
             passed: Whether it came out well; else the command ends with 1.
+            before: Files that the command wrote before.
         """
         report = report_of(result)
         written = dict(contents or {})
         if robot is not None:
             written = robot_contents(robot.description, ROBOT) | written
         written[REPORT] = to_html(report)
+        if self.output.sheet:
+            written[SHEET] = to_html(report, sheet=True)
         kept = self.place.write(to_result(report), written)
-        if self.json:
+        if self.output.json:
             print_json(kept)
         else:
-            show(report)
-            for name in written:
-                if name != LOG:
-                    say(f"wrote {self.place.path(name).as_posix()}")
+            files = [self.place.path(name) for name in written if name != LOG]
+            show_result(report, [*before, *files], self.output.full)
         if not passed:
             raise typer.Exit(FAILED)
 
@@ -147,7 +147,8 @@ def folder_run(
         inputs: Files that it reads.
         writes: Names of files beside result and report.
     """
-    return CommandRun(result_folder(source, output, inputs, (RESULT, REPORT, *writes)), output.json)
+    names = (RESULT, REPORT, SHEET, *writes)
+    return CommandRun(result_folder(source, output, inputs, names), output)
 
 
 def robot_run(
@@ -169,9 +170,9 @@ def robot_run(
     names = (ROBOT, COVARIANCE, *writes)
     if output.out is None:
         return folder_run(Source(command, prior.name, prior.origin), output, inputs, names)
-    place = ResultBeside(output.out, ROBOT, (*names, RESULT, REPORT), inputs, output.force)
+    place = ResultBeside(output.out, ROBOT, (*names, RESULT, REPORT, SHEET), inputs, output.force)
     place.check()
-    return CommandRun(place, output.json)
+    return CommandRun(place, output)
 
 
 def inputs_of(robot: str, logs: Iterable[Path | None], columns: Path | None) -> list[Path]:

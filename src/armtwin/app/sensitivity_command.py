@@ -1,7 +1,5 @@
 """The command that shows what the answer of a job or an experiment depends on."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import armtwin as at

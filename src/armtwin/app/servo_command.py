@@ -1,7 +1,5 @@
 """The command that fits the servo of a robot to its logs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

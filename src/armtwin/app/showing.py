@@ -1,7 +1,5 @@
 """What a command prints: a report, a sentence, or one JSON object."""
 
-from __future__ import annotations
-
 import json as json_text
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from armtwin.maths.batch import Record
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
 from armtwin.report.result_file import to_description
-from armtwin.report.terminal import to_terminal
+from armtwin.report.terminal import closing_line, to_screen, to_terminal
 
 Shown = Report | Result
 
@@ -39,6 +37,22 @@ def report_of(shown: Shown) -> Report:
 def show(shown: Shown) -> None:
     """Print a report."""
     console().print(to_terminal(report_of(shown), spell))
+
+
+def show_result(report: Report, written: Sequence[Path], full: bool) -> None:
+    """Print the answer of a report, what was written, and the verdict again as the last line.
+
+    Args:
+        report: The report.
+        written: Files that were written.
+        full: Whether all of it is printed, or as much as fits a screen.
+    """
+    console().print(to_terminal(report, spell) if full else to_screen(report, spell))
+    for path in written:
+        say(f"wrote {path.as_posix()}")
+    verdict = closing_line(report, spell)
+    if verdict is not None:
+        console().print(verdict)
 
 
 def say(sentence: str) -> None:

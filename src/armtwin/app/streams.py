@@ -1,7 +1,5 @@
 """Standard output and error: readable anywhere; a full disk is an error, a closed pipe is none."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import os

@@ -6,14 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 import armtwin as at
 from armtwin.app.options import Output, argument, flag, option
 from armtwin.app.places import Source, result_folder
 from armtwin.app.progress import progress_bar
-from armtwin.app.run import REPORT, CommandRun
-from armtwin.app.showing import describe, say
+from armtwin.app.run import REPORT, SHEET, CommandRun
+from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Contents
 from armtwin.maths.units import whole_number
@@ -73,7 +71,7 @@ def sweep(
     len(asked)  # refuses what cannot be run
     _check_runs(asked, report or [])
     source = Source("sweep", asked.name, asked.origin)
-    names = [RESULT, REPORT]
+    names = [RESULT, REPORT, SHEET]
     names += [CSV] if csv else []
     names += [PARQUET] if parquet else []
     place = result_folder(source, output, asked.files, names)
@@ -82,11 +80,15 @@ def sweep(
         return
     found = _run(asked, place, workers, scheduler)
     made = [_report_run(found, number - 1, place, output.force) for number in report or []]
-    _deliver(found, CommandRun(place, output.json), csv=csv, parquet=parquet)
-    for path in [] if output.json else [place.path(TABLE), *made]:
-        say(f"wrote {path.as_posix()}")
-    if not found.held:
-        raise typer.Exit(1)
+    contents: Contents = {}
+    if csv:
+        contents[CSV] = found.csv()
+    if parquet:
+        contents[PARQUET] = found.parquet()
+    reports = _list_run_reports(found, place.path(RESULT).parent)
+    shown = replace(found, reports=reports)
+    run = CommandRun(place, output)
+    run.finish(shown, contents, passed=bool(found.held), before=[place.path(TABLE), *made])
 
 
 def _scheduler(address: str | None, *files: Path | None) -> Cluster | None:
@@ -143,17 +145,6 @@ def _run(
                 bar(f"{now.done} of {now.total} runs{left}", now.done / now.total)
 
         return at.sweep(asked, table, workers=workers, cluster=cluster, progress=watch)
-
-
-def _deliver(found: SweepResult, run: CommandRun, *, csv: bool, parquet: bool) -> None:
-    """Write and show the report, and the table in other formats."""
-    contents: Contents = {}
-    if csv:
-        contents[CSV] = found.csv()
-    if parquet:
-        contents[PARQUET] = found.parquet()
-    reports = _list_run_reports(found, run.place.path(RESULT).parent)
-    run.finish(replace(found, reports=reports), contents)
 
 
 def _list_run_reports(found: SweepResult, folder: Path) -> dict[int, str]:

@@ -16,8 +16,6 @@ Controllers see what a real one sees: what their sensors read, set-points at the
 Ref: [Waiboer 2007, section 2.3], [Aarts-Jonker-Waiboer 2006, section 5]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -84,6 +82,7 @@ class Controller(NamedTuple):
             are used.
         shaping: What shifts the reference, columns BY_SPEED .. BY_TORQUE, (drives, 5).
         setpoint_delay: Lateness of the whole reference, (drives,) [s].
+        model: The controller's own model, whose torque is fed forward; None for the robot's.
     """
 
     gains: Floats
@@ -95,6 +94,7 @@ class Controller(NamedTuple):
     given_acceleration: Known
     shaping: Aside
     setpoint_delay: Aside
+    model: Aside = None
 
 
 class Equation(NamedTuple):
@@ -194,6 +194,7 @@ def controller(servo: Servo, drives: int) -> Controller:
         given_acceleration=int(found.given_acceleration),
         shaping=_shaping(getattr(servo, "shaping", None), drives),
         setpoint_delay=np.array(for_each(servo.delay.setpoint, drives), dtype=np.float64),
+        model=getattr(servo, "model", None),
     )
 
 

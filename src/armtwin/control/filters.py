@@ -5,8 +5,6 @@
 They are given by a kind and a frequency, or by their coefficients.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ A balancer has a force σ(L) that pulls its pins together. The torque a motor ne
 torque = columns @ coefficients.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -14,18 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.drives.linkage import Triangle
+from armtwin.maths import quantities as si
 from armtwin.maths.batch import NamesAndUnits, Numbers
-from armtwin.maths.quantities import (
-    Force,
-    Length,
-    Mass,
-    Number,
-    Positive,
-    Share,
-    Stiffness,
-    Temperature,
-    Volume,
-)
 
 GAS_CONSTANT_NITROGEN = 296.8  # J/(kg K)
 
@@ -42,9 +30,9 @@ class SpringForce:
     Ref: [Waiboer 2007, eq. 4.14, 4.22-4.23, B.1-B.3]
     """
 
-    length: Length
-    preload: Force
-    stiffness: Stiffness
+    length: si.Length
+    preload: si.Force
+    stiffness: si.Stiffness
     kind: Literal["spring"] = "spring"
 
     coefficients: ClassVar[NamesAndUnits] = (("preload", "N"), ("stiffness", "N/m"))
@@ -79,13 +67,13 @@ class GasForce:
     Ref: [Weigand 2021]
     """
 
-    piston_diameter: Length
-    rod_diameter: Length
-    gas_mass: Mass
-    volume: Volume
-    temperature: Temperature
-    compressibility: Positive = 1.0
-    scale: Share = 1.0
+    piston_diameter: si.Length
+    rod_diameter: si.Length
+    gas_mass: si.Mass
+    volume: si.Volume
+    temperature: si.Temperature
+    compressibility: si.Positive = 1.0
+    scale: si.Share = 1.0
     kind: Literal["gas"] = "gas"
 
     coefficients: ClassVar[NamesAndUnits] = (("scale", "1"),)
@@ -146,7 +134,7 @@ class Strut:
     force: StrutForce
 
     @property
-    def values(self) -> tuple[Number, ...]:
+    def values(self) -> tuple[si.Number, ...]:
         """Values of the coefficients, in their order."""
         return tuple(getattr(self.force, name) for name, _ in self.force.coefficients)
 

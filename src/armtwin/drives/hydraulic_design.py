@@ -17,8 +17,6 @@ Ref: [Machielsen 1983, appendices D and E], [Merritt 1967]; retracting from the 
 Q₂ = a Q₁, for its print of that equation is not legible.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """A strut between two pins across an angle: balancers with spring or gas, hydraulic cylinders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 A current becomes the torque of a motor along its row, or opens the valve of a cylinder.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from armtwin.drives.sensors import find_head, recall

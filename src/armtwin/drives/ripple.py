@@ -9,8 +9,6 @@ spring and motor is the same on both sides.
 Ref: [Waiboer 2007, section 6.2]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 

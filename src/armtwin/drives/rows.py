@@ -3,8 +3,6 @@
 x = s · u,   w = s · v,   torques on the coordinates  F s
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

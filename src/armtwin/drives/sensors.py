@@ -3,8 +3,6 @@
 y = scale (x - zero), in whole steps of its quantum, as it was some ticks ago
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

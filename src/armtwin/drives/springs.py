@@ -19,8 +19,6 @@ With a = ω h the two roots of a step have the product 1 - δ a² / (1 + a² (1 
 Ref: [Soder-Hoorn 2015, fig. 3.1]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -9,8 +9,6 @@ disagree; (3.67), which was measured, is followed.
 Ref: [Waiboer 2007, eq. 3.66-3.67], [Memar-Esfahani 2015, section II]
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -5,8 +5,6 @@ leaves behind, so that all of it can be ended; elsewhere processes are ended as 
 tree (Windows).
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -5,8 +5,6 @@ become those of the drives, and outputs are written. The functions are those by 
 prepared and its log is written, given symbols.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a unit is written from, and the C of its model: numbers, variables, tables, stages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

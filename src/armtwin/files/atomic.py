@@ -5,8 +5,6 @@ to the disk. Then it is committed. One file is moved into place. A folder that h
 changes places with the staged one. Else a journal says what moves where.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -3,8 +3,6 @@
 The unit stands beside a number ("90 deg") or for a whole column in the header ("alpha [deg]").
 """
 
-from __future__ import annotations
-
 from armtwin.errors import FileError
 
 

@@ -3,8 +3,6 @@
 It holds the digest of the file that it belongs to, so that neither goes with another.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names and digests of the files that a result was made of."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

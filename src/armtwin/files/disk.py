@@ -1,7 +1,5 @@
 """Single steps on the disk: fill a folder, bring it to the disk, report what fails."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What was made of files, kept until they change."""
 
-from __future__ import annotations
-
 import os
 import stat
 import time

@@ -4,8 +4,6 @@ Readers ask which single mistake of an author explains what they find better tha
 is. The answer is given as a hypothesis with its numbers and with what corrects it, whoever asks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

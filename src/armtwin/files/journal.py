@@ -4,8 +4,6 @@ From the moment it is there the set counts as written, and whoever finds it afte
 rest.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection

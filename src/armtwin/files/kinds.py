@@ -1,14 +1,12 @@
 """What a file or name is, checked before it is read as something else: a robot, a job, a log ..."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 from armtwin.errors import FileError
 
-Kind = Literal["robot", "job", "experiment", "sweep", "log", "columns file"]
+Kind = Literal["robot", "job", "experiment", "sweep", "log", "columns file", "registration file"]
 SUFFIXES: dict[str, Kind] = {
     ".urdf": "robot",
     ".xacro": "robot",
@@ -28,14 +26,16 @@ KEYS: dict[Kind, frozenset[str]] = {
     "experiment": frozenset({"setup", "setpoint", "features", "duration"}),
     "sweep": frozenset({"axis", "jobs", "robots", "design"}),
     "columns file": frozenset({"columns", "unit", "delimiter", "decimal"}),
+    "registration file": frozenset({"point", "clock"}),
 }
 WANTED: dict[Kind, str] = {
     "robot": "a robot (.toml, .urdf, or a shipped one)",
     "job": "a job (.toml, or a shipped one)",
     "experiment": "an experiment (.toml, or a shipped one)",
     "sweep": "a sweep (.toml)",
-    "log": "a log (.csv, .csv.gz, .npz, or a bag)",
+    "log": "a log (.csv, .csv.gz, .npz, a bag, or as docs/log_file.md lists)",
     "columns file": "a columns file (.toml)",
+    "registration file": "a registration file (.toml)",
 }
 
 

@@ -1,7 +1,5 @@
 """Descriptions of jobs, experiments and sweeps: shipped ones by name, others by path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import resources

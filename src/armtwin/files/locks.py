@@ -1,7 +1,5 @@
 """Locks of folders between processes and threads; they leave nothing behind in a user's folder."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Names of files and folders made from names that a user chose."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ A pipe or a device has no end and may block for ever; a packed file may unpack t
 memory holds.
 """
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import os

@@ -1,7 +1,5 @@
 """Values of a file replaced by key path, as friction.5.level or friction.wrist.level."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any

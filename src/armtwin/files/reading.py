@@ -1,7 +1,5 @@
 """The tables of a TOML file, within bounds that a file written by people keeps."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

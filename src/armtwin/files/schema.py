@@ -3,8 +3,6 @@
 A key path such as friction.5.level counts from 1 and may use a name in place of a number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
@@ -14,16 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, core_schema
 
 from armtwin.errors import MOST_PROBLEMS, FileError, did_you_mean
-from armtwin.files.shape import (
-    KIND_KEYS,
-    Step,
-    Tables,
-    choices,
-    group_of,
-    item_type,
-    keys_at,
-    types_of,
-)
+from armtwin.files import shape
 from armtwin.maths.units import annotations_of
 
 PLAIN: dict[Any, Callable[[], CoreSchema]] = {
@@ -102,18 +91,18 @@ def _with_default(schema: CoreSchema, f: Field[Any]) -> CoreSchema:
 def nest_groups(value: object, kind: object) -> Any:
     """A value of a file of a type, with every group below it in a table of its own."""
     if isinstance(value, list):
-        item = item_type(kind, tuple)
+        item = shape.item_type(kind, tuple)
         return [nest_groups(entry, item) for entry in value]
     if not isinstance(value, dict):
         return value
-    group = group_of(kind, value)
+    group = shape.group_of(kind, value)
     if group is not None:
         return _nest_group(value, group)
-    item = item_type(kind, dict)
+    item = shape.item_type(kind, dict)
     return {key: nest_groups(entry, item) for key, entry in value.items()}
 
 
-def _nest_group(table: Tables, group: type) -> Tables:
+def _nest_group(table: shape.Tables, group: type) -> shape.Tables:
     result = dict(table)
     for f in fields(group):
         if f.metadata.get("flat"):
@@ -124,11 +113,11 @@ def _nest_group(table: Tables, group: type) -> Tables:
         if "kind_from" in f.metadata:
             _put_kind(result, group, f)
         if f.name in result:
-            result[f.name] = nest_groups(result[f.name], types_of(group)[f.name])
+            result[f.name] = nest_groups(result[f.name], shape.types_of(group)[f.name])
     return result
 
 
-def _move_flat_keys(table: Tables, group: type, name: str) -> None:
+def _move_flat_keys(table: shape.Tables, group: type, name: str) -> None:
     """Move the keys that are not the group's own into the table of its flat field."""
     own = {f.name for f in fields(group)} - {name}
     inner = {}
@@ -138,26 +127,28 @@ def _move_flat_keys(table: Tables, group: type, name: str) -> None:
     table[name] = inner
 
 
-def _complete(table: Tables, f: Field[Any]) -> None:
+def _complete(table: shape.Tables, f: Field[Any]) -> None:
     """Give a table of what differs from another field of the same kind the keys of that one."""
     differing = table.get(f.name)
     other = table.get(f.metadata["differing_from"])
     if not isinstance(differing, dict) or not isinstance(other, dict):
         return
-    for key in KIND_KEYS:
+    for key in shape.KIND_KEYS:
         if key in differing and differing[key] != other.get(key):
             return
     table[f.name] = {**other, **differing}
 
 
-def _put_kind(table: Tables, group: object, f: Field[Any]) -> None:
+def _put_kind(table: shape.Tables, group: object, f: Field[Any]) -> None:
     """Write into the table of a field of several kinds which one it is, as a key beside it says."""
     value = table.get(f.name)
     if not isinstance(value, dict):
         return
     key = f.metadata["kind_from"]
     kind = table.get(key, getattr(group, key))
-    known = [getattr(choice, "kind", None) for choice in choices(types_of(group)[f.name])]
+    known = [
+        getattr(choice, "kind", None) for choice in shape.choices(shape.types_of(group)[f.name])
+    ]
     if kind in known:
         table[f.name] = {**value, "kind": kind}
     else:
@@ -183,7 +174,7 @@ class Schema:
     kind: Any
     what: str
 
-    def read(self, tables: Tables, origin: str) -> Any:
+    def read(self, tables: shape.Tables, origin: str) -> Any:
         """The dataclass of the tables of a file; its errors go by the keys that the file has."""
         from pydantic_core import ValidationError
 
@@ -206,7 +197,7 @@ class _Place:
         name: Name of the group that the table is, if it has one.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[shape.Step, ...]
     table: Any
     key: str
     name: str
@@ -230,11 +221,11 @@ class _Place:
         return f"{self.path} ('{self.name}')" if self.name else self.path
 
 
-def _word(step: Step) -> str:
+def _word(step: shape.Step) -> str:
     return str(step + 1) if isinstance(step, int) else step
 
 
-def _place(loc: tuple[Step, ...], tables: Tables) -> _Place:
+def _place(loc: tuple[shape.Step, ...], tables: shape.Tables) -> _Place:
     """Place of an error as the file has it: what only the dataclasses know is left out."""
     here: Any = tables
     steps = []
@@ -248,21 +239,21 @@ def _place(loc: tuple[Step, ...], tables: Tables) -> _Place:
     return _Place(tuple(steps), here, key, str(here["name"]) if named else "")
 
 
-def _leads_on(here: object, step: Step) -> bool:
+def _leads_on(here: object, step: shape.Step) -> bool:
     """Whether a step leads to a table, a list or an item of a list."""
     if isinstance(here, dict):
         return isinstance(here.get(step), dict | list)
     return isinstance(here, list) and isinstance(step, int) and step < len(here)
 
 
-def _sentence(error: ErrorDetails, tables: Tables, schema: Schema) -> str:
+def _sentence(error: ErrorDetails, tables: shape.Tables, schema: Schema) -> str:
     """One sentence for one error of pydantic."""
     place = _place(error["loc"], tables)
     kind, given, message = error["type"], error["input"], error["msg"]
     if kind in ABSENT:
         return f"{place} is missing"
     if kind in UNKNOWN:
-        known = keys_at(schema.kind, tables, place.steps)
+        known = shape.keys_at(schema.kind, tables, place.steps)
         return f"{place} is not a key of a {schema.what}. {did_you_mean(place.key, known)}"
     if kind == OWN_SENTENCE:
         where = place if place.is_in_file else place.group
@@ -306,4 +297,4 @@ def _unknown_kind(error: ErrorDetails, place: _Place) -> str:
 
 def _holds_groups(kind: object, key: str) -> bool:
     """Whether a key of a file is a list of groups."""
-    return is_dataclass(item_type(types_of(kind).get(key), tuple))
+    return is_dataclass(shape.item_type(shape.types_of(kind).get(key), tuple))

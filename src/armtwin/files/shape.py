@@ -4,8 +4,6 @@ A field whose table in the file is not as the dataclass has it says so in its me
 `DERIVED`, `ALWAYS`, `kind_from` or `differing_from`. Reader, writer and overrides go by these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import Field, fields, is_dataclass
 from functools import cache

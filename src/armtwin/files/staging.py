@@ -1,7 +1,5 @@
 """Hidden folders in which files are written before they are moved, and what killed runs left."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Versions of what a result was made by."""
 
-from __future__ import annotations
-
 import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version

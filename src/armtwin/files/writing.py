@@ -1,7 +1,5 @@
 """From dataclasses to the text of a TOML file: defaults are left out, numbers are exact."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Samples of logs: at other times, and in sequences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Flags, Floats

@@ -1,24 +1,13 @@
 """What a job file says, all of it: the schema of format 1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
 from armtwin.files.fields import NameOr
-from armtwin.jobs.groups import (
-    Advising,
-    Force,
-    Place,
-    Process,
-    Segment,
-    Standstill,
-    Tolerance,
-    ToolOrientation,
-    ToolSpeed,
-)
+from armtwin.jobs import groups
 from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.maths.batch import Record
+from armtwin.maths.quantities import Angle
 from armtwin.motion.cell import Cell
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw
@@ -45,8 +34,12 @@ class JobDescription:
         posture: Joint angles near which the robot starts [rad], or "elbow up" or "elbow down".
             Without it, the branch that stays clear of the cell and has the largest clearance;
             among equal ones the elbow is up.
+        elbow: Angle of the elbow about the line from shoulder to wrist that a seven-axis arm holds
+            [rad]; 0 is up, in the plane of axis 1. Without it, each step of the joints is the
+            shortest.
         orientation: How the tool is turned.
         segment: The seam's segments, in order.
+        reference: A log whose reference q_ref is the motion of a job of recorded segments.
         time_law: How the tool speeds up and slows down.
         standstill: Time at rest before and after.
         process: Where the process is on.
@@ -61,28 +54,30 @@ class JobDescription:
     """
 
     robot: str
-    speed: ToolSpeed
-    tolerance: Tolerance
-    segment: tuple[Segment, ...]
+    speed: groups.ToolSpeed
+    tolerance: groups.Tolerance
+    segment: tuple[groups.Segment, ...]
     name: str = ""
     title: str = ""
     tool: str = ""
     payload: str = ""
     workpiece: Pose = field(default_factory=Pose)
-    start: Place | None = None
+    start: groups.Place | None = None
     posture: Posture | None = None
-    orientation: ToolOrientation = field(
-        default_factory=lambda: ToolOrientation(Orientation(rpy=(0.0, 0.0, 0.0)))
+    elbow: Angle | None = None
+    orientation: groups.ToolOrientation = field(
+        default_factory=lambda: groups.ToolOrientation(Orientation(rpy=(0.0, 0.0, 0.0)))
     )
+    reference: str = ""
     time_law: TimeLaw = field(default_factory=lambda: TimeLaw(ramp=0.25))
-    standstill: Standstill = field(default_factory=Standstill)
-    process: Process = field(default_factory=Process)
+    standstill: groups.Standstill = field(default_factory=groups.Standstill)
+    process: groups.Process = field(default_factory=groups.Process)
     model: Model = field(default_factory=Model)
     limits: Literal["refuse", "report"] = "refuse"
     cell: Cell = field(default_factory=Cell)
-    force: tuple[Force, ...] = ()
+    force: tuple[groups.Force, ...] = ()
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
-    advice: Advising = field(default_factory=Advising)
+    advice: groups.Advising = field(default_factory=groups.Advising)
     override: Record = field(default_factory=dict)
 
     format_number: ClassVar[int] = 1

@@ -1,7 +1,5 @@
 """What a job shows of itself: its facts, and its seam in space."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.jobs.description import JobDescription
-from armtwin.jobs.groups import Tolerance
+from armtwin.jobs.groups import SHAPES, Tolerance
 from armtwin.maths.batch import Record
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
@@ -21,7 +19,6 @@ from armtwin.report.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
 Ends = tuple[float, float]  # of a stretch, from and to [m]
 ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given at points"}
 LAWS = {"ramp": "s", "acceleration": "m/s²", "jerk": "m/s³"}
-SHAPES = ("lin", "circ", "spline", "points")
 COORDINATE = Number(1e3, digits=6)
 MM = 1e3  # a metre in mm
 POINTS = 400  # of a stretch that are drawn
@@ -42,16 +39,19 @@ def describe_equipment(description: JobDescription) -> str:
     return f"{robot} with {' and '.join(names)}" if names else robot
 
 
-def describe_job(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Report:
+def describe_job(
+    d: JobDescription, seam: Seam, process_on: Sequence[Ends], splines: Sequence[SplineFit]
+) -> Report:
     """What a job is; nothing is run.
 
     Args:
         d: The keys of its file.
         seam: Its seam.
         process_on: Where its process is on, from and to [m].
+        splines: How far its splines leave their points.
     """
     sections = (
-        Section("", _facts(d, seam, process_on)),
+        Section("", _facts(d, seam, process_on, splines)),
         Section(f"Seam of {MILLIMETRES.with_unit(seam.length)}", _segments(d, seam)),
     )
     return Report(f"{d.name}: {d.title or 'no title'}", "", sections)
@@ -69,7 +69,9 @@ def _segments(d: JobDescription, seam: Seam) -> Blocks:
     yield Table(columns, records, "segments")
 
 
-def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Blocks:
+def _facts(
+    d: JobDescription, seam: Seam, process_on: Sequence[Ends], splines: Sequence[SplineFit]
+) -> Blocks:
     carried = f"{d.tool or 'no tool'} and {d.payload}" if d.payload else d.tool or "no tool"
     place = ", ".join(COORDINATE.text(x) for x in d.workpiece.position)
     tolerance = d.tolerance
@@ -94,7 +96,7 @@ def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Blocks:
             ("process on", ", ".join(process)),
             ("model", model),
             ("cell", _cell(d.cell)),
-            ("splines", "; ".join(_spline(fit) for fit in seam.path.splines())),
+            ("splines", "; ".join(_spline(fit) for fit in splines)),
             ("forces", ", ".join(f"at {force.at}" for force in d.force)),
             ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
         )
@@ -126,7 +128,7 @@ def _time_law(d: JobDescription) -> str:
         value = getattr(law, key)
         if value is not None:
             numbers.append(f"{key} {value:g} {unit}")
-    return f"{law.kind}, {', '.join(numbers)}"
+    return ", ".join([law.kind, *numbers])
 
 
 def _stretch(d: JobDescription, stretch: Stretch) -> Record:
@@ -136,7 +138,8 @@ def _stretch(d: JobDescription, stretch: Stretch) -> Record:
     shape = next(key for key in SHAPES if getattr(segment, key) is not None)
     if stretch.corner:
         speed = segment.blend_speed or speed
-        shape = f"corner r {MILLIMETRES_PER_SECOND.text(segment.blend or 0.0)} mm"
+        size = segment.blend or segment.zone or 0.0
+        shape = f"{'zone' if segment.zone else 'corner r'} {MILLIMETRES_PER_SECOND.text(size)} mm"
     return {
         "name": stretch.name,
         "from": stretch.start,

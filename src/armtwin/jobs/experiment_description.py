@@ -1,7 +1,5 @@
 """What an experiment file says, all of it: the schema of format 1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 

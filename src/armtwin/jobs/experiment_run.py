@@ -17,23 +17,12 @@ from armtwin.jobs.features import OF_RESPONSES, Feature, SetpointResponse
 from armtwin.logs.log import Log
 from armtwin.logs.recording import find_stop
 from armtwin.maths.batch import Floats, NamedArrays
-from armtwin.notebook import cards
+from armtwin.notebook import cards, sections as show
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PLAIN
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Line,
-    Plot,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.report.result import Result
 from armtwin.simulation.energy import Energy
 from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
@@ -125,11 +114,11 @@ class ExperimentRun(Result):
         assert robot is not None
         return list(robot.joint_names).index(self.experiment.description.setpoint[0].on) + 1
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """What was driven, what came, what was read off it."""
         d = self.experiment.description
         shown, series = _show_responses(self)
-        sections = [Section("", _head(self)), *shown]
+        sections = [show.Section("", _head(self)), *shown]
         verdict = list(_verdict(self))
         if self.clamping is not None:
             from armtwin.jobs.recreation import recreate
@@ -137,8 +126,8 @@ class ExperimentRun(Result):
             report = recreate(self.clamping).sections()
             verdict += report.verdict
             sections += report.sections
-        sections.append(Section("Energy", self.energy.blocks()))
-        return Report(
+        sections.append(show.Section("Energy", self.energy.blocks()))
+        return show.Report(
             title=d.title or d.name,
             subtitle=_subtitle(self),
             sections=tuple(sections),
@@ -147,12 +136,12 @@ class ExperimentRun(Result):
         )
 
 
-def _show_responses(run: ExperimentRun) -> tuple[list[Section], NamedArrays]:
+def _show_responses(run: ExperimentRun) -> tuple[list[show.Section], NamedArrays]:
     """Sections on the responses, and the series that they draw."""
     if run.answer is not None:
         return what_sensors_show(run.answer)
     times = _times(run)
-    responses = Section("Responses", _responses(run, times), page_only=True)
+    responses = show.Section("Responses", _responses(run, times), page_only=True)
     return [responses], _series(run, times)
 
 
@@ -169,21 +158,21 @@ def _subtitle(run: ExperimentRun) -> str:
     return f"{what}{held}: {points}, {np.ptp(run.log.time):.4g} s"
 
 
-def _verdict(run: ExperimentRun) -> Iterator[Text]:
+def _verdict(run: ExperimentRun) -> Iterator[show.Text]:
     for event in run.log.events:
-        yield Text(event.text, "bad")
+        yield show.Text(event.text, "bad")
     if run.log.events:
         return
-    yield Text(f"The experiment ran to its end: {len(run.log.time)} samples are logged.")
+    yield show.Text(f"The experiment ran to its end: {len(run.log.time)} samples are logged.")
     setup, robot = run.experiment.description.setup, run.experiment.robot()
     if isinstance(setup, RobotSetup) and robot is not None:
         unheated = describe_unheated_joints(robot, setup.model)
         if unheated:
-            yield Text(unheated, "bad")
+            yield show.Text(unheated, "bad")
     for response in run.responses:
         sentence = _step_words(run, response.of)
         if sentence:
-            yield Text(sentence)
+            yield show.Text(sentence)
 
 
 def _step_words(run: ExperimentRun, of: str) -> str:
@@ -206,21 +195,23 @@ def _step_words(run: ExperimentRun, of: str) -> str:
     return f"{sentence}, and oscillates with a period of {1e3 * period:.4g} ms."
 
 
-def _head(run: ExperimentRun) -> Blocks:
-    columns = list_columns(of="response of", name="feature", value=("value", PLAIN), unit="unit")
+def _head(run: ExperimentRun) -> show.Blocks:
+    columns = show.list_columns(
+        of="response of", name="feature", value=("value", PLAIN), unit="unit"
+    )
     records = [asdict(feature) for feature in run.table]
     if records:
-        yield Table(columns, records, "features")
+        yield show.Table(columns, records, "features")
     else:
-        yield Data({"features": []})
-    yield Data(
+        yield show.Data({"features": []})
+    yield show.Data(
         {
             "experiment": run.experiment.description.name,
             "events": [event.to_list() for event in run.log.events],
         }
     )
     origin = run.experiment.origin
-    yield Data({"provenance.inputs_sha256": {"experiment file": digest_of(origin)}})
+    yield show.Data({"provenance.inputs_sha256": {"experiment file": digest_of(origin)}})
 
 
 def _times(run: ExperimentRun) -> Floats:
@@ -241,7 +232,7 @@ def _series(run: ExperimentRun, times: Floats) -> NamedArrays:
     return series
 
 
-def _responses(run: ExperimentRun, times: Floats) -> Blocks:
+def _responses(run: ExperimentRun, times: Floats) -> show.Blocks:
     for k, response in enumerate(run.responses):
         yield _response_plot(k, response, times)
     if "q_m" in run.log and "tau_m" in run.log and run.gear_ratio is not None:
@@ -253,9 +244,9 @@ def _responses(run: ExperimentRun, times: Floats) -> Blocks:
         )
 
 
-def _response_plot(k: int, response: SetpointResponse, times: Floats) -> Plot:
-    lines = [Line("response", f"got{k}", 0)]
+def _response_plot(k: int, response: SetpointResponse, times: Floats) -> show.Plot:
+    lines = [show.Line("response", f"got{k}", 0)]
     if response.distance is not None:
-        lines.append(Line("set-point", f"wanted{k}", 6, dashed=True))
+        lines.append(show.Line("set-point", f"wanted{k}", 6, dashed=True))
     label, unit = response.of, response.unit
-    return Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=label)
+    return show.Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=label)

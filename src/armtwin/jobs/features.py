@@ -1,7 +1,5 @@
 """What is read off a response: peak, period, overshoot, settling, distance from the set-point."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of jobs: what is shipped, and the text of a job."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -37,7 +35,8 @@ def list_named(description: JobDescription) -> list[str]:
     """Files that a job names: its robot's first, then those of its segments and forces."""
     points = [segment.points for segment in description.segment]
     forces = [force.file for force in description.force]
-    return [description.robot, *(name for name in (*points, *forces) if name)]
+    named = (*points, *forces, description.reference)
+    return [description.robot, *(name for name in named if name)]
 
 
 class _Writer:

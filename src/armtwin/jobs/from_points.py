@@ -3,8 +3,6 @@
 Where points have no orientation the tool's beam points straight down, against the base's z axis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.jobs import groups
 from armtwin.jobs.description import JobDescription
-from armtwin.jobs.groups import (
-    Coordinate,
-    Deviation,
-    Radius,
-    Segment,
-    Tolerance,
-    ToolOrientation,
-    ToolSpeed,
-)
 from armtwin.jobs.sheets import Sheet, SheetColumn, read_sheet, table_of
 from armtwin.maths import rotations
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.units import Unit
 from armtwin.motion.path import KINK, turns_of
 from armtwin.robot.files import list_shipped
@@ -140,10 +130,8 @@ def describe_seam(
 ) -> JobDescription:
     """A job along points or poses; arguments as of `Job.from_points`."""
     points, orientations = _read_poses(poses)
-    lateral, vertical = tolerance, tolerance
-    if isinstance(tolerance, tuple) and len(tolerance) == 2:
-        lateral, vertical = tolerance
-    radius = None if blend is None else read_quantity("blend", Radius, blend)
+    lateral, vertical = read_tolerance(tolerance)
+    radius = None if blend is None else read_quantity("blend", groups.Radius, blend)
     library = {str(path): name for name, path in list_shipped().items()}
     start, *others = orientations
     is_fixed = all(orientation == start for orientation in others)
@@ -152,15 +140,21 @@ def describe_seam(
         robot=library.get(robot.origin) or Path(robot.origin).resolve().as_posix(),
         tool=robot.description.mounted.tool,
         payload=robot.description.mounted.payload,
-        speed=read_quantity("speed", ToolSpeed, speed),
-        tolerance=Tolerance(
-            read_quantity("tolerance", Deviation, lateral),
-            read_quantity("tolerance", Deviation, vertical),
-        ),
+        speed=read_quantity("speed", groups.ToolSpeed, speed),
+        tolerance=groups.Tolerance(lateral, vertical),
         start=points[0],
-        orientation=ToolOrientation(start, "fixed" if is_fixed else "given"),
+        orientation=groups.ToolOrientation(start, "fixed" if is_fixed else "given"),
         segment=tuple(_segments(points, () if is_fixed else tuple(others), radius)),
     )
+
+
+def read_tolerance(tolerance: Quantity | tuple[Quantity, Quantity]) -> Pair:
+    """Lateral and vertical tolerance of one quantity for both, or of one each [m]."""
+    lateral, vertical = tolerance, tolerance
+    if isinstance(tolerance, tuple) and len(tolerance) == 2:
+        lateral, vertical = tolerance
+    first = read_quantity("tolerance", groups.Deviation, lateral)
+    return first, read_quantity("tolerance", groups.Deviation, vertical)
 
 
 def read_quantity(what: str, kind: Any, value: object) -> float:
@@ -187,23 +181,25 @@ def _read_poses(poses: ArrayLike | Sequence[ArrayLike]) -> tuple[list[Any], list
         )
     points = X[:, :3, 3] if is_pose else X
     furthest = points.flat[np.abs(points).argmax()]
-    read_quantity("positions", Coordinate, float(furthest))
+    read_quantity("positions", groups.Coordinate, float(furthest))
     turned = [Pose.from_matrix(x).orientation if is_pose else BEAM_DOWN for x in X]
     return [tuple(point) for point in points.tolist()], turned
 
 
 def _segments(
     points: list[Any], turned: tuple[Orientation, ...], radius: float | None
-) -> list[Segment]:
+) -> list[groups.Segment]:
     """A smooth curve through points, or straight lines between them; turned at each, or fixed."""
     turns = turns_of(np.array(points))
     if radius is None and len(points) > 2:
         _refuse_corners(points, turns)
-        return [Segment(spline=tuple(points[1:]), orientations=turned or None)]
+        return [groups.Segment(spline=tuple(points[1:]), orientations=turned or None)]
     found = []
     for k, point in enumerate(points[1:]):
         blend = radius if k < len(turns) and turns[k] > KINK else None
-        found.append(Segment(lin=point, orientation=turned[k] if turned else None, blend=blend))
+        found.append(
+            groups.Segment(lin=point, orientation=turned[k] if turned else None, blend=blend)
+        )
     return found
 
 

@@ -4,17 +4,16 @@ Every group is a frozen dataclass; the keys of the file are its fields. Points a
 given in the workpiece's frame.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
 import numpy as np
 
 from armtwin.files.fields import Flag, ask_for_one
+from armtwin.jobs.uncertainty import Whole
 from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
-from armtwin.robot.schema.groups import Orientation
+from armtwin.robot.schema.groups import Orientation, TurnCoordinate
 
 ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s, m/min")]
 Coordinate = Annotated[float, Unit("m", plausible=20, hint="mm")]
@@ -29,7 +28,8 @@ PartOfTolerance = Annotated[float, Unit("1", above=0)]
 Change = Literal["correction", "slower stretch", "speed", "orientation", "shift", "radius"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 Place = tuple[Coordinate, Coordinate, Coordinate]
-SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
+SHAPES = ("lin", "circ", "spline", "points", "ptp", "joints", "recorded")  # that a segment may have
+ShareOfSpeed = Annotated[float, Unit("1", above=0)]
 
 
 @dataclass(frozen=True)
@@ -170,13 +170,22 @@ class Segment:
             that turns by more is refused there. 30 degrees where it is not given [rad].
         angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA;
             columns a, b, c) or "quaternion" (columns qw, qx, qy, qz).
+        ptp: By the joints to this point, on the branch next to where they are [m]; look-ahead only.
+        joints: By the joints to these positions [rad]; look-ahead only.
+        recorded: As the job's reference between these times of it [s].
         blend: Radius that rounds the corner to the next segment [m].
+        zone: Distance from its end within which the path may leave it for the next segment, by
+            look-ahead; without it, or 0, an exact stop [m].
         orientation: The tool's orientation at its end, where orientations are given.
         orientations: The tool's orientation at each point of a spline, where they are given.
         speed: Tool speed, where it differs from the job's [m/s].
         blend_speed: Tool speed in the rounded corner, where it differs [m/s].
+        joint_speed: Share of the joints' speed limits, where they are led.
+        fastest: Whether it is run as fast as its window and the limits allow; look-ahead only.
+        wait: Time at rest after its exact stop; look-ahead only [s].
         process: Whether the process is on.
         window: Where the process works.
+        line: Line of the program that it comes from; 0 for none.
     """
 
     name: str = ""
@@ -184,15 +193,23 @@ class Segment:
     circ: Circle | None = None
     spline: tuple[Place, ...] | None = None
     points: str | None = None
+    ptp: Place | None = None
+    joints: tuple[TurnCoordinate, ...] | None = None
+    recorded: tuple[Time, Time] | None = None
     corner: Tilt | None = None
     angles: Literal["rpy", "abc", "quaternion"] | None = None
     blend: Radius | None = None
+    zone: Distance | None = None
     orientation: Orientation | None = None
     orientations: tuple[Orientation, ...] | None = None
     speed: ToolSpeed | None = None
     blend_speed: ToolSpeed | None = None
+    joint_speed: ShareOfSpeed | None = None
+    fastest: Flag = False
+    wait: Time = 0.0
     process: Flag = True
     window: Window | None = None
+    line: Whole = 0
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -209,6 +226,15 @@ class Segment:
             return "orientations must be one for each point of a spline"
         if self.blend_speed is not None and self.blend is None:
             return "blend_speed needs a blend"
+        if self.blend is not None and self.zone is not None:
+            return "must have either blend, a radius, or zone, a distance, not both"
+        is_led = self.ptp is None and self.joints is None
+        if is_led and self.joint_speed is not None:
+            return "joint_speed belongs to ptp and joints, which lead the joints"
+        if not is_led and self.process:
+            return "leads the joints, so nothing is judged on it: it needs process = false"
+        if self.joint_speed is not None and self.joint_speed > 1:
+            return f"joint_speed must be at most 100 %, got {100 * self.joint_speed:.4g} %"
         return ""
 
 

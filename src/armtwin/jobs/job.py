@@ -19,7 +19,7 @@ from armtwin.files.fields import own_problems
 from armtwin.files.hypothesis import Hypothesis
 from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
-from armtwin.jobs import display, files, plausibility
+from armtwin.jobs import display, files, from_log, plausibility, program
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
     SMOOTH,
@@ -28,9 +28,12 @@ from armtwin.jobs.from_points import (
     describe_seam,
     read_points,
     read_quantity,
+    read_tolerance,
 )
-from armtwin.jobs.groups import Process, Segment, ToolSpeed, Window
+from armtwin.jobs.groups import Process, Segment, Tolerance, ToolSpeed, Window
+from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, Pair, Record, Sentences
+from armtwin.motion.look_ahead import LookAhead
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import (
     Move,
@@ -41,6 +44,7 @@ from armtwin.motion.path import (
     check_turns,
 )
 from armtwin.motion.posture import ELBOWS
+from armtwin.motion.recorded import RecordedProfile, Reference
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
@@ -49,9 +53,11 @@ from armtwin.report.folder import seen_from
 from armtwin.report.result import Result
 from armtwin.robot.ranges import REFUSED
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Pose
 from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.robot.schema.provenance import missing
 
+AnyProfile = Profile | LookAhead | RecordedProfile
 RECENT_OVERRIDES = 8  # robots with overrides that are cached
 BETWEEN = 8  # parts of a line at which its distance from the base is looked at
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
@@ -137,6 +143,40 @@ class Job(Result):
             )
         return job
 
+    @staticmethod
+    def from_log(
+        robot: Robot | str | Path,
+        log: Log | str | Path,
+        *,
+        tolerance: Quantity | tuple[Quantity, Quantity],
+        seams: Sequence[Pair] = (),
+        name: str = "",
+    ) -> Job:
+        """A job along the reference of a log, with the controller's own zones, stops and speeds.
+
+        Args:
+            robot: As of `line`.
+            log: A log of a run from rest to rest with the commanded positions q_ref, or its file.
+            tolerance: As of `line`.
+            seams: Times from and to of each seam in the log [s]; by default the stretches between
+                stops that are not run through the air or along the beam.
+            name: What the job is called; by default as the log's file.
+        """
+        given = robot if isinstance(robot, Robot) else Robot.load(robot)
+        file = log.origin if isinstance(log, Log) else str(log)
+        if not file:
+            raise ArmtwinError("a job names the log it is from: write it by log.write and read it")
+        lateral, vertical = read_tolerance(tolerance)
+        return Job(
+            from_log.describe_log(
+                given,
+                Path(file),
+                Tolerance(lateral, vertical),
+                seams=tuple(seams),
+                name=name or Path(file).stem,
+            )
+        )
+
     def save(self, path: str | Path) -> None:
         """Write a job file from which `load` makes an equal job.
 
@@ -168,7 +208,7 @@ class Job(Result):
 
     def sections(self) -> Report:
         """Robot, tolerance, speed, process and model, and the segments of the seam."""
-        return display.describe_job(self.description, self.seam, self.process_on())
+        return display.describe_job(self.description, self.seam, self.process_on(), self.splines)
 
     def plot(self, *, axes: Any = None) -> Any:
         """Draw the seam in space, base frame, and where its process is on.
@@ -186,6 +226,8 @@ class Job(Result):
     def with_speed(self, speed: float | str) -> Job:
         """The job at another tool speed, as 0.1 or "100 mm/s"; segments' own change as well."""
         value = read_quantity("speed", ToolSpeed, speed)
+        if self.description.reference:
+            raise FileError(self.where, "speed is that of the recorded reference and cannot change")
         share = value / self.description.speed
 
         def scale(own: float | None) -> float | None:
@@ -219,7 +261,9 @@ class Job(Result):
             s if s.points is None else replace(s, points=path(s.points)) for s in d.segment
         )
         forces = tuple(f if f.file is None else replace(f, file=path(f.file)) for f in d.force)
-        return Job(replace(d, robot=path(d.robot), segment=segments, force=forces), self.origin)
+        changed = replace(d, robot=path(d.robot), segment=segments, force=forces)
+        reference = path(d.reference) if d.reference else ""
+        return Job(replace(changed, reference=reference), self.origin)
 
     def beside(self, name: str) -> Path:
         """Where a file lies that the job names."""
@@ -248,7 +292,7 @@ class Job(Result):
             raise ArmtwinError(f"{self.where}: {error}") from None
 
     def _equip(self, robot: Robot) -> Robot:
-        """A robot with the job's overrides, tool and payload, if the job's posture fits it."""
+        """A robot with the job's overrides, tool and payload, if posture and elbow fit it."""
         d = self.description
         if d.override:
             robot = override_robot(robot, d.override, self.where)
@@ -259,6 +303,7 @@ class Job(Result):
             )
         mounted = self._mounted(robot)
         with blame(self.where):
+            mounted.inverse.hold(d.elbow)
             found = [x for x in self._misplaced(mounted) if x.strength >= REFUSED]
         if found:
             raise FileError(self.where, found[0].sentence)
@@ -274,7 +319,7 @@ class Job(Result):
                 found.append(plausibility.Places(name, self.points[i].p))
             else:
                 inline.append(_goals(segment)[1])
-        if inline:
+        if sum(map(len, inline)):
             points = _along(np.vstack(inline))
             found.append(plausibility.Places("the points of the segments", points))
         return plausibility.find_misplaced(self.description, found, robot)
@@ -319,10 +364,60 @@ class Job(Result):
     def seam(self) -> Seam:
         """The seam in the base frame, with its time law."""
         d = self.description
+        if self.is_program:
+            return self._program_seam()
+        if d.reference:
+            with blame(self.where):
+                return from_log.build_log_seam(d, self._reference, self.robot())
         with blame(self.where):
             profile = self._planned_profile()
             rule = self._orientations(self._path, d.workpiece.matrix()[:3, :3])
-        return Seam(self._path, rule, profile, (d.standstill.before, d.standstill.after))
+        standstill = d.standstill.before, d.standstill.after
+        return Seam(self._path, rule, profile, standstill, d.elbow)
+
+    @cached_property
+    def _reference(self) -> Reference:
+        """The reference of the log that the job is along."""
+        return from_log.read_reference(self.beside(self.description.reference), self.robot())
+
+    def _program_seam(self) -> Seam:
+        """The seam of a program: its path by its moves, its profile by its robot's limits."""
+        d = self.description
+        planner = self.__dict__.get("_planner") or program.Planner(self.robot())
+        with blame(self.where):
+            smooth = None
+            if any(segment.blend is not None for segment in d.segment):
+                rule = self._orientations(self._path, d.workpiece.matrix()[:3, :3])
+                smooth = self._path, rule
+            moves = program.list_moves(d, self.points, self._start(), planner.robot)
+            return program.build_program(d, moves, smooth, planner)
+
+    def planned_for(self, robot: Robot) -> Job:
+        """The job with the limits of an equipped robot in its profile, where they count."""
+        planner = self.__dict__.get("_planner")
+        if not self.is_program or (planner is not None and planner.robot is robot):
+            return self
+        return self._planned(self.description, program.Planner(robot))
+
+    def with_workpiece(self, workpiece: Pose) -> Job:
+        """The job with its workpiece elsewhere, and its time law."""
+        moved = replace(self.description, workpiece=workpiece)
+        if not self.is_program:
+            job = Job(moved, self.origin)
+            job.__dict__.update((k, v) for k, v in self.__dict__.items() if k == "_reference")
+            return job
+        robot = (self.__dict__.get("_planner") or program.Planner(self.robot())).robot
+        return self._planned(moved, program.Planner(robot, self.seam))
+
+    def _planned(self, description: JobDescription, planner: program.Planner) -> Job:
+        job = Job(description, self.origin)
+        job.__dict__["_planner"] = planner
+        return job
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is run by look-ahead: moves of any length, stops, zones, several seams."""
+        return program.is_program(self.description)
 
     @cached_property
     def _path(self) -> Curve:
@@ -343,7 +438,7 @@ class Job(Result):
     @cached_property
     def splines(self) -> tuple[SplineFit, ...]:
         """Deviation of each spline of the seam from the straight lines between its points."""
-        return self.seam.path.splines()
+        return () if self.description.reference else self.seam.path.splines()
 
     def _profile(self, path: Curve) -> Profile:
         """The time law along a path; neighbouring stretches of one speed are one."""
@@ -476,14 +571,23 @@ class Job(Result):
     def _stretches_on(self, start: float, stop: float) -> list[Pair]:
         """Stretches whose segments have the process on, between two arc lengths [m]."""
         on: list[Pair] = []
-        for x in self.seam.path.stretches:
-            begin, end = max(x.start, start), min(x.stop, stop)
-            if begin >= end or not self.description.segment[x.move].process:
+        for first, last in self._judged_stretches():
+            begin, end = max(first, start), min(last, stop)
+            if begin >= end:
                 continue
             if on and on[-1][1] == begin:  # it goes on from the stretch before
                 begin, _ = on.pop()
             on.append((begin, end))
         return on
+
+    def _judged_stretches(self) -> Iterator[Pair]:
+        """Stretches whose segments have the process on, from and to [m]."""
+        if self.seam.judged is not None:
+            yield from self.seam.judged
+            return
+        for x in self.seam.path.stretches:
+            if self.description.segment[x.move].process:
+                yield x.start, x.stop
 
     def _why_never_on(self) -> str:
         """Why there is nothing to judge."""
@@ -535,6 +639,7 @@ def _problems(description: JobDescription) -> Sentences:
     """What the groups find wrong with themselves, and what does not fit together."""
     yield from own_problems(description)
     yield from _segment_problems(description)
+    yield from program.find_problems(description)
     posture = description.posture
     if isinstance(posture, str) and posture not in ELBOWS:
         yield f"posture must be angles or one of {', '.join(ELBOWS)}, got '{posture:.60}'"
@@ -562,7 +667,7 @@ def _segment_problems(description: JobDescription) -> Sentences:
             yield f"segment.{i}.angles {contract}"
 
 
-def _run_in_and_out(process: Process, profile: Profile, length: float) -> Pair:
+def _run_in_and_out(process: Process, profile: AnyProfile, length: float) -> Pair:
     """Arc lengths [m] of a seam between which a process may be on."""
     t_in, t_out = profile.steady
     t_on = t_in + (process.after_ramp or 0.0)
@@ -588,4 +693,6 @@ def _goals(segment: Segment) -> tuple[str, Floats]:
         return "circ", np.array([segment.circ.via, segment.circ.to])
     if segment.spline is not None:
         return "spline", np.array(segment.spline)
+    if segment.ptp is not None:
+        return "ptp", np.array([segment.ptp])
     return "spline", np.empty((0, 3))

@@ -5,8 +5,6 @@ lengths of a known size. A job beyond that is read again with one number in anot
 what brings it back is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple

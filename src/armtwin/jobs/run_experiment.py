@@ -22,6 +22,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot
+from armtwin.simulation import setpoints
 from armtwin.simulation.bench import simulate_bench
 from armtwin.simulation.clamped_tool import clamp_at_tool
 from armtwin.simulation.closed_loop import setpoint_rate, simulate
@@ -29,19 +30,11 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.response import Response
 from armtwin.simulation.responses import motion_response
-from armtwin.simulation.setpoints import (
-    Unit,
-    coordinate_names,
-    coordinates_of,
-    hold_motion,
-    home_of,
-    hydraulic_model,
-)
 
 MODEL = Schema(Model, "model")
 
 
-def unit_of(robot: Robot, coordinates: Unit, k: int) -> str:
+def unit_of(robot: Robot, coordinates: setpoints.Unit, k: int) -> str:
     """Unit of a coordinate, by its place."""
     if coordinates == "volts":
         return "V"
@@ -66,7 +59,7 @@ def answer_of(
         model = _model(robot, setup.model, experiment.place)
         time = experiment.times(setpoint_rate(robot, model))
         values = _values(experiment, setup, robot, model, time)
-        motion = hold_motion(robot, model, setup.coordinates, values)
+        motion = setpoints.hold_motion(robot, model, setup.coordinates, values)
         rate = experiment.description.rate
         return motion_response(
             robot, model, setup.coordinates, motion, log_rate=rate, progress=progress
@@ -75,7 +68,7 @@ def answer_of(
 
 def _model(robot: Robot, given: Mapping[str, Any], origin: str) -> Model:
     """The model of the robot's proportional servo, with other values where some are given."""
-    base = group_table(hydraulic_model(robot))
+    base = group_table(setpoints.hydraulic_model(robot))
     model: Model = MODEL.read({**base, **given}, f"{origin}: setup.model")
     return model
 
@@ -84,8 +77,10 @@ def _values(
     experiment: Experiment, setup: HydraulicSetup, robot: Robot, model: Model, time: Floats
 ) -> Floats:
     """Set-points of all coordinates at times, (m, k); those that none drives are held."""
-    names = coordinate_names(robot, setup.coordinates)
-    start = coordinates_of(robot, model, setup.coordinates, home_of(robot)[None])[0]
+    names = setpoints.coordinate_names(robot, setup.coordinates)
+    start = setpoints.coordinates_of(
+        robot, model, setup.coordinates, setpoints.home_of(robot)[None]
+    )[0]
     values = np.tile(start, (len(time), 1))
     points = experiment.description.setpoint
     driven = [point.on for point in points]

@@ -4,8 +4,6 @@ Every kind gives its value and rate of change at given times; levels are read in
 they drive, an angle, a length or a torque.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path

@@ -5,8 +5,6 @@ single quantity ("friction.joint_2") or for all of a kind ("friction.level", "li
 the more specific one counts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

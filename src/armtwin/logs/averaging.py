@@ -3,8 +3,6 @@
 Ref: [Waiboer 2007, section 4.4.2]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Chunks must unpack to what they say and to no more than a chunk may hold; a reco
 holds plain tables; texts in YAML are short and flat.
 """
 
-from __future__ import annotations
-
 import bz2
 import os
 import re
@@ -16,18 +14,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from armtwin.errors import FileError
-from armtwin.files.opening import (
-    BAG,
-    BAG_METADATA,
-    CHUNK,
-    MB,
-    check_database,
-    check_plain_file,
-    open_plain_file,
-    read_text,
-)
+from armtwin.files import opening
 
-LARGEST_CHUNK = 256 * MB
+LARGEST_CHUNK = 256 * opening.MB
 DEEPEST_YAML = 20  # levels of the metadata of a bag
 SUFFIXES = (".bag", ".mcap", ".db3")
 BAG_MAGIC, MCAP_MAGIC = b"#ROSBAG V2.0\n", b"\x89MCAP0\r\n"
@@ -61,13 +50,13 @@ def check_bag(path: Path) -> None:
             if file.suffix in SUFFIXES:
                 _check_file(file)
             elif not file.is_dir():  # a recording may name it
-                check_plain_file(file, BAG)
+                opening.check_plain_file(file, opening.BAG)
     else:
         _check_file(path)
 
 
 def _check_file(path: Path) -> None:
-    with open_plain_file(path, BAG) as file:
+    with opening.open_plain_file(path, opening.BAG) as file:
         if path.suffix == ".db3":
             _check_database(path)
             return
@@ -148,8 +137,8 @@ def _mcap_chunks(path: Path, file: BinaryIO) -> Iterator[Packed]:
 def _check_chunk(path: Path, chunk: Packed) -> None:
     """Unpack a chunk piece by piece; one larger than it says, or than any may be, is refused."""
     if chunk.size > LARGEST_CHUNK:
-        contract = f"a chunk must unpack to at most {LARGEST_CHUNK // MB} MB"
-        raise FileError(path, f"{contract}, got {chunk.size // MB}")
+        contract = f"a chunk must unpack to at most {LARGEST_CHUNK // opening.MB} MB"
+        raise FileError(path, f"{contract}, got {chunk.size // opening.MB}")
     makers = _unpackers()
     if chunk.how not in makers:
         raise damage_error(path, f"chunks are packed by '{chunk.how}'")
@@ -159,7 +148,7 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
     total = 0
     try:
         while not tool.eof:
-            piece = tool.decompress(data, CHUNK)
+            piece = tool.decompress(data, opening.CHUNK)
             data = b""
             total += len(piece)
             if total > chunk.size or (not piece and tool.needs_input):
@@ -189,7 +178,7 @@ def _unpackers() -> dict[str, tuple[Callable[[], Any], Any]]:
 
 def _check_database(path: Path) -> None:
     """Refuse a database with anything but tables and indexes: a view may be a query without end."""
-    check_database(path, BAG)
+    opening.check_database(path, opening.BAG)
     address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(address, uri=True)
@@ -223,7 +212,7 @@ def _is_plain(kind: object, name: object, sql: object) -> bool:
 
 
 def _check_metadata(path: Path) -> None:
-    text = read_text(path, BAG_METADATA)
+    text = opening.read_text(path, opening.BAG_METADATA)
     check_yaml(path, text)
     mode = PACKED_MODE.search(text)
     if mode is not None:
@@ -235,8 +224,8 @@ def _check_metadata(path: Path) -> None:
 
 def check_yaml(path: Path, text: str) -> None:
     """Refuse YAML that is long, deep or refers to itself: its readers take without end for it."""
-    if len(text) > BAG_METADATA.most:
-        raise BAG_METADATA.too_long(path)
+    if len(text) > opening.BAG_METADATA.most:
+        raise opening.BAG_METADATA.too_long(path)
     depth = deepest = 0
     for sign in re.findall(r"[\[{\]}]", text):
         depth = max(depth + (1 if sign in "[{" else -1), 0)

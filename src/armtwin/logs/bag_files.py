@@ -12,21 +12,27 @@ import struct
 from array import array
 from collections.abc import Container, Iterator
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import FileError, did_you_mean, shorten
 from armtwin.logs.bag_bounds import check_bag, damage_error, zstd_library
+from armtwin.logs.bag_layout import MessageLayout
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_reading import unread_remark
-from armtwin.logs.formats.signals import Signal, combine
+from armtwin.logs.formats.signals import Signal, combine, describe_lateness, lateness
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
+if TYPE_CHECKING:
+    from rosbags.highlevel import AnyReader
+
 MOST_MESSAGES = 5_000_000  # joint states of a bag
+TOGETHER = 2000  # messages that are read together
 # what Python raises in the readers of bags where a file is cut off, overwritten or made up
 DAMAGE = (
     OSError,
@@ -55,8 +61,6 @@ GRIPPER = 3  # joints of a topic that is no second arm
 # an arm of six joints needs more at its shoulder to carry itself: 3 kg at 0.2 m are 6 N m [N m]
 LEAST_SHOULDER = 5.0
 OTHER_CLOCK = 0.5  # difference of two topics' clocks beyond the delays of a network [s]
-LEAST_LATENESS = 1e-4  # lateness between topics that is taken into account [s]
-SHOWN = 0.5  # share of the difference of two signals that their lateness must explain
 APART = 0.1  # angle between two topics of the same joints from which on they are two robots [rad]
 
 
@@ -81,12 +85,10 @@ class _Topic:
 
     def add(self, received: int, message: _Message, wanted: list[str] | None) -> None:
         """Take a message, unless it lacks a joint."""
-        names = list(message.name if self.kind == STATE else message.joint_names)
-        if not self.joints:
-            self.joints = wanted if wanted and set(wanted) <= set(names) else names
-        order = self.order.setdefault(tuple(names), self._places(names))
-        if not order:
+        names = _names(message, self.kind)
+        if not self.accepts(names, wanted):
             return
+        order = self.order[tuple(names)]
         stamp = message.header.stamp
         self.stamps.append(1_000_000_000 * int(stamp.sec) + int(stamp.nanosec))
         self.received.append(received)
@@ -94,6 +96,24 @@ class _Topic:
             if len(values) == len(names):
                 column = self.columns.setdefault(signal, array("d"))
                 column.frombytes(np.asarray(values, dtype=np.float64)[order].tobytes())
+
+    def add_rows(self, received: list[int], layout: MessageLayout, rows: NDArray[np.uint8]) -> None:
+        """Take messages of one layout, a row of bytes each."""
+        order = self.order[layout.names]
+        self.stamps += layout.stamps(rows).tolist()
+        self.received += received
+        for signal, values in layout.lists(rows):
+            column = self.columns.setdefault(signal, array("d"))
+            column.frombytes(values[:, order].tobytes())
+
+    def accepts(self, names: list[str], wanted: list[str] | None) -> bool:
+        """Whether messages with these joints have all that are wanted; the first ones say which."""
+        if not self.joints:
+            self.joints = wanted if wanted and set(wanted) <= set(names) else names
+        key = tuple(names)
+        if key not in self.order:
+            self.order[key] = self._places(names)
+        return bool(self.order[key])
 
     def _places(self, names: list[str]) -> list[int]:
         """Where the joints are in a message; none where one is not there."""
@@ -131,11 +151,11 @@ class _Topic:
         return 1e-9 * float(np.median(np.array(self.received, dtype=np.int64) - stamps))
 
 
-def _signals(message: _Message, kind: str) -> Iterator[tuple[str, Any]]:
-    """The lists of numbers of a message, by signal."""
+def _signal_paths(message: _Message, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where a message holds the list of numbers of each signal."""
     if kind == STATE:
         for signal, field in STATE_FIELDS.items():
-            yield signal, getattr(message, field)
+            yield signal, (field,)
         return
     seen = set()
     for point, ending in POINTS.items():
@@ -144,7 +164,73 @@ def _signals(message: _Message, kind: str) -> Iterator[tuple[str, Any]]:
             continue
         seen.add(ending)
         for signal, field in POINT_FIELDS.items():
-            yield f"{signal}{ending}", getattr(held, field)
+            yield f"{signal}{ending}", (point, field)
+
+
+def _signals(message: _Message, kind: str) -> Iterator[tuple[str, Any]]:
+    """The lists of numbers of a message, by signal."""
+    for signal, path in _signal_paths(message, kind):
+        yield signal, reduce(getattr, path, message)
+
+
+def _names(message: _Message, kind: str) -> list[str]:
+    return list(message.name if kind == STATE else message.joint_names)
+
+
+class _Stream:
+    """Takes the messages of a topic, those of one layout together."""
+
+    def __init__(self, topic: _Topic, reader: AnyReader, wanted: list[str] | None) -> None:
+        self.topic, self.reader, self.wanted = topic, reader, wanted
+        self.layout: MessageLayout | None = None
+        self.received: list[int] = []
+        self.pending = bytearray()
+        self.size = 0
+
+    def add(self, received: int, data: bytes) -> None:
+        """Take a message."""
+        if len(data) != self.size or len(self.received) >= TOGETHER:
+            self.flush()
+            self.size = len(data)
+        self.received.append(received)
+        self.pending += data
+
+    def flush(self) -> None:
+        """Give the messages that wait to the topic, together where they have the known layout."""
+        if not self.received:
+            return
+        rows = np.frombuffer(bytes(self.pending), dtype=np.uint8).reshape(-1, self.size)
+        if self.layout is None or not self.layout.holds(rows):
+            self.layout = self._learn(bytes(rows[0]))
+        if self.layout is not None and self.layout.holds(rows):
+            self.topic.add_rows(self.received, self.layout, rows)
+        else:
+            for received, row in zip(self.received, rows, strict=True):
+                self.topic.add(received, self._decode(row.tobytes()), self.wanted)
+        self.received, self.pending = [], bytearray()
+
+    def _decode(self, data: bytes) -> Any:
+        return self.reader.deserialize(data, self.topic.kind)
+
+    def _learn(self, data: bytes) -> MessageLayout | None:
+        """The layout of a message; None of one whose place of numbers cannot be told."""
+        message = self._decode(data)
+        names = _names(message, self.topic.kind)
+        if not self.topic.accepts(names, self.wanted):
+            return None
+        store = self.reader.typestore
+        encode = store.serialize_cdr if self.reader.is2 else store.serialize_ros1
+        try:
+            kind = self.topic.kind
+            layout = MessageLayout(
+                message, data, lambda one: bytes(encode(one, kind)), tuple(names)
+            )
+            for signal, path in _signal_paths(message, kind):
+                if len(reduce(getattr, path, message)) == len(names):
+                    layout.add(signal, path)
+        except _errors_of_readers():
+            return None
+        return layout
 
 
 def read_bag(path: Path, columns: Columns) -> Recording:
@@ -216,7 +302,10 @@ def _effort_channel(joints: list[str], effort: Floats, columns: Columns, remarks
             return channel
     remedy = 'say current = "effort" under [columns] of a columns file'
     if all(joint.removesuffix("_joint").endswith(UR_JOINTS) for joint in joints):
-        remarks.append("effort of Universal Robots' drivers is in A, not in N m: taken as current")
+        remarks.append(
+            "effort of Universal Robots' drivers is in A, not in N m: taken as current; where one "
+            'publishes torques, say tau = "effort" under [columns] of a columns file'
+        )
         return "current"
     most = float(np.abs(effort).max())
     if len(joints) >= len(UR_JOINTS) and most < LEAST_SHOULDER:
@@ -261,34 +350,11 @@ def _aligned(
     if q is None or seen is None:
         return time
     order = [topic.joints.index(joint) for joint in main.joints]
-    late = _lateness(1e-9 * (stamps - stamps[0]), q, time, seen[:, order])
-    if abs(late) < LEAST_LATENESS:
-        return time
-    remarks.append(
-        f"{topic.name} is {1e3 * abs(late):.3g} ms {'later' if late > 0 else 'earlier'} than "
-        f"{main.name} by the positions that both have: moved"
-    )
+    late = lateness(1e-9 * (stamps - stamps[0]), q, time, seen[:, order])
+    if late:
+        said = describe_lateness(topic.name, late, main.name, "the positions that both have")
+        remarks.append(f"{said}: moved")
     return time - late
-
-
-def _lateness(time: Floats, q: Floats, own: Floats, seen: Floats) -> float:
-    """By how much the second of two records of the same positions is late [s].
-
-        q(t) - q_seen(t) = L v(t)
-
-    0 where that does not explain their difference.
-    """
-    inside = (time >= own[0]) & (time <= own[-1])
-    if inside.sum() < 4:
-        return 0.0
-    t, x = time[inside], q[inside]
-    apart = x - np.column_stack([np.interp(t, own, column) for column in seen.T])
-    v = np.gradient(x, t, axis=0)
-    power = float((v * v).sum())
-    if not power > 0:
-        return 0.0
-    late = float((apart * v).sum()) / power
-    return late if late**2 * power > SHOWN * float((apart * apart).sum()) else 0.0
 
 
 def _order_joints(columns: Columns) -> list[str] | None:
@@ -332,19 +398,21 @@ def _unpack_messages(path: Path, wanted: list[str] | None) -> tuple[list[_Topic]
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
 
-    topics: dict[str, _Topic] = {}
+    streams: dict[str, _Stream] = {}
     count = 0
     with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
         chosen, unread = _split_connections(path, reader.connections, reader.typestore.fielddefs)
         for connection, received, data in reader.messages(connections=chosen):
             name = connection.topic
-            topic = topics.setdefault(name, _Topic(name, connection.msgtype))
-            message: Any = reader.deserialize(data, connection.msgtype)
-            topic.add(received, message, wanted)
+            if name not in streams:
+                streams[name] = _Stream(_Topic(name, connection.msgtype), reader, wanted)
+            streams[name].add(received, data)
             count += 1
             if count > MOST_MESSAGES:
                 raise FileError(path, f"must hold at most {MOST_MESSAGES} joint states")
-    return list(topics.values()), unread
+        for stream in streams.values():
+            stream.flush()
+    return [stream.topic for stream in streams.values()], unread
 
 
 def _split_connections(

@@ -1,7 +1,5 @@
 """The channels of a log: their names, what machines call them, how large numbers may be."""
 
-from __future__ import annotations
-
 CHANNELS = {
     "q": "joint position [rad]",
     "v": "joint speed [rad/s]",
@@ -18,6 +16,8 @@ CHANNELS = {
     "q_link": "link-side position [rad]",
     "tau_friction": "friction torque [N m]",
     "temperature": "temperature [K]",
+    "tool": "measured tool point in its instrument's frame [m]",
+    "tool_rotation": "measured rotation vector of the tool in that frame [rad]",
 }
 ALIASES = {
     "dq": "v",

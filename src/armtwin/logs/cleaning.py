@@ -5,8 +5,6 @@ from the filtered positions by central differences, or for whole periods of a pe
 its Fourier series. What is compared with them must pass the same filter.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

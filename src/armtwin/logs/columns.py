@@ -5,8 +5,6 @@
 It stands beside the log, as run.columns.toml for run.csv, or as columns.toml for a whole folder.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field

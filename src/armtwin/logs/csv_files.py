@@ -3,8 +3,6 @@
 Names of joints and events are lines that start with #.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

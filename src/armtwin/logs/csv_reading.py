@@ -4,8 +4,6 @@ Plain lines of numbers are read all at once; any other line by itself, so that a
 line.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import math

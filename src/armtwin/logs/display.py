@@ -10,6 +10,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.channels import channel_kind, channel_label
+from armtwin.logs.formats.signals import describe_lateness, lateness
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.cards import format_count
@@ -27,7 +28,7 @@ USES = {
     "identify": (("q",), TORQUE),
     "servo": (("q",), ("q_ref",)),
     "transmission": (("q",), ("q_link",)),
-    "compare": (("q", "q_link", "q_m"),),
+    "compare": (("q", "q_link", "q_m", "tool"),),
     "payload": (("q",), TORQUE),
     "warm-up": (("q",), TORQUE),
 }
@@ -74,8 +75,8 @@ def _blocks(log: Recording) -> Blocks:
 
     for sentence in (*plausibility_problems(log), *_gaps(log.time), *_copies(log.channels)):
         yield Text(sentence, "bad")
-    for sentence in (*log.remarks, *_jitter(log.time)):
-        yield Text(f"{sentence[0].upper()}{sentence[1:]}.")
+    for sentence in (*log.remarks, *_jitter(log.time), *_encoders(log)):
+        yield Text(f"{_begin(sentence)}.")
     columns = list_columns(
         channel="channel",
         columns=("columns", Number()),
@@ -133,6 +134,23 @@ def _jitter(time: Floats) -> Sentences:
             f"steps of time vary by {1e3 * spread:.3g} ms about {1e3 * usual:.3g} ms, as stamps of "
             "arrival do: they are kept, and positions put on an even grid where speeds are taken"
         )
+
+
+def _encoders(log: Recording) -> Sentences:
+    """A sentence on two encoders of the same joints that are not read at the same time."""
+    if not {"q", "q_link"} <= set(log.channels):
+        return
+    link = log.channels["q_link"]
+    q = log.channels["q"][:, : link.shape[1]]
+    late = lateness(log.time, q, log.time, link, offset=True)
+    if late:
+        yield f"{describe_lateness('q_link', late, 'q', 'their difference')}: kept as it is"
+
+
+def _begin(sentence: str) -> str:
+    """A sentence with a capital letter, unless it begins with the name of a channel."""
+    first = sentence.split(maxsplit=1)[0].rstrip(":,")
+    return sentence if channel_kind(first) else f"{sentence[0].upper()}{sentence[1:]}"
 
 
 def _copies(channels: Mapping[str, Floats]) -> Sentences:

@@ -1,7 +1,5 @@
 """The columns of a log in the order of a robot's joints, where the log names its joints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Logs as NPZ files: arrays `time` (m,), `q` (m, n) and other channels; never pickled."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, BinaryIO

@@ -3,8 +3,6 @@
 A lost or doubled telegram leaves such a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Joint positions of a log, from whatever encoders the machine wrote down."""
 
-from __future__ import annotations
-
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats

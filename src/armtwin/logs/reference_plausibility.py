@@ -6,8 +6,6 @@ a copy of the measurement is no reference, no servo acts before its command, and
 that move alike the measured one is the rougher: a reference is computed, an encoder has noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb

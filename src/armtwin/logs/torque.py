@@ -1,13 +1,12 @@
 """Joint torques of a log, from whatever the machine wrote down."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.channels import ALIASES, channel_kind
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
+from armtwin.robot.defaults.assumed_drives import lacks_gears
 from armtwin.robot.robot import Robot
 
 CHANNELS = ("tau", "tau_m", "current")
@@ -34,9 +33,13 @@ def torque_channel(log: Log, channel: str | None = None) -> str:
 
 
 def needs_gains(robot: Robot, channel: str) -> bool:
-    """Whether a channel is a current and the robot file lacks the torque constant of a motor."""
-    if channel_kind(channel) != "current":
-        return False
+    """Whether the robot file lacks what makes a channel a joint torque.
+
+    That is the torque constant of a motor for currents, the gears for motor torques.
+    """
+    kind = channel_kind(channel)
+    if kind != "current":
+        return kind == "tau_m" and lacks_gears(robot)
     missing = [m.name for m in robot.description.motor if m.known_constant is None]
     if missing and len(missing) < len(robot.description.motor):
         raise ArmtwinError(
@@ -53,7 +56,7 @@ def has_joint_torque(robot: Robot, log: Log) -> bool:
 
 
 def torque_or_current(robot: Robot, log: Log, channel: str) -> Floats:
-    """Joint torques (m, n) [N m], or currents [A] where their gains are not known."""
+    """Joint torques (m, n) [N m], or what was logged where its gains are not known."""
     if not needs_gains(robot, channel):
         return joint_torque(robot, log, channel)[0]
     values = log.channels[channel]
@@ -70,14 +73,15 @@ def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Fl
     if kind == "tau":
         _check_columns(values, robot.n, source, "joint")
         return values, source
+    if needs_gains(robot, source):
+        needed = "motor torques need gear.ratios"
+        if kind == "current":
+            needed = "currents need motor.torque_constant of every motor"
+        raise ArmtwinError(f"robot '{robot.name}': {needed}")
     N = robot.assembly.motor_rows
     _check_columns(values, len(N), source, "motor")
     if kind == "tau_m":
         return values @ N, source
-    if needs_gains(robot, source):
-        raise ArmtwinError(
-            f"robot '{robot.name}': currents need motor.torque_constant of every motor"
-        )
     constants = np.array([m.torque_constant for m in robot.description.motor], dtype=np.float64)
     return (values * constants) @ N, source
 

@@ -5,8 +5,6 @@ The mean is that of the absolute torque: the signed mean of a cycle is zero.
 Ref: [Memar-Esfahani 2015, section II]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

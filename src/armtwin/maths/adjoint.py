@@ -6,8 +6,6 @@ Each operation hands what S gains per unit of its result on to what it was done 
 stand on the same tape, so that a kernel has them beside the values for a few times their work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

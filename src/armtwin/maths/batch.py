@@ -1,7 +1,5 @@
 """Leading batch dimensions and threads: where arrays of a user become arrays of a kernel."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator

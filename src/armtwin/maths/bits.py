@@ -4,8 +4,6 @@ Numbers with LEADING bits after the first one crowd towards zero, 2^LEADING of t
 nodes over many orders of magnitude, found without a logarithm or a root.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats

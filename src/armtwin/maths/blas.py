@@ -5,8 +5,6 @@ busily for a while after each call. Between kernels that use all cores these onl
 an identification took twice as long. Another number of threads also gives other last digits.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections import Counter

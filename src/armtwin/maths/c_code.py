@@ -6,8 +6,6 @@ lanes. Sums that take in a product are rounded once where the processor can, els
 Clang compile every stage for x86-64 with and without, and the processor that runs it decides.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Such a kernel is written in few words: calls of stages and of kernels like it, c
 over a range, and numbers that are read and put by `largest` and `put`. Anything else is refused.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -1,7 +1,5 @@
 """Choices by comparing, in kernels that are also traced: both sides are values."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from armtwin.maths.compiled import inlined

@@ -7,8 +7,6 @@ what it loads: machine code of a file that was cut off or changed on the disk wo
 file of ours carries a seal over its contents, and what does not match it is compiled again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

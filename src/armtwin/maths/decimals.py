@@ -7,8 +7,6 @@ so, or is no plain number, is left to the caller.
 Ref: [Lemire 2021]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

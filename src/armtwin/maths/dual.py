@@ -3,8 +3,6 @@
 Kernels that take complex states take these too, and leave their derivative on a tape.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

@@ -4,8 +4,6 @@ What numpy would make of whole arrays, operation by operation, to the last bit. 
 is the same here, but for its multiply-adds, which are never fused.
 """
 
-from __future__ import annotations
-
 from armtwin.maths import vectors
 from armtwin.maths.compiled import exactly, unfused
 from armtwin.maths.vectors import Vector

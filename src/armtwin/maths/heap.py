@@ -1,7 +1,5 @@
 """Keep memory that was given back, for the arrays that come next."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from functools import cache

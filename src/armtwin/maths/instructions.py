@@ -1,7 +1,5 @@
 """The instructions of a stretch, for one row or for several rows in lanes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +9,7 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.ir import IRBuilder, Value
 
+from armtwin.maths import stretches
 from armtwin.maths.batch import Indices
 from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.lanes import (
@@ -27,16 +26,6 @@ from armtwin.maths.lanes import (
     vector,
 )
 from armtwin.maths.memory import Memory, flat_index
-from armtwin.maths.stretches import (
-    Computed,
-    Side,
-    TapeStretch,
-    blocks,
-    find_fused_products,
-    functions_of_angles,
-    is_computed,
-    known_place,
-)
 
 TRUTH = ir.IntType(1)
 FUNCTIONS = {"root": "llvm.sqrt", "floor": "llvm.floor"}
@@ -56,7 +45,7 @@ class Emitter:
     def __init__(
         self,
         builder: IRBuilder,
-        stretch: TapeStretch,
+        stretch: stretches.TapeStretch,
         memory: Memory,
         pointers: list[Any],
         lanes: int,
@@ -69,8 +58,8 @@ class Emitter:
             self.double, self.integer, self.truth = (
                 ir.VectorType(kind, lanes) for kind in (DOUBLE, INTEGER, TRUTH)
             )
-        self.blocks = blocks(stretch)
-        self.fused = find_fused_products(stretch)
+        self.blocks = stretches.blocks(stretch)
+        self.fused = stretches.find_fused_products(stretch)
         self.taken_in = set(self.fused.values())
         self.values: dict[int, Any] = {}
 
@@ -94,7 +83,7 @@ class Emitter:
         scattered = []
         for (array, place), number in self.stretch.outputs:
             value = self._double(self._value(number))
-            if is_computed(place):
+            if stretches.is_computed(place):
                 scattered.append((array, self._indices(place), value))
             else:
                 values[self._element(array, place)] = value
@@ -135,10 +124,10 @@ class Emitter:
             value = self.builder.extract_element(column, INTEGER(lane))
             self.builder.store(value, self._at(memory, element, lane))
 
-    def _element(self, array: str, place: tuple[int | Computed, ...]) -> tuple[int, int]:
+    def _element(self, array: str, place: tuple[int | stretches.Computed, ...]) -> tuple[int, int]:
         """Memory of an element and its place there."""
         memory, first, shape = self.memory.arrays[array]
-        return memory, first + flat_index(known_place(place), shape)
+        return memory, first + flat_index(stretches.known_place(place), shape)
 
     def _at(self, memory: int, element: int, lane: int = 0) -> Any:
         """Pointer to an element of a memory, in the row of a lane."""
@@ -150,11 +139,11 @@ class Emitter:
         pointer = self.builder.gep(self.pointers[memory], [INTEGER(self.lanes * element)])
         return self.builder.bitcast(pointer, self.double.as_pointer())
 
-    def _indices(self, place: tuple[int | Computed, ...]) -> list[Any]:
+    def _indices(self, place: tuple[int | stretches.Computed, ...]) -> list[Any]:
         """The indices of a place as values, computed or known."""
         found = []
         for index in place:
-            if isinstance(index, Computed):
+            if isinstance(index, stretches.Computed):
                 found.append(self._integer(self._value(index.number)))
             else:
                 found.append(self._constant(index))
@@ -163,7 +152,7 @@ class Emitter:
     def _in_lane(self, indices: list[Any], lane: int) -> list[Any]:
         return [self.builder.extract_element(x, INTEGER(lane)) for x in indices]
 
-    def _read(self, array: str, place: tuple[int | Computed, ...]) -> Any:
+    def _read(self, array: str, place: tuple[int | stretches.Computed, ...]) -> Any:
         """An element of an array: the same in all lanes, or one of each row."""
         if self.lanes == 1:
             return self.builder.load(self._at(*self._element(array, place)))
@@ -177,7 +166,7 @@ class Emitter:
             found = self.builder.insert_element(found, value, INTEGER(lane))
         return found
 
-    def _do(self, side: Side | None) -> None:
+    def _do(self, side: stretches.Side | None) -> None:
         """The operations of a side of a choice, or of none."""
         for number in self.blocks.get(side, []):
             if number in self.values or number in self.taken_in:
@@ -190,7 +179,7 @@ class Emitter:
 
     def _do_angles(self) -> None:
         """Sines and cosines of angles that come from no others, LANES of them at once."""
-        functions = functions_of_angles(self.stretch)
+        functions = stretches.functions_of_angles(self.stretch)
         angles = sorted(functions)
         here = set(self.blocks.get(None, []))
         for number in self.tape.needed(angles):
@@ -227,7 +216,7 @@ class Emitter:
         left = partial(self._side, (number, False), no)
         return self._write_branches(truth, taken, left)
 
-    def _side(self, side: Side, number: int) -> Any:
+    def _side(self, side: stretches.Side, number: int) -> Any:
         """The value of a side of a choice, with the operations that only it needs."""
         self._do(side)
         return self._double(self._value(number))

@@ -1,7 +1,5 @@
 """Piecewise polynomials through values, with their derivatives: lines, cubics and quintics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import comb
 

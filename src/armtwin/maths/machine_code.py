@@ -4,8 +4,6 @@ A kernel of straight lines has thousands of operations; numba would infer the ty
 they are handed to LLVM as they stand on the tape, which compiles ten times faster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeVar

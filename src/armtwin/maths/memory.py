@@ -1,7 +1,5 @@
 """Where the arrays of a stretch lie in the memories that a kernel is given."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ numpy goes through such a table with a short inner loop for every row, which tak
 long.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, TwoArrays

@@ -4,8 +4,6 @@ Where the system has no owners in this sense (Windows), nothing is refused: a us
 are closed to others there.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from contextlib import suppress

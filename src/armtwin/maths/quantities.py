@@ -1,7 +1,5 @@
 """The kinds of numbers a file holds: each a float in SI that may be written with a unit."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated
 

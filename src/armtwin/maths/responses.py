@@ -11,8 +11,6 @@ and rounding are passed over. Its place is that of a parabola through three samp
 Ref: [Machielsen 1983, section 7.1.2]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rotations and poses as people write them, to matrices and back."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -58,6 +56,22 @@ def from_quaternion(w: ArrayLike, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> F
     R[..., 2, 1] = 2 * (j * k + r * i)
     R[..., 2, 2] = 1 - 2 * (i * i + j * j)
     return R
+
+
+def to_quaternion(R: Floats) -> Floats:
+    """Unit quaternion of a rotation (3, 3), real part first and not negative, (4,)."""
+    # the eigenvector of the largest eigenvalue, as safe at half a turn as at none
+    K = np.array(
+        [
+            [np.trace(R), R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
+            [0.0, R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
+            [0.0, 0.0, R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
+            [0.0, 0.0, 0.0, R[2, 2] - R[0, 0] - R[1, 1]],
+        ]
+    )
+    _, vectors = np.linalg.eigh(K, UPLO="U")
+    largest = vectors[:, -1]
+    return largest if largest[0] >= 0 else -largest
 
 
 def pose(R: ArrayLike, p: ArrayLike) -> Floats:

@@ -5,8 +5,6 @@ what the standard library calls one, with a width: threads of this process, othe
 cluster. Work is handed out as it is done, so that a long list of it never lies in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager

@@ -9,8 +9,6 @@ that grows with the samples.
 Ref: [Whittaker 1923], [Eilers 2003]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, spread

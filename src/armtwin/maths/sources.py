@@ -4,8 +4,6 @@ A kernel is what its own file says, what the files say that it imports, and so o
 all kernels (the command line, reports) do not change them: an edit there keeps what was compiled.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

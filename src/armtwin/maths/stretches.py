@@ -5,8 +5,6 @@ kept in memory for what stands inside. Of a choice whose one side is costly, tha
 only where it is chosen.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ each output. Its kernel is traced from the readable one: what depends on the num
 computed before the rows, zeros and ones of the geometry leave nothing to compute.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

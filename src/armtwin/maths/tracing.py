@@ -1,7 +1,5 @@
 """Kernels as plain Python, so that they can be run with the symbols of a tape."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any

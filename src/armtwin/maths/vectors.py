@@ -1,7 +1,5 @@
 """Three-vectors as tuples in kernels: no arrays are made, the compiler keeps them in registers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from armtwin.maths.batch import Numbers

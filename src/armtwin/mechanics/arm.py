@@ -1,7 +1,5 @@
 """A tree of rigid bodies packed once into plain arrays, and the placing of its frames."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

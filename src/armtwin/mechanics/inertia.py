@@ -6,8 +6,6 @@ about the frame's origin, products as components of the tensor (J_xy = -∫ x y 
 Ref: [Waiboer 2007, eq. 4.21], [Wensing-Kim-Slotine 2018]
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,6 +13,8 @@ from armtwin.maths.batch import Floats, Numbers
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import Ten, dot, rotate, row_of, ten, vector
 
+# Rounding of principal moments, relative to the inertia about the frame's origin.
+ROUNDING = 1e-13
 # Row and column of xx, yy, zz, xy, xz, yz in a symmetric matrix.
 _SIX = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
 
@@ -133,7 +133,10 @@ def pseudo_inertia(body: ArrayLike) -> Floats:
 
 
 def why_unphysical(body: ArrayLike) -> str:
-    """Why no real body has these ten parameters, as a phrase; empty if one has."""
+    """Why no real body has these ten parameters, as a phrase; empty if one has.
+
+    A point, a rod and a disk are the limits of bodies: their inertias pass, and so does rounding.
+    """
     b = np.asarray(body, dtype=np.float64)
     if b[0] < 0:
         return f"mass must be at least 0 kg, got {b[0]:.6g}"
@@ -143,15 +146,16 @@ def why_unphysical(body: ArrayLike) -> str:
         return ""
     moments, axes = np.linalg.eigh(about_centre(b))
     least, middle, largest = moments
-    if least <= 0:
+    rounding = ROUNDING * float(np.abs(b[4:7]).max())
+    if least < -rounding:
         return (
-            "inertia about the centre of mass must be positive definite, got principal moments "
+            "inertia about the centre of mass must be positive semidefinite, got principal moments "
             f"{least:.6g}, {middle:.6g}, {largest:.6g} kg m²"
         )
-    if least + middle <= largest:
+    if least + middle < largest - rounding:
         worst = np.round(axes[:, 2], 3).tolist()
         return (
             "principal moments of inertia must satisfy the triangle inequality, got "
-            f"{least:.6g} + {middle:.6g} ≤ {largest:.6g} kg m² (largest about the axis {worst})"
+            f"{least:.6g} + {middle:.6g} < {largest:.6g} kg m² (largest about the axis {worst})"
         )
     return ""

@@ -1,7 +1,5 @@
 """Forward kinematics and the geometric Jacobian of a frame fixed to a body."""
 
-from __future__ import annotations
-
 from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled
 from armtwin.maths.vectors import Vector, add, cross, dot, rotate, vector

@@ -18,8 +18,6 @@ Much slower than the recursive kernels, and the second road to their numbers.
 Ref: [Uicker 1965], [Kahn 1969], [Machielsen 1983, section 4.3.2]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ equations.
 Ref: [Squire-Trapp 1998], [Waiboer 2007, eq. 5.4]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats

@@ -5,8 +5,6 @@
 Ref: [Featherstone 2008]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, Integers

@@ -9,8 +9,6 @@ equations.
 Ref: [Luh-Walker-Paul 1980], [Featherstone 2008]
 """
 
-from __future__ import annotations
-
 from armtwin.maths.batch import Numbers
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (

@@ -6,8 +6,6 @@ With s = (lin, ang) the motion of body i for a unit rate of joint j, seen in fra
 Ref: [Waiboer 2007, eq. 4.15-4.30], [Atkeson-An-Hollerbach 1986]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, Integers, Numbers

@@ -7,8 +7,6 @@ of the carrier's rotation, J φ' (z · ω), couples both: an option.
 Ref: [Memar-Esfahani 2015, eq. 5], [Waiboer 2007, eq. 4.25]
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from armtwin.maths.batch import Numbers

@@ -11,8 +11,6 @@ met to rounding however near the wrist is to its singularity.
 Ref: [Pieper 1968], [Brandstoetter-Angerer-Hofbaur 2014]
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

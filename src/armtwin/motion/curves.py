@@ -3,8 +3,6 @@
 Each knows its length and its derivatives by arc length.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol

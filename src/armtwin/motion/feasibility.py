@@ -3,8 +3,6 @@
 All of it is found before any simulation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
@@ -133,7 +131,7 @@ class Feasibility:
         return tuple(v for v in self.violations if v.kind in ALWAYS_REFUSED)
 
 
-class _Check(NamedTuple):
+class LimitCheck(NamedTuple):
     """Values over a motion, (m, k), that a limit bounds, (k,), and whose they are, (k,)."""
 
     kind: Kind
@@ -157,7 +155,7 @@ def feasibility(
     found += _in_the_way(near, motion.command.s)
     law = with_ramps(robot, seam, motion)
     shares: NamedArrays = {}
-    for check in _checks(robot, law):
+    for check in list_checks(robot, law):
         peaks = _peaks(check.values)
         shares[check.kind] = np.where(np.isfinite(check.limit), peaks / check.limit, np.nan)
         found += _beyond(robot, check, peaks, law.s)
@@ -175,16 +173,16 @@ def _kind_and_place(violation: Violation) -> tuple[int, float, str]:
     return KINDS.index(violation.kind), violation.from_m, violation.joint
 
 
-def _checks(robot: Robot, law: Instants) -> tuple[_Check, ...]:
+def list_checks(robot: Robot, law: Instants) -> tuple[LimitCheck, ...]:
     """What is bounded: speeds, accelerations and torques of joints, torques of motors."""
     torque, drive = _torques(robot, law)
     motors = [motor.name for motor in robot.description.motor]
     joints, limits = robot.joint_names, robot.limits
     return (
-        _Check("velocity", joints, law.v, limits.velocity),
-        _Check("acceleration", joints, law.a, limits.acceleration),
-        _Check("torque", joints, torque, limits.torque),
-        _Check("drive", motors, drive, limits.motor_torque),
+        LimitCheck("velocity", joints, law.v, limits.velocity),
+        LimitCheck("acceleration", joints, law.a, limits.acceleration),
+        LimitCheck("torque", joints, torque, limits.torque),
+        LimitCheck("drive", motors, drive, limits.motor_torque),
     )
 
 
@@ -194,7 +192,7 @@ def _peaks(values: Floats) -> Floats:
     return np.abs(known).max(axis=0, initial=0.0)
 
 
-def _beyond(robot: Robot, check: _Check, peaks: Floats, s: Floats) -> Iterator[Violation]:
+def _beyond(robot: Robot, check: LimitCheck, peaks: Floats, s: Floats) -> Iterator[Violation]:
     """Stretches on which values are beyond their limit."""
     for j in map(int, np.flatnonzero(peaks > check.limit)):
         turns = check.kind == "drive" or _turns(robot, j)
@@ -326,6 +324,8 @@ def _quick_corners(seam: Seam, motion: JointMotion) -> Iterator[Violation]:
     """Corners that are passed between set-points, so that no sample sees what they need."""
     s = motion.command.s
     rate = motion.trajectory.rate
+    if seam.route is not None:  # there a zone is passed as controllers do, however short it is
+        return
     for x in seam.path.stretches:
         count = int(np.searchsorted(s, x.stop, side="right") - np.searchsorted(s, x.start))
         if x.corner and count < LEAST_SETPOINTS:

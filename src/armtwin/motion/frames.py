@@ -3,8 +3,6 @@
 A direction is made perpendicular to the path's tangent x, and the frame is x, y = z × x and z.
 """
 
-from __future__ import annotations
-
 import math
 
 from armtwin.maths.batch import Floats

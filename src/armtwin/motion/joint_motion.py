@@ -3,27 +3,35 @@
     J v = (ẋ, ω),   J a = (ẍ, ω̇) - J̇ v
 
 J̇ v follows from the columns of J: turning joint i moves the columns of the joints after it.
+A redundant arm has the smallest joint speeds, v = J⁺ (ẋ, ω), or holds its elbow angle, which is one
+more row of J; its acceleration is the rate of that speed.
 
-Ref: [Siciliano 2009, section 3.8]
+    a = J⁺ ((ẍ, ω̇) - J̇ v) + (1 - J⁺ J) J̇ᵀ λ,   v = Jᵀ λ
+
+Ref: [Siciliano 2009, sections 3.5, 3.8]
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, ThreeArrays, TwoArrays
 from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import cross, minus, plus
 from armtwin.maths.vectors import Vector, put, vector
+from armtwin.mechanics.newton_ik import POSE
+from armtwin.motion.curves import Jet
+from armtwin.motion.orientations import Turning
+from armtwin.motion.route import JointMove
 from armtwin.motion.seam import Command, Seam
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
 EVERY = slice(None)
 CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
+ALONG = 1e-5  # part of a motion [rad, m] over which the rate of a Jacobian is taken
 RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
 
 
@@ -50,23 +58,83 @@ def joint_motion(
     """Joint motion along a seam, or at some of its samples, from the one nearest to q0."""
     time = seam.times(rate)[rows]
     command = seam.command(time)
-    q, v, a = np.empty((3, len(time), robot.n))
-    distance = np.empty(len(time))
-    reasons: dict[int, str] = {}
+    if seam.reference is not None:
+        q, v, a = seam.reference.at(time - seam.standstill[0])
+        _, distance = invert_jacobians(robot.jacobian(q))
+        return JointMotion(Trajectory(rate, q, v, a), command, distance, {})
+    found = follow_command(robot, seam, command, q0)
+    trajectory = Trajectory(rate, found.q, found.v, found.a)
+    return JointMotion(trajectory, command, found.distance, found.reasons)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """Joints that follow a command; fields as of a trajectory and of a JointMotion."""
+
+    q: Floats
+    v: Floats
+    a: Floats
+    distance: Floats
+    reasons: dict[int, str]
+
+
+def follow_command(robot: Robot, seam: Seam, command: Command, q0: Floats) -> Followed:
+    """The joints for a command whose arc length never decreases, from the position near q0."""
+    q, v, a = np.empty((3, len(command.s), robot.n))
+    distance = np.full(len(q), np.inf)
+    out = Followed(q, v, a, distance, {})
     near = np.asarray(q0, dtype=np.float64)
-    for start in range(0, len(time), CHUNK):
-        some = slice(start, start + CHUNK)
+    done = 0
+    for move in seam.joint_moves:
+        if move.stop < command.s[0] or move.start > command.s[-1]:
+            continue
+        start = max(done, int(np.searchsorted(command.s, move.start)))
+        near = _follow_tool(robot, seam, command, slice(done, start), near, out)
+        done = max(start, int(np.searchsorted(command.s, move.stop, side="right")))
+        some = slice(start, done)
+        X = _poses(*seam.at(np.array([move.start])))
+        begin = robot.inverse.trace(X, near, seam.elbow)[0]
+        end = _goal(robot, seam, move, begin)
+        rate = (end - begin) / (move.stop - move.start)
+        q[some] = begin + (command.s[some] - move.start)[:, None] * rate
+        v[some] = command.speed[some, None] * rate
+        a[some] = command.acceleration[some, None] * rate
+        near = end
+    _follow_tool(robot, seam, command, slice(done, len(q)), near, out)
+    return out
+
+
+def _goal(robot: Robot, seam: Seam, move: JointMove, begin: Floats) -> Floats:
+    """Where a move of the joints leads: as given, or to the solution next to where it begins."""
+    if move.joints is not None:
+        return move.joints
+    (X,) = _poses(*seam.at(np.array([move.stop])))
+    found = robot.inverse_kinematics(X, within_limits=True)
+    if not len(found):
+        raise ArmtwinError(
+            f"{move.what} ends out of reach, at {1e3 * move.stop:.1f} mm. "
+            f"{robot.why_unreachable(X)}"
+        )
+    return found[int(np.abs(found - begin).max(axis=1).argmin())]
+
+
+def _follow_tool(
+    robot: Robot, seam: Seam, command: Command, rows: slice, near: Floats, out: Followed
+) -> Floats:
+    """Fill in the joints at rows of a command that lead the tool; the last position of them."""
+    for start in range(rows.start, rows.stop, CHUNK):
+        some = slice(start, min(start + CHUNK, rows.stop))
         asked = Command(command.s[some], command.speed[some], command.acceleration[some])
         found = _joints(robot, seam, asked, near)
-        q[some], v[some], a[some] = found.q, found.v, found.a
-        distance[some] = found.distance
+        out.q[some], out.v[some], out.a[some] = found.q, found.v, found.a
+        out.distance[some] = found.distance
         unreachable = np.isnan(found.q[:, 0])
         before = np.concatenate([[False], unreachable[:-1]])
         for k in np.flatnonzero(unreachable & ~before):
-            reasons[start + int(k)] = robot.why_unreachable(found.X[k])
+            out.reasons[start + int(k)] = robot.inverse.why_lost(found.X[k], seam.elbow)
         if not unreachable.all():
             near = found.q[~unreachable][-1]
-    return JointMotion(Trajectory(rate, q, v, a), command, distance, reasons)
+    return near
 
 
 class _Joints(NamedTuple):
@@ -79,22 +147,29 @@ class _Joints(NamedTuple):
     distance: Floats
 
 
+def _poses(jet: Jet, turning: Turning) -> Floats:
+    """Poses of the tool, (m, 4, 4)."""
+    X = np.zeros((len(jet.p), 4, 4))
+    X[:, :3, :3] = turning.R
+    X[:, :3, 3] = jet.p
+    X[:, 3, 3] = 1.0
+    return X
+
+
 def _joints(robot: Robot, seam: Seam, command: Command, near: Floats) -> _Joints:
     """What the joints do for a command, the first position being the one near to a given one.
 
     twist = (t, w) ṡ,   its rate = (c, dw/ds) ṡ² + (t, w) s̈
     """
     jet, turning = seam.at(command.s)
-    X = np.zeros((len(jet.p), 4, 4))
-    X[:, :3, :3] = turning.R
-    X[:, :3, 3] = jet.p
-    X[:, 3, 3] = 1.0
-    q = robot.inverse.trace(X, near)
+    X = _poses(jet, turning)
+    q = robot.inverse.trace(X, near, seam.elbow)
     ds = command.speed[:, None]
     dds = command.acceleration[:, None]
     along = np.hstack([jet.t, turning.w])
     bend = np.hstack([jet.c, turning.dw])
-    v, a, distance = _rates(robot, q, along * ds, bend * ds**2 + along * dds)
+    tool = _ToolRates(along * ds, bend * ds**2 + along * dds)
+    v, a, distance = _rates(robot, q, tool, seam.elbow)
     return _Joints(X, q, v, a, distance)
 
 
@@ -138,27 +213,61 @@ def with_ramps(robot: Robot, seam: Seam, motion: JointMotion) -> Instants:
     return Instants(time[order], s[order], q[order], v[order], a[order])
 
 
-def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> ThreeArrays:
+class _ToolRates(NamedTuple):
+    """Twist of the tool (m, 6) and its rate (m, 6)."""
+
+    twist: Floats
+    rate: Floats
+
+
+def _rates(robot: Robot, q: Floats, tool: _ToolRates, elbow: float | None) -> ThreeArrays:
     """Joint speeds and accelerations for the tool's, and the distance to a singularity."""
     v = np.full_like(q, np.nan)
     a = np.full_like(q, np.nan)
     distance = np.zeros(len(q))
     known = ~np.isnan(q[:, 0])
+    tool = _ToolRates(tool.twist[known], tool.rate[known])
+    if robot.n > POSE:
+        v[known], a[known], distance[known] = _redundant_rates(robot, q[known], tool, elbow)
+        return v, a, distance
     J = robot.jacobian(q[known])
     inverse, distance[known] = invert_jacobians(J)
-    v[known] = np.einsum("mij,mj->mi", inverse, twist[known])
-    by_joints = rate_of_twist[known] - jacobian_rate(J, v[known])
+    v[known] = np.einsum("mij,mj->mi", inverse, tool.twist)
+    by_joints = tool.rate - jacobian_rate(J, v[known])
     a[known] = np.einsum("mij,mj->mi", inverse, by_joints)
     return v, a, distance
 
 
-def invert_jacobians(J: Floats) -> TwoArrays:
-    """Inverses of Jacobians and the distances to a singularity, 1 / ‖J⁻¹‖.
+def _redundant_rates(robot: Robot, q: Floats, tool: _ToolRates, elbow: float | None) -> ThreeArrays:
+    """As `_rates` for positions within reach of an arm with more joints than a pose needs."""
+    held = [(0, 0), (0, elbow is not None)]
+    twist, rate = np.pad(tool.twist, held), np.pad(tool.rate, held)
+    J = robot.inverse.task_rows(q, elbow)
+    inverse, distance = invert_jacobians(J)
+    v = np.einsum("mij,mj->mi", inverse, twist)
+    size = np.abs(v).max(axis=1, keepdims=True) + 1e-300
+    step = ALONG * v / size
+    ahead = robot.inverse.task_rows(q + step, elbow)
+    dJ = (ahead - robot.inverse.task_rows(q - step, elbow)) * (size / (2 * ALONG))[:, None]
+    load = np.einsum("mji,mj->mi", inverse, v)  # λ with v = Jᵀ λ
+    free = np.einsum("mji,mj->mi", dJ, load)
+    by_joints = rate - np.einsum("mij,mj->mi", dJ, v) - np.einsum("mij,mj->mi", J, free)
+    return v, free + np.einsum("mij,mj->mi", inverse, by_joints), distance
 
-    At a singularity the inverse is that of what is left, and the distance 0.
+
+def invert_jacobians(J: Floats) -> TwoArrays:
+    """Inverses of Jacobians (m, k, n) and the distances to a singularity, 1 / ‖J⁻¹‖.
+
+    With more joints than rows it is the inverse of least norm. At a singularity it is that of what
+    is left, and the distance 0.
     """
+    rows, n = J.shape[1:]
     try:
-        inverse = np.linalg.inv(J)
+        if rows == n:
+            inverse = np.linalg.inv(J)
+        else:
+            turned = np.swapaxes(J, 1, 2)
+            inverse = turned @ np.linalg.inv(J @ turned)
         distance = 1 / np.linalg.norm(inverse, axis=(1, 2))
     except np.linalg.LinAlgError:
         values = np.linalg.svd(J, compute_uv=False)

@@ -1,7 +1,5 @@
 """How the tool is turned along a path: fixed, following the seam, or given at points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol

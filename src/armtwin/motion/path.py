@@ -3,8 +3,6 @@
 Corners are blended so that the curvature stays continuous.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -224,7 +222,7 @@ def _shape(a: Floats, move: Move) -> Shape:
         return Spline(points)
     if move.kind == "circ":
         via, b = move.points
-        return _arc(a, via, b, move.name)
+        return arc_through(a, via, b, f"segment '{move.name}'")
     way = move.points[0] - a
     length = float(np.linalg.norm(way))
     if length < SAME_POINT:
@@ -232,15 +230,14 @@ def _shape(a: Floats, move: Move) -> Shape:
     return LineSegment(a, way / length, length)
 
 
-def _arc(a: Floats, via: Floats, b: Floats, name: str) -> Arc:
+def arc_through(a: Floats, via: Floats, b: Floats, name: str) -> Arc:
     """The arc from a through via to b."""
     u, v = via - a, b - a
     normal = np.cross(u, v)
     size = float(normal @ normal)
     if size < 1e-12 * float(u @ u) * float(v @ v) or not size > 0:
         raise ArmtwinError(
-            f"segment '{name}': start, via and end of an arc must not lie on one line, "
-            f"via is {_mm(via)}"
+            f"{name}: start, via and end of an arc must not lie on one line, via is {_mm(via)}"
         )
     centre = a + (np.cross(normal, u) * (v @ v) + np.cross(v, normal) * (u @ u)) / (2 * size)
     radius = float(np.linalg.norm(a - centre))

@@ -6,8 +6,6 @@ the wrist in it, and u upwards, the elbow is up where it is above the line from 
     rise = u · (E - F),   F the foot of E on that line
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import pose
+from armtwin.mechanics.newton_ik import POSE
 from armtwin.motion.cell import Cell, stays_clear, upwards
 from armtwin.motion.joint_motion import invert_jacobians
 from armtwin.motion.seam import Seam
@@ -22,11 +21,11 @@ from armtwin.robot.robot import Robot
 
 ELBOWS = ("elbow up", "elbow down")
 
-POSE = 6  # directions in which a seam prescribes the tool's motion
 COARSE = 200  # poses on which the branches are compared where no posture is given
 BRANCH = np.pi / 2  # change [rad] of a joint between two of them that is one to another branch
 # of the most room, from which on postures count as equal; mirrored ones differ by less
 EQUAL = 0.5
+MIDDLE = 0.5  # of its travel that a joint has left in the middle, and one without limits anywhere
 PARALLEL = 1e-3  # of axes, sine of the angle between them
 STRETCHED = 1e-6  # rise [m] of an elbow that is neither up nor down
 
@@ -36,9 +35,10 @@ def start_posture(
 ) -> Floats:
     """Joint position near which a robot starts a seam.
 
-    Where no angles are given, every branch is followed along the whole seam. The best one keeps
-    the joint limits, stays clear of the cell, and has the largest margin to the limits and to
-    singularities; among equal ones the elbow is up.
+    Where no angles are given, every branch is followed along the whole seam, of a seven-axis arm
+    those at the seam's elbow angle or at every 30 degrees of it. The best one keeps the joint
+    limits, stays clear of the cell, and has the largest margin to the limits and to singularities;
+    among equal ones the elbow is up.
 
     Args:
         robot: The robot.
@@ -53,20 +53,23 @@ def start_posture(
     if isinstance(posture, np.ndarray):
         return posture
     X = _coarse(seam)
-    starts = robot.inverse_kinematics(X[0], within_limits=True)
+    starts = robot.inverse_kinematics(X[0], within_limits=True, elbow=seam.elbow)
     if not len(starts):
-        raise ArmtwinError(
-            f"the start of the seam cannot be reached. {robot.why_unreachable(X[0])}"
-        )
+        why = robot.why_unreachable(X[0], seam.elbow)
+        raise ArmtwinError(f"the start of the seam cannot be reached. {why}")
     if posture is not None:
         starts = _with_elbow(robot, starts, posture)
-    branches = [_branch(robot, X, q, cell or Cell()) for q in starts]
+    branches = []
+    for q in starts:
+        path = robot.inverse.trace(X, q, seam.elbow)
+        branches.append(_branch(robot, q, path, cell or Cell()))
     return _best(branches).start
 
 
 def _coarse(seam: Seam) -> Floats:
-    """Some poses along a seam, (k, 4, 4)."""
-    jet, turning = seam.at(np.linspace(0, seam.length, COARSE))
+    """Some poses along a seam, (k, 4, 4); up to where the joints are led, if they are."""
+    stop = min([seam.length, *(move.start for move in seam.joint_moves)])
+    jet, turning = seam.at(np.linspace(0, stop, COARSE))
     return np.array([pose(R, p) for R, p in zip(turning.R, jet.p, strict=True)])
 
 
@@ -80,8 +83,7 @@ class _Branch:
     is_up: bool
 
 
-def _branch(robot: Robot, X: Floats, start: Floats, cell: Cell) -> _Branch:
-    q = robot.inverse.trace(X, start)
+def _branch(robot: Robot, start: Floats, q: Floats, cell: Cell) -> _Branch:
     rise = elbow_rise(robot, start)
     is_up = rise is not None and rise > STRETCHED
     return _Branch(start, _room(robot, q), stays_clear(robot, cell, q), is_up)
@@ -106,7 +108,8 @@ def _with_elbow(robot: Robot, starts: Floats, elbow: str) -> Floats:
         if rise is None:
             raise ArmtwinError(
                 f"posture '{elbow}': robot '{robot.name}' has no elbow, six joints of which the "
-                "second and the third turn about parallel axes; give the angles of a posture"
+                "second and the third turn about parallel axes, or a chain of seven that turn; "
+                "give the angles of a posture"
             )
         if sign * rise > STRETCHED:
             kept.append(q)
@@ -121,9 +124,27 @@ def _with_elbow(robot: Robot, starts: Floats, elbow: str) -> Floats:
 def elbow_rise(robot: Robot, q: Floats) -> float | None:
     """How far the elbow is above the line from shoulder to wrist at a posture (n,) [m].
 
-    None where the robot has no elbow. The wrist is joint 4 where its axis is parallel to the
-    elbow's, and joint 5 elsewhere.
+    None where the robot has no elbow. Of seven joints it lies where the elbow angle has it. Of six
+    the wrist is joint 4 where its axis is parallel to the elbow's, and joint 5 elsewhere.
     """
+    points = robot.inverse.elbow_points(q)
+    if points is None:
+        points = _points_of_six(robot, q)
+    if points is None:
+        return None
+    shoulder, elbow, wrist = points
+    chord = wrist - shoulder
+    out = elbow - shoulder
+    length = float(chord @ chord)
+    foot = chord * (out @ chord) / length if length > 0 else chord
+    up = upwards(robot)
+    if up is None:
+        up = np.array([0.0, 0.0, 1.0])
+    return float(up @ (out - foot))
+
+
+def _points_of_six(robot: Robot, q: Floats) -> Floats | None:
+    """Shoulder, elbow and wrist of six joints in the plane across the shoulder's axis, (3, 3)."""
     joints = robot.assembly.tree.joints
     slides = any(joint.type == "prismatic" for joint in joints)
     if len(joints) != POSE or slides:
@@ -138,14 +159,7 @@ def elbow_rise(robot: Robot, q: Floats) -> float | None:
         return None
     wrist = X[3] if _parallel(about, axes[3]) else X[4]
     across = np.eye(3) - np.outer(about, about)
-    chord = across @ (wrist[:3, 3] - X[1][:3, 3])
-    out = across @ (X[2][:3, 3] - X[1][:3, 3])
-    length = float(chord @ chord)
-    foot = chord * (out @ chord) / length if length > 0 else chord
-    up = upwards(robot)
-    if up is None:
-        up = np.array([0.0, 0.0, 1.0])
-    return float(up @ (out - foot))
+    return np.array([X[1][:3, 3], X[2][:3, 3], wrist[:3, 3]]) @ across
 
 
 def _parallel(a: Floats, b: Floats) -> bool:
@@ -161,7 +175,7 @@ def _room(robot: Robot, q: Floats) -> float:
         return -float(np.isnan(q[:, 0]).sum())
     low, high = robot.position_limits
     travel = np.where(np.isfinite(high - low), high - low, 1.0)
-    room = float(np.min(np.minimum(q - low, high - q) / travel))
+    room = min(float(np.min(np.minimum(q - low, high - q) / travel)), MIDDLE)
     largest_step = np.abs(np.diff(q, axis=0)).max()
     if room < 0 or largest_step > BRANCH:
         return min(room, -1e-3)

@@ -1,7 +1,5 @@
 """A command beside its seam: shifted at every set-point, or through points of a program."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +13,17 @@ from armtwin.robot.robot import Robot
 
 LEAST_SPACING = 0.002  # between points of a program: nearer ones make controllers brake [m]
 LARGEST_SPACING = 0.016  # halved where the points deviate: 8, 4 and 2 mm [m]
+
+SETTLED = 0.06  # time in which a shift turns from one leg of a program to the next [s]
+
+
+def smooth_over(values: Floats, samples: float) -> Floats:
+    """Values (m, k) averaged over a number of samples, those in the middle most."""
+    from scipy.ndimage import convolve1d
+
+    window = np.hanning(2 * max(1, round(samples / 2)) + 3)
+    found: Floats = convolve1d(values, window / window.sum(), axis=0, mode="nearest")
+    return found
 
 
 def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -> JointMotion:
@@ -31,8 +40,11 @@ def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -
     own = motion.trajectory
     X = robot.forward_kinematics(own.q)
     _, frames, _ = seam.frames(motion.command.s)
-    X[:, :3, 3] += shift[:, :1] * frames[:, :, 1] + shift[:, 1:] * frames[:, :, 2]
-    more = CubicSpline(own.time, robot.follow(X, own.q[0]) - own.q)
+    away = shift[:, :1] * frames[:, :, 1] + shift[:, 1:] * frames[:, :, 2]
+    if len(seam.stops):  # where the seam's frame turns at once, the shift must not
+        away = smooth_over(away, SETTLED * own.rate)
+    X[:, :3, 3] += away
+    more = CubicSpline(own.time, robot.follow(X, own.q[0], seam.elbow) - own.q)
     q = own.q + more(own.time)
     v = own.v + more(own.time, 1)
     a = own.a + more(own.time, 2)

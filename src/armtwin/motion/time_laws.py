@@ -3,8 +3,6 @@
 Every ramp from speed v0 to v1 takes a time T and is symmetric in speed: it covers T (v0 + v1) / 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
@@ -27,6 +25,8 @@ NEEDED = {
     "ramped_sine": ("ramp",),
     "trapezoid": ("acceleration",),
     "jerk_limited": ("acceleration", "jerk"),
+    "look_ahead": ("acceleration", "jerk"),
+    "recorded": (),
 }
 
 
@@ -38,9 +38,12 @@ class TimeLaw:
         trapezoid      constant acceleration, T = Δ / a
         jerk_limited   acceleration rises and falls evenly, T = Δ/a + a/j,
                        or 2 √(Δ/j) where a is not reached
+        look_ahead     as jerk_limited, wherever limits ask for it: moves of any length, exact stops
+                       and zones; the limits hold along and across the path
+        recorded       as the reference of a log has it
 
     Attributes:
-        kind: "ramped_sine", "trapezoid" or "jerk_limited".
+        kind: "ramped_sine", "trapezoid", "jerk_limited", "look_ahead" or "recorded".
         ramp: Time T of each ramp of the ramped sine [s].
         acceleration: Largest acceleration along the path [m/s²].
         jerk: Largest jerk along the path [m/s³].
@@ -48,7 +51,9 @@ class TimeLaw:
     Ref: [Waiboer 2007, fig. 5.4]
     """
 
-    kind: Literal["ramped_sine", "trapezoid", "jerk_limited"] = "ramped_sine"
+    kind: Literal["ramped_sine", "trapezoid", "jerk_limited", "look_ahead", "recorded"] = (
+        "ramped_sine"
+    )
     ramp: RampTime | None = None
     acceleration: ToolAcceleration | None = None
     jerk: ToolJerk | None = None
@@ -58,7 +63,8 @@ class TimeLaw:
         needed = NEEDED[self.kind]
         for key in ("ramp", "acceleration", "jerk"):
             if (getattr(self, key) is None) == (key in needed):
-                return f"of kind {self.kind} must have {' and '.join(needed)} and nothing else"
+                keys = " and ".join(needed) or "no other key"
+                return f"of kind {self.kind} must have {keys} and nothing else"
         if self.ramp is not None and self.ramp < SHORTEST:
             return f"ramp must be at least {SHORTEST:g} s, got {self.ramp:g}"
         for key, (largest, unit) in LARGEST.items():
@@ -70,8 +76,8 @@ class TimeLaw:
     def duration(self, change: float) -> float:
         """Time of a ramp that changes the speed by an amount [m/s]."""
         change = abs(change)
-        if self.ramp is not None:
-            return self.ramp
+        if self.ramp is not None or self.kind == "recorded":
+            return self.ramp or 0.0
         assert self.acceleration is not None
         if self.jerk is None:
             return change / self.acceleration

@@ -1,7 +1,5 @@
 """The cells of a map: a value over two axes as colours, and the region that holds as an outline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A chart is drawn when the page is written: it needs no script, prints, and has a
 may decrease or return. Plots that follow the chosen sample are `sections.Plot`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ Colours, dashes and margins are classes of the style sheet, so that a drawing fo
 and paper. Places in a chart are shares of its pane: it takes any width without shrinking its words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle, pairwise
 

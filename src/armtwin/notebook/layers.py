@@ -3,8 +3,6 @@
 The cells of a map are a layer of their own file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -28,6 +29,11 @@ def element(tag: str, style: str = "", inside: str = "", **attributes: str | flo
 def words(text: str) -> str:
     """Words as markup that shows just them."""
     return escape(text)
+
+
+def prose(text: str) -> str:
+    """Sentences as markup; what stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", words(text))
 
 
 def join_markup(parts: Iterable[str]) -> str:

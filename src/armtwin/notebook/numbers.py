@@ -1,7 +1,5 @@
 """How numbers are written for people: few digits, no exponent where none is needed, never "-0"."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Measured and predicted channels over time, a plot for each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

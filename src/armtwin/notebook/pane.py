@@ -1,7 +1,5 @@
 """Where layers of a chart are drawn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from armtwin.notebook import drawings

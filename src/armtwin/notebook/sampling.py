@@ -1,7 +1,5 @@
 """Samples of a series that a report keeps, an even grid and every peak, and how it packs them."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Axes of a chart: the range each spans, where a value lies on it, and its ticks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -19,7 +19,8 @@ from armtwin.maths.batch import Floats, Names, Pair, Record, Values
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.numbers import NONE, Number
 
-Tone = Literal["", "soft", "good", "bad"]
+Tone = Literal["", "soft", "good", "fair", "bad"]
+Role = Literal["", "answer", "numbers", "picture", "assumed"]
 Wording = Callable[[Record], str]  # the words of a record
 PAGE_ONLY = True  # of a column that the terminal leaves out
 Head = str | tuple[str, Number | Wording | None] | tuple[str, Number | Wording | None, bool]
@@ -31,12 +32,14 @@ class Text:
 
     Attributes:
         text: The words; they are escaped.
-        tone: "good" or "bad" as a verdict; "soft" for an explanation, which the terminal leaves
-            out.
+        tone: "good", "fair" or "bad" as a verdict; "soft" for an explanation, which the terminal
+            leaves out.
+        lead: Words that it begins with and that stand out, as IN TOLERANCE; "" for none.
     """
 
     text: str
     tone: Tone = ""
+    lead: str = ""
 
 
 @dataclass(frozen=True)
@@ -289,11 +292,14 @@ class Section:
         title: Its title, or "" for none.
         content: Its blocks, or a generator of them, which runs when they are first read.
         page_only: Whether the terminal leaves it out.
+        role: What it is on the first screen and on the sheet: the "answer" in a few sentences, the
+            "numbers" behind it, the "picture" beside it, what it "assumed"; "" for none of these.
     """
 
     title: str
     content: Iterable[Block]
     page_only: bool = False
+    role: Role = ""
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -309,7 +315,7 @@ class Report:
         title: Its title.
         subtitle: One line below.
         sections: Its sections; the first may have no title.
-        verdict: What it comes to, a sentence or two; the terminal begins with it.
+        verdict: What it comes to, the headline first; terminal and page begin with it.
         series: Series of equal length by name, for plots and scene; may be computed when read.
     """
 
@@ -324,6 +330,11 @@ class Report:
         """Blocks of all sections."""
         for section in self.sections:
             yield from section.blocks
+
+    def of_role(self, role: Role) -> tuple[Block, ...]:
+        """Blocks of the sections that have a role on the first screen."""
+        parts = (section.blocks for section in self.sections if section.role == role)
+        return tuple(block for blocks in parts for block in blocks)
 
     @property
     def tables(self) -> dict[str, Table]:

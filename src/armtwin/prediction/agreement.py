@@ -4,8 +4,6 @@ share explained    = 1 - ‖measured - predicted‖ / ‖measured‖
 variance explained = 1 - var(measured - predicted) / var(measured)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple

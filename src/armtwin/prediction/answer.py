@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.band.band import Band
     from armtwin.prediction.comparison import Comparison
+    from armtwin.prediction.correction import Correction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +29,7 @@ class Answer(Result):
         comparison: A logged run beside the predicted one, where there is one.
         band: Its 90 % interval; None for the nominal run alone.
         loads: What bearings and links carry along the commanded motion, where it was asked for.
+        correction: The job with corrected set-points, where the seam does not hold without.
     """
 
     prediction: Prediction
@@ -36,6 +38,7 @@ class Answer(Result):
     comparison: Comparison | None = None
     band: Band | None = None
     loads: BearingLoads | None = None
+    correction: Correction | None = None
 
     described_by = "armtwin.prediction.sections.overview:describe_answer"
 

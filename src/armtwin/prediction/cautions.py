@@ -4,8 +4,6 @@ A model that leaves out friction, or most of the seam, can be confident and wron
 covers what is not in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

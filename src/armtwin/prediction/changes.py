@@ -1,7 +1,5 @@
 """Changed jobs: another speed, a slow stretch, another orientation, place or radius."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -126,7 +124,7 @@ def _cut(job: Job, stretch: Stretch, spans: Sequence[Pair]) -> list[Segment]:
     segment = job.description.segment[stretch.move]
     low, high = stretch.start + LEAST_PART, stretch.stop - LEAST_PART
     cuts = sorted({end for span in spans for end in span if low < end < high})
-    if segment.lin is None or not cuts:
+    if segment.lin is None or not cuts or job.is_program:  # a part more would be a stop more
         return [segment]
     name = segment.name or f"segment {stretch.move + 1}"
     parts = []
@@ -158,10 +156,12 @@ def slow_stretches(job: Job, stretches: Sequence[int], share: float) -> Job:
         stretch = job.seam.path.stretches[k]
         segment = segments[stretch.move]
         speed = round_digits(share * job.speed_of(stretch))
-        if stretch.corner:
+        if stretch.corner and not job.is_program:
             segments[stretch.move] = replace(segment, blend_speed=speed)
-        else:
-            segments[stretch.move] = replace(segment, speed=speed)
+        elif segment.ptp is None and segment.joints is None:
+            segments[stretch.move] = replace(segment, speed=speed, fastest=False)
+    if job.is_program:  # its corners have the speed that look-ahead finds
+        return _change_job(job, segment=tuple(segments))
     for stretch in job.seam.path.stretches:
         segment = segments[stretch.move]
         if stretch.corner and segment.speed is not None and segment.blend_speed is None:

@@ -23,22 +23,22 @@ from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.maths.time_shift import GRID, possible_shifts, search_shift
 from armtwin.notebook.sampling import thin_out
 from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
+from armtwin.prediction.compare_interval import Offsets
 from armtwin.prediction.compare_reference import compare_reference
 from armtwin.prediction.comparison import COMPLETE, Comparison
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
+from armtwin.prediction.tool_path import is_tool_path
 from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method
 
-GRID = 400  # shifts tried, and samples looked at, on each level of the search
-LEVELS = 3
 STEPS = 20
-LEAST_MOVING = 0.5  # share of the motion that a recording must hold
 
 
 def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float:
@@ -58,36 +58,15 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     scale = 1 / np.where(travel > 0, travel, np.inf)
     moving = np.flatnonzero((np.abs(np.diff(wanted, axis=0)) * scale).max(axis=1) > 1e-7)
     begin, end = wanted_time[moving[0]], wanted_time[moving[-1] + 1]
-    limits = _possible(time, begin, end)
     thin = thin_out(wanted_time, 2 * GRID)
     points = interpolate_columns(thin, wanted_time, wanted) * scale
-    low, high = limits
-    best = low
-    for _ in range(LEVELS):
-        shifts = np.linspace(low, high, GRID)
-        costs = []
-        for shift in shifts:
-            motion = (begin + shift, end + shift)
-            costs.append(_cost(time, q, thin + shift, points, scale, motion))
-        best = float(shifts[int(np.argmin(costs))])
-        step = (high - low) / (GRID - 1)
-        low = max(best - 2 * step, limits[0])
-        high = min(best + 2 * step, limits[1])
+
+    def cost(shift: float) -> float:
+        return _cost(time, q, thin + shift, points, scale, (begin + shift, end + shift))
+
+    best = search_shift(possible_shifts(time, begin, end), cost)
     polished = _refine_shift(time, q, wanted_time, wanted, scale, best)
     return polished if abs(polished - best) < 0.1 * (end - begin) else best
-
-
-def _possible(time: Floats, begin: float, end: float) -> Pair:
-    """Smallest and largest shift at which a recording holds enough of a motion; it may be cut."""
-    need = LEAST_MOVING * (end - begin)
-    low, high = time[0] - end + need, time[-1] - begin - need
-    length = time[-1] - time[0]
-    if low > high or length < need:
-        raise ArmtwinError(
-            f"the log of {length:.4g} s is too short for a motion of {end - begin:.4g} s: "
-            f"at least {100 * LEAST_MOVING:.0f} % of it must be there"
-        )
-    return low, high
 
 
 def _cost(
@@ -132,7 +111,6 @@ def compare(
     job: Job,
     log: Log,
     *,
-    robot: Robot | None = None,
     method: Method = "nonlinear",
     progress: Progress | None = None,
 ) -> Comparison: ...
@@ -144,6 +122,7 @@ def compare(
     log: Log,
     *,
     model: Model | None = None,
+    offsets: Offsets = "mean",
     method: Method = "nonlinear",
     progress: Progress | None = None,
 ) -> ReferenceComparison: ...
@@ -153,8 +132,8 @@ def compare(
     job: Job | Robot,
     log: Log,
     *,
-    robot: Robot | None = None,
     model: Model | None = None,
+    offsets: Offsets = "mean",
     method: Method = "nonlinear",
     progress: Progress | None = None,
 ) -> Comparison | ReferenceComparison:
@@ -165,30 +144,27 @@ def compare(
     Args:
         job: The job, or a robot with what it carried mounted.
         log: The logged run.
-        robot: A robot in place of the job's.
         model: What is simulated on a log's own reference; a job has a model of its own.
+        offsets: What is taken off the positions of a log that is compared on its own reference: the
+            "mean" difference of each joint, that at the "start", or none, as "logged".
         method: How to predict.
         progress: Called with what is being done and the share that is done.
     """
-    if not isinstance(job, Job | Robot) or not isinstance(log, Log):
-        raise ArmtwinError(
-            "compare needs a Job or a Robot, and a Log: at.compare(at.Job.load(name), "
-            "at.Log.read(file))"
-        )
     if isinstance(job, Robot):
-        if robot is not None:
-            raise ArmtwinError("compare: robot= is for a job; the first argument is a robot")
-        return compare_reference(job, log, model, method=method, progress=progress)
+        return compare_reference(job, log, model, offsets=offsets, method=method, progress=progress)
     if model is not None:
         raise ArmtwinError("compare: model= is for a robot; a job has a model of its own")
-    return _compare_job(job, log, robot, method, progress)
+    return _compare_job(job, log, method, progress)
 
 
-def _compare_job(
-    job: Job, log: Log, robot: Robot | None, method: Method, progress: Progress | None
-) -> Comparison:
+def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) -> Comparison:
     """A logged run of a job over its prediction."""
-    prediction = predict(job, robot, method=method, progress=progress)
+    if is_tool_path(log):
+        raise ArmtwinError(
+            f"{log.origin or 'the log'}: it holds a measured tool path and no joints; compare it "
+            "by at.compare_tool_path(job, log)"
+        )
+    prediction = predict(job, method=method, progress=progress)
     robot, motion = prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, log)

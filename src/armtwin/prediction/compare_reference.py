@@ -1,17 +1,18 @@
 """The twin on a log's own reference: joint errors, path error at the tool, torques.
 
-The machine's servo was asked for q_ref; so is the twin's. The mean difference of each joint is an
-encoder's zero or an error that no position feedback takes away, and is taken off the measurement.
+The machine's servo was asked for q_ref; so is the twin's. The mean difference of each joint, or
+that at the start, is an encoder's zero or an error that no position feedback takes away: it is
+taken off the measurement as the user says.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
@@ -19,6 +20,7 @@ from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.prediction import compare_interval
 from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
 from armtwin.prediction.logged_reference import LoggedReference, read_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
@@ -174,12 +176,19 @@ def _between(samples: Floats, before: Integers, share: Floats) -> Floats:
 
 
 def usual_model(robot: Robot) -> Model:
-    """The full model with the robot's fitted servo, where it has one, else its usual one."""
-    for name, servo in robot.description.servo.items():
-        if getattr(servo, "fit", None) is not None:
-            return Model(servo=name)
-    names = list(robot.description.servo) or [DEFAULT_SERVO]
-    return Model(servo=DEFAULT_SERVO if DEFAULT_SERVO in names else names[0])
+    """The full model with the robot's fitted servo, where it has one, else its usual one.
+
+    Friction switches where the file has no pre-sliding stiffness, as of an identified robot.
+    """
+    servos = robot.description.servo
+    names = list(servos) or [DEFAULT_SERVO]
+    chosen = DEFAULT_SERVO if DEFAULT_SERVO in names else names[0]
+    fitted = [name for name, servo in servos.items() if getattr(servo, "fit", None) is not None]
+    model = Model(servo=fitted[0] if fitted else chosen)
+    elements = robot.description.active_friction()
+    if all(element.presliding is not None for element in elements):
+        return model
+    return replace(model, friction="switching")
 
 
 def _feeds_the_model(robot: Robot, model: Model) -> bool:
@@ -194,6 +203,7 @@ def compare_reference(
     log: Log,
     model: Model | None = None,
     *,
+    offsets: compare_interval.Offsets = "mean",
     method: Method = "nonlinear",
     progress: Callable[[str, float], None] | None = None,
 ) -> ReferenceComparison:
@@ -203,9 +213,15 @@ def compare_reference(
         robot: The robot, with what it carried mounted.
         log: A log with q_ref.
         model: What is simulated; by default all of it, with the fitted servo where there is one.
+        offsets: What is taken off the measured positions: the "mean" difference of each joint, that
+            at the "start", or none, as "logged".
         method: How to predict.
         progress: Called with what is being done and the share that is done.
     """
+    if offsets not in compare_interval.OFFSETS:
+        raise ArmtwinError(
+            f"offsets must be one of {', '.join(compare_interval.OFFSETS)}, got '{offsets}'"
+        )
     used = usual_model(robot) if model is None else model
     ordered = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, ordered)
@@ -225,9 +241,21 @@ def compare_reference(
     time = time[done]
     positions = run.link_side if side == "q_link" else run.motor_side
     predicted = interpolate_columns(time, run.trace_time, positions)
-    offset = (q[done] - predicted).mean(axis=0)
+    offset = compare_interval.take_offset(q[done] - predicted, time, offsets)
     measured = q[done] - offset
-    series = [*_errors(robot, reference, time, measured, predicted)]
+    errors = partial(_errors, robot, reference, time, measured)
+    series = [*errors(predicted)]
+    variants = []
+    start = (
+        np.zeros(robot.n)
+        if offsets == "logged"
+        else compare_interval.take_offset(q[done] - predicted, time, "start")
+    )
+    nominal = compare_interval.NominalRun(robot, used, reference.trajectory, time, predicted, start)
+    for other in compare_interval.sample_positions(nominal):
+        shifted = other + compare_interval.take_offset(predicted - other, time, offsets)
+        variants.append(partial(errors, shifted))
+    bounds, intervals = compare_interval.find_interval(series, variants)
     source = ""
     if has_joint_torque(robot, ordered):
         torque, source = joint_torque(robot, ordered)
@@ -241,6 +269,9 @@ def compare_reference(
         side=side,
         torque_source=source,
         offset=offset,
+        offsets=offsets,
+        bounds=bounds,
+        intervals=intervals,
         time=time,
         channels={x.name: x.pair for x in series},
         rows=tuple(agreement(x) for x in series),

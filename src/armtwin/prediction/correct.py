@@ -24,12 +24,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, OnProgress
-from armtwin.motion.shifted_motion import (
-    ProgramPoints,
-    points_beside,
-    space_by_curvature,
-    space_evenly,
-)
+from armtwin.motion import shifted_motion
 from armtwin.prediction.band.band import assess_alike
 from armtwin.prediction.band.measured import measure_first
 from armtwin.prediction.correction import MOST_GROWTH, Corrected, Correction, Size
@@ -218,7 +213,22 @@ def _fit_spline(p: Prediction, time: Floats, values: Floats, knots: Floats, lead
     inside = (time[thin] >= knots[0]) & (time[thin] <= knots[-1])
     spline = make_lsq_spline(time[thin][inside], values[thin][inside], ends, k=3)
     ahead = np.minimum(p.motion.trajectory.time + lead, knots[-1])
-    return np.asarray(spline(ahead), dtype=np.float64)
+    return np.asarray(spline(ahead), dtype=np.float64) * _judged_share(p)
+
+
+def _judged_share(p: Prediction) -> Floats | float:
+    """1 at set-points with the process on and 0 far from them, (m, 1); 1 for a job of one seam.
+
+    Between the seams of a program nothing is corrected: there the joints may be led.
+    """
+    from scipy.ndimage import maximum_filter1d
+
+    if p.job.seam.judged is None:
+        return 1.0
+    on = process_is_on(p.job, p.motion.command.s).astype(float)
+    rate = p.motion.trajectory.rate
+    near = maximum_filter1d(on, 1 + round(shifted_motion.SETTLED * rate))
+    return shifted_motion.smooth_over(near[:, None], shifted_motion.SETTLED * rate)
 
 
 def _with_size(p: Prediction) -> Corrected:
@@ -235,7 +245,7 @@ def _run_shift(p: Prediction, shift: Floats) -> Corrected:
 
 def _as_points(
     p: Prediction, best: Corrected, spacing: float | None
-) -> tuple[ProgramPoints, Corrected]:
+) -> tuple[shifted_motion.ProgramPoints, Corrected]:
     """Points of a program, and the command that a spline through them makes.
 
     What the spline deviates from the set-points the servo follows, so the share of the peaks that
@@ -243,19 +253,21 @@ def _as_points(
     """
     seam, s = p.job.seam, p.motion.command.s
     if spacing is not None:
-        program = points_beside(seam, s, best.shift, space_evenly(seam, spacing))
+        program = shifted_motion.points_beside(
+            seam, s, best.shift, shifted_motion.space_evenly(seam, spacing)
+        )
         return program, _run_shift(p, program.shift(seam, s))
     deviation = (MOST_GROWTH - 1) * min(best.size.lateral, best.size.vertical)
     for k in range(SPACINGS):
-        places = space_by_curvature(seam, s, best.shift, deviation / 2**k)
-        program = points_beside(seam, s, best.shift, places)
+        places = shifted_motion.space_by_curvature(seam, s, best.shift, deviation / 2**k)
+        program = shifted_motion.points_beside(seam, s, best.shift, places)
         points = _run_shift(p, program.shift(seam, s))
         if points.growth(best) <= MOST_GROWTH:
             break
     return program, points
 
 
-def _joined_by_lines(p: Prediction, program: ProgramPoints) -> Size | None:
+def _joined_by_lines(p: Prediction, program: shifted_motion.ProgramPoints) -> Size | None:
     """How large the error is where straight lines join the points; None if that cannot be run."""
     try:
         shift = program.shift(p.job.seam, p.motion.command.s, smoothly=False)

@@ -10,26 +10,17 @@ import numpy as np
 from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.motion.shifted_motion import ProgramPoints
 from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Rule
 from armtwin.notebook.numbers import NONE, PERCENT, Number
 from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-    list_columns,
-)
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.measured import MeasuredFirst
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.predict import Prediction, run_command
-from armtwin.prediction.sections.headline import chart_along_seam, likelihood, state_verdict
+from armtwin.prediction.sections.headline import chart_along_seam, number_of, verdict_text
 from armtwin.prediction.sections.interval import interval_verdict
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
@@ -153,6 +144,16 @@ class Correction(Result):
         return p, np.asarray(X[:3, :3].T @ self.program.R)
 
     @property
+    def helps(self) -> bool:
+        """Whether it makes the error smaller on the nominal twin."""
+        return self.best.size.rms < self.before.rms
+
+    @property
+    def gain(self) -> str:
+        """What it gains, as a sentence: on the same variants where they were run."""
+        return _nominal_gain(self) if self.band is None else _gain(self, self.band)
+
+    @property
     def table(self) -> list[Record]:
         """A record for each command: probability to hold, its interval, sizes of its error."""
         plain = Corrected(self.prediction, self.before, self.band)
@@ -166,19 +167,23 @@ class Correction(Result):
     def _commands(self) -> tuple[tuple[str, Corrected], ...]:
         return ("corrected set-points", self.best), ("corrected program points", self.points)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The probability and the error before and after, and the shift along the seam."""
         p = self.prediction
         joints = p.job.description.model.words
-        return Report(
+        return show.Report(
             title=f"{p.job.description.title or p.job.name}: corrected",
             subtitle=f"{p.job.name}: {p.robot.description.title or p.robot.name}, {joints}",
             sections=(
-                Section("", _blocks(self)),
-                Section("Before and after", _charts(self), page_only=True),
+                show.Section("", _blocks(self)),
+                show.Section("Before and after", self.charts(), page_only=True, role="picture"),
             ),
             verdict=tuple(_verdict(self)),
         )
+
+    def charts(self) -> show.Blocks:
+        """The error before and after, its interval, and the shift of the commanded tool point."""
+        yield from _charts(self)
 
     def on(self, robot: Robot) -> tuple[PathError, PathError]:
         """Path errors of another robot without and with the correction, the same servo commands.
@@ -216,35 +221,45 @@ def _sizes(size: Size) -> Record:
     }
 
 
-def _verdict(result: Correction) -> Iterator[Text]:
+def _verdict(result: Correction) -> Iterator[show.Text]:
     """The headline of the less likely command, what the correction gains, and on the twin itself.
 
     A correction fits the twin that it was learned on: what the variants say comes first.
     """
     decisive = result.decisive
     if decisive.band is None:
-        tone: Tone = "good" if result.holds else "bad"
-        yield Text(" ".join(state_verdict(decisive.prediction)), tone)
+        yield verdict_text(decisive.prediction)
     else:
         headline, *reasons = interval_verdict(decisive.band)
         yield headline
-        yield Text(_gain(result))
+        yield show.Text(result.gain)
         yield from reasons
         if result.measured_first:
-            yield Text(measuring_in_words(result.measured_first))
+            yield show.Text(measuring_in_words(result.measured_first))
     before, after = result.before.rms, result.best.size.rms
     reduction = 1 - after / before if before > 0 else 0.0
-    yield Text(
+    yield show.Text(
         f"On the nominal twin the path error falls by {PERCENT.with_unit(reduction)}, from "
         f"{MICROMETRES.with_unit(before)} to {MICROMETRES.with_unit(after)} (root mean square, "
         "lateral and vertical)."
     )
 
 
-def _gain(result: Correction) -> str:
+def _nominal_gain(result: Correction) -> str:
+    """The largest error before and after on the nominal twin."""
+    after = result.decisive.prediction
+    direction = result.prediction.verdict.worst
+    number = number_of(direction)
+    peaks = [number.with_unit(x.verdict.peaks[direction]) for x in (result.prediction, after)]
+    return (
+        f"Correct the points on the twin (`armtwin correct {after.job.name}`): nominally "
+        f"{peaks[0]} {direction} become {peaks[1]}."
+    )
+
+
+def _gain(result: Correction, uncorrected: Band) -> str:
     """Probabilities before and after on the same variants, and how many of them get worse."""
-    assert result.band is not None
-    before = result.band.probability
+    before = uncorrected.probability
     odds, worse, spoilt = [], [], []
     for name, command in result._commands:
         assert command.band is not None
@@ -253,10 +268,9 @@ def _gain(result: Correction) -> str:
         if command.band.probability < before:
             spoilt.append(name)
     sentence = (
-        f"As programmed {likelihood(before)} likely to hold: on the same "
-        f"{len(result.band.ensemble)} variants P goes from {PROBABILITY.text(before)} to {odds[0]} "
-        f"by corrected set-points and to {odds[1]} by program points; {worse[0]} and {worse[1]} % "
-        "of the variants get worse than uncorrected."
+        f"Correct the points on the twin: P goes from {PROBABILITY.text(before)} to {odds[0]} by "
+        f"set-points and to {odds[1]} by program points, on the same {len(uncorrected.ensemble)} "
+        f"variants; {worse[0]} and {worse[1]} % of the variants get worse."
     )
     if spoilt:
         names = " and the ".join(spoilt)
@@ -282,13 +296,13 @@ def _between(record: Record) -> str:
     return PERCENT.between((record["ratio_p5"], record["ratio_p95"]))
 
 
-def _blocks(result: Correction) -> Blocks:
-    sizes = list_columns(
+def _blocks(result: Correction) -> show.Blocks:
+    sizes = show.list_columns(
         rms_m=("nominal rms", MICROMETRES),
         lateral_peak_m=("lateral peak", MICROMETRES),
         vertical_peak_m=("vertical peak", MICROMETRES),
     )
-    columns = list_columns(
+    columns = show.list_columns(
         command="command",
         probability=("P holds", PROBABILITY),
         ratio_p95=("90 % interval, % of tolerance", _between),
@@ -296,21 +310,23 @@ def _blocks(result: Correction) -> Blocks:
     )
     if result.band is None:
         columns = columns[:1]
-    yield Table(columns + sizes, result.table, "commands")
+    yield show.Table(columns + sizes, result.table, "commands")
     rounds = []
     if result.deflected is not None:
         rounds.append({"after": "deflection taken out", **_sizes(result.deflected)})
     for k, size in enumerate(result.rounds, 1):
         rounds.append({"after": f"round {k}", **_sizes(size)})
-    after = list_columns(after="after")
-    yield Table(after + sizes, rounds, "rounds", folded="Rounds of learning on the nominal twin")
+    after = show.list_columns(after="after")
+    yield show.Table(
+        after + sizes, rounds, "rounds", folded="Rounds of learning on the nominal twin"
+    )
     largest = float(np.abs(result.best.shift).max())
-    yield Text(
+    yield show.Text(
         f"The commanded tool point is shifted by at most {MICROMETRES.with_unit(largest)}. "
         f"{_spacing(result)}"
     )
-    yield Text(_joining(result))
-    yield Text(
+    yield show.Text(_joining(result))
+    yield show.Text(
         "setpoints.csv holds the joint set-points at the controller's rate, for the workpiece "
         "where the job has it; points.csv the tool's poses in the workpiece's frame, angles A, B, "
         "C.",
@@ -318,7 +334,7 @@ def _blocks(result: Correction) -> Blocks:
     )
     spacings = result.program.spacings
     decisive = result.decisive.band
-    yield Data(
+    yield show.Data(
         {
             "job": result.prediction.job.name,
             "robot": result.prediction.robot.name,
@@ -371,9 +387,7 @@ def _joining(result: Correction) -> str:
     )
 
 
-def _charts(result: Correction) -> Blocks:
-    if result.band is not None:
-        yield _bars(result)
+def _charts(result: Correction) -> show.Blocks:
     p = result.prediction
     tolerance = p.job.description.tolerance
     charts = []
@@ -384,6 +398,8 @@ def _charts(result: Correction) -> Blocks:
         layers += [Rule(1e6 * allowed, "tolerance"), Rule(-1e6 * allowed)]
         charts.append(chart_along_seam(f"{name} error", "µm", layers))
     yield Multiples(tuple(charts), columns=2, shared="x", title="Nominal error")
+    if result.band is not None:
+        yield _bars(result)
     s = p.motion.command.s
     shifts = []
     for name, values in zip(("lateral", "vertical"), result.best.shift.T, strict=True):

@@ -1,7 +1,5 @@
 """Simulations of a stretch of a run with one effect taken out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,19 +21,12 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.kinematics.coordinates import Compliance
 from armtwin.robot.robot import Robot
+from armtwin.simulation import plant
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
-from armtwin.simulation.plant import (
-    Plant,
-    without_backlash,
-    without_elasticity,
-    without_friction,
-    without_limit,
-    without_ripple,
-)
 from armtwin.simulation.prepared import PreparedRun, controller_of
 
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
@@ -93,7 +84,7 @@ class TimeWindow:
         model: Model | None = None,
         torque: Floats | None = None,
         servo: Controller | None = None,
-        change: Callable[[Plant], Plant] | None = None,
+        change: Callable[[plant.Plant], plant.Plant] | None = None,
         forced: bool = True,
     ) -> PreparedRun:
         """A run of the window, ready to be simulated.
@@ -204,7 +195,9 @@ def single_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
         yield stretch.without("quantisation", "", model=replace(model, quantise=False))
     motors = stretch.prediction.robot.description.motor
     for m in _find_saturated(stretch):
-        yield stretch.without("torque limit", motors[m].name, m, change=partial(without_limit, m))
+        yield stretch.without(
+            "torque limit", motors[m].name, m, change=partial(plant.without_limit, m)
+        )
 
 
 def _arm_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
@@ -227,11 +220,11 @@ def _gear_effects(
 ) -> Iterator[Effect]:
     """Elasticity, backlash and ripple of one gear."""
     name = compliance.name
-    yield stretch.without("elasticity", name, e, change=partial(without_elasticity, e))
+    yield stretch.without("elasticity", name, e, change=partial(plant.without_elasticity, e))
     if compliance.spring.backlash > 0:
-        yield stretch.without("backlash", name, e, change=partial(without_backlash, e))
+        yield stretch.without("backlash", name, e, change=partial(plant.without_backlash, e))
     if ripples:
-        yield stretch.without("ripple", name, e, change=partial(without_ripple, e))
+        yield stretch.without("ripple", name, e, change=partial(plant.without_ripple, e))
 
 
 def _friction_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
@@ -244,14 +237,14 @@ def _friction_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
         element, row = friction[numbers[0]]
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        change = partial(without_friction, numbers)
+        change = partial(plant.without_friction, numbers)
         yield stretch.without(kind, name, numbers[0], "friction", change=change)
 
 
 def all_friction(stretch: SimulatedStretch) -> Effect:
     """Friction of all joints together."""
     every = range(len(stretch.prediction.robot.assembly.friction))
-    return stretch.without("friction", "all joints", change=partial(without_friction, every))
+    return stretch.without("friction", "all joints", change=partial(plant.without_friction, every))
 
 
 def _speed_effects(stretch: SimulatedStretch) -> Iterator[Effect]:

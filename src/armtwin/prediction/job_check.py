@@ -1,7 +1,5 @@
 """A job as a prediction sees it: what it assumes, and what its robot lacks; nothing is run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from armtwin.jobs.job import Job

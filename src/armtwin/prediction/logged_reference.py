@@ -4,8 +4,6 @@ Speeds are the log's where they are those of its positions, else their derivativ
 likewise. What is differentiated loses what is faster than an eighth of the log's rate.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Options that make a seam hold, each searched by trials for the smallest change that is enough."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

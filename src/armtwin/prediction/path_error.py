@@ -159,8 +159,9 @@ def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
     """Arc lengths of a seam closest to points p, (m, 3), near arc lengths s; Newton's method."""
     points, found = np.ascontiguousarray(p), np.array(s)
     bounds = np.empty((len(found), 2))
-    bounds[:, 0] = np.maximum(found - WINDOW, 0.0)
-    bounds[:, 1] = np.minimum(found + WINDOW, seam.length)
+    start, stop = seam.smooth_about(found)  # of two legs that meet in a stop the commanded one
+    bounds[:, 0] = np.maximum(found - WINDOW, start)
+    bounds[:, 1] = np.minimum(found + WINDOW, stop)
     rows = np.arange(len(found))
     for _ in range(STEPS):
         jet = seam.path.at(found[rows])

@@ -216,6 +216,7 @@ def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
     robot = job.robot(given)
     refuse_incomplete(robot, job)
     say("path", 0.0)
+    job = job.planned_for(robot)
     motion = plan_motion(robot, job)
     say("limits", 0.0)
     limits = check_limits(robot, job, motion)
@@ -321,13 +322,22 @@ def check_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
         found = feasibility(robot, job.seam, motion, job.description.cell)
     refused = found.refused if job.description.limits == "report" else found.violations
     if refused:
-        lines = [x.text for x in refused[:LIMIT_LINES]]
+        lines = [f"{x.text}{_line_of(job, x.from_m)}" for x in refused[:LIMIT_LINES]]
         if len(refused) > LIMIT_LINES:
             lines.append(f"and {len(refused) - LIMIT_LINES} more")
         raise FileError(
             job.where, [f"the seam cannot be run by '{robot.name}': {lines[0]}", *lines[1:]]
         )
     return found
+
+
+def _line_of(job: Job, place: float) -> str:
+    """The line of the source at a place of the seam, in brackets; "" for none."""
+    for x in job.seam.path.stretches:
+        line = job.description.segment[x.move].line
+        if line and x.start <= place <= x.stop:
+            return f" (line {line})"
+    return ""
 
 
 def missing(robot: Robot, job: Job) -> list[str]:

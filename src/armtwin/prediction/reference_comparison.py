@@ -12,12 +12,13 @@ from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, NamedArrays, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLIDEGREES, PERCENT, SECONDS, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Text, Tone
 from armtwin.prediction.agreement import NUMBERS, Agreement, agreement_table
+from armtwin.prediction.compare_interval import IntervalRow, Offsets
 from armtwin.prediction.logged_reference import LoggedReference
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.report.result import Result
@@ -44,8 +45,11 @@ class ReferenceComparison(Result):
         run: The simulated run.
         side: Where the measured positions come from: "q_link", "q" or "q_m".
         torque_source: Channel that the measured torque comes from, or "".
-        offset: Mean measured minus mean predicted position of each joint, taken off the
-            measurement, (n,) [rad].
+        offset: Measured minus predicted position of each joint that is taken off the measurement,
+            (n,) [rad].
+        offsets: Where that comes from: the "mean", the "start", or none, as "logged".
+        bounds: The 90 % interval of the errors at each time, by name, (2, m).
+        intervals: What these hold of the log.
         time: Times of the compared samples from the log's start, (m,) [s].
         channels: Measured and predicted series by name, (2, m) each.
         rows: How well each quantity agrees.
@@ -59,6 +63,9 @@ class ReferenceComparison(Result):
     side: str
     torque_source: str
     offset: Floats
+    offsets: Offsets
+    bounds: NamedArrays
+    intervals: tuple[IntervalRow, ...]
     time: Floats
     channels: NamedArrays
     rows: tuple[Agreement, ...]
@@ -91,7 +98,7 @@ class ReferenceComparison(Result):
         known = [row.name for row in self.rows]
         raise ArmtwinError(f"the comparison has no quantity '{name}'. {did_you_mean(name, known)}")
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """How well the twin explains the run, quantity by quantity and over time."""
         log = file_name(self.log.origin, "a log")
         robot = self.robot.description.title or self.robot.name
@@ -99,23 +106,23 @@ class ReferenceComparison(Result):
         equipped = f"{robot} with {held}" if held else robot
         model = self.model
         words = f"{model.joints} joints, friction {model.friction}, servo {model.servo}"
-        return Report(
+        return show.Report(
             title=f"{self.robot.name} on the reference of {log}",
             subtitle=f"{equipped}, {words}",
             sections=(
-                Section("", _outcome(self)),
-                Section("Measured and predicted", _charts(self), page_only=True),
-                Section("", _data(self)),
+                show.Section("", _outcome(self)),
+                show.Section("Measured and predicted", _charts(self), page_only=True),
+                show.Section("", _data(self)),
             ),
             verdict=(_verdict(self),),
         )
 
 
-def _verdict(c: ReferenceComparison) -> Text:
+def _verdict(c: ReferenceComparison) -> show.Text:
     """How well the twin explains a logged run on its own reference."""
     worst = c.worst
     if worst is None:
-        return Text("No joint moves in this log, so there is nothing to explain.", "bad")
+        return show.Text("No joint moves in this log, so there is nothing to explain.", "bad")
     joint = worst.name.removesuffix(" error")
     share = PERCENT.with_unit(worst.variance_explained)
     explained = f"explains at least {share} of each joint's error ({joint} least)"
@@ -125,35 +132,63 @@ def _verdict(c: ReferenceComparison) -> Text:
     left = float(np.hypot(lateral.rms_difference, vertical.rms_difference))
     whole = float(np.hypot(lateral.rms_measured, vertical.rms_measured))
     servo = f"; {c.servo.summary}" if c.servo.summary else ""
-    tone: Tone = "good" if worst.variance_explained >= EXPLAINED else "bad"
-    return Text(
+    tone: show.Tone = "good" if worst.variance_explained >= EXPLAINED else "bad"
+    return show.Text(
         f"The twin {explained}; residual at the tool {ROUGH.with_unit(left)} rms of "
         f"{ROUGH.with_unit(whole)}{servo}.",
         tone,
     )
 
 
-def _outcome(c: ReferenceComparison) -> Blocks:
+def _outcome(c: ReferenceComparison) -> show.Blocks:
     """How well every quantity agrees."""
     torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
     fed = f"logged ({c.reference.source})" if c.reference.source else "by the model"
-    yield Text(
+    yield show.Text(
         f"Positions from {c.side}, {torque}, {len(c.time)} samples; torque fed forward {fed}."
     )
     for event in c.run.log.events:
-        yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
+        yield show.Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield agreement_table(c.rows, "twin", "variance_explained")
-    yield Text(
+    yield show.Text(
         "Explained is 1 - var(measured - predicted) / var(measured). Errors are q - q_ref; at the "
         "tool they are beside the path of the reference."
     )
-    yield Text(_offsets(c))
+    yield show.Text(_offsets(c))
+    if c.intervals:
+        yield interval_table(c)
 
 
 def _offsets(c: ReferenceComparison) -> str:
     """What was taken off the measured positions."""
+    if c.offsets == "logged":
+        return "Nothing was taken off the measured positions."
+    where = "mean differences" if c.offsets == "mean" else "differences at the start"
     offsets = ", ".join(MILLIDEGREES.text(x) for x in c.offset)
-    return f"Taken off the measured positions, the joints' mean differences: {offsets} mdeg."
+    return f"Taken off the measured positions, the joints' {where}: {offsets} mdeg."
+
+
+def interval_table(c: ReferenceComparison) -> show.Table:
+    """The 90 % interval of every error, and the share of the logged samples within it."""
+    columns = show.list_columns(
+        name="90 % interval",
+        rms=("rms", _range_words("rms")),
+        peak=("peak", _range_words("peak")),
+        covered=("samples within", PERCENT),
+        holds_peak=("peak within", lambda record: "yes" if record["holds_peak"] else "no"),
+    )
+    return show.Table(columns, [asdict(row) for row in c.intervals], "comparison.intervals")
+
+
+def _range_words(key: str) -> show.Wording:
+    """Words of an interval in the unit of its record."""
+
+    def words(record: Record) -> str:
+        number = NUMBERS[record["unit"]]
+        low, high = record[key]
+        return f"{number.text(low)} to {number.text(high)} {number.unit}"
+
+    return words
 
 
 def _charts(c: ReferenceComparison) -> Iterator[Multiples]:
@@ -167,24 +202,25 @@ def _charts(c: ReferenceComparison) -> Iterator[Multiples]:
 
 def _multiples(c: ReferenceComparison, rows: Sequence[Agreement], title: str) -> Multiples:
     charts = [_chart(c, row) for row in rows]
-    caption = "Dashed: logged. Solid: the twin on the same reference."
+    caption = "Dashed: logged. Solid: the twin on the same reference; shaded: its 90 % interval."
     return Multiples(tuple(charts), columns=3, shared="x", title=title, caption=caption)
 
 
 def _chart(c: ReferenceComparison, row: Agreement) -> Chart:
     number = NUMBERS[row.unit]
     measured, predicted = number.scale * c.channels[row.name]
+    low, high = number.scale * c.bounds[row.name] if row.name in c.bounds else (None, None)
     layers = (
         Curve("logged", c.time, measured, colour=6, dash="dashed"),
-        Curve("twin", c.time, predicted, colour=0, dash="solid"),
+        Curve("twin", c.time, predicted, colour=0, dash="solid", low=low, high=high),
     )
     return Chart(row.name, Axis("time", "s"), Axis("", number.unit), layers)
 
 
-def _data(c: ReferenceComparison) -> Blocks:
+def _data(c: ReferenceComparison) -> show.Blocks:
     """What only result.json shows."""
     mounted = c.robot.description.mounted
-    yield Data(
+    yield show.Data(
         {
             "robot": c.robot.name,
             "tool": mounted.tool,
@@ -195,13 +231,14 @@ def _data(c: ReferenceComparison) -> Blocks:
             "comparison.torque": c.torque_source,
             "comparison.feedforward": c.reference.source,
             "comparison.samples": len(c.time),
+            "comparison.offsets": c.offsets,
             "comparison.offset_rad": _by_joint(c),
             "events": [event.record for event in c.run.log.events],
         }
     )
     files = {"robot file": c.robot.origin, "log": c.log.origin}
     digests = {name: digest_of(path) for name, path in files.items()}
-    yield Data({"provenance.inputs_sha256": digests, "provenance.versions": versions()})
+    yield show.Data({"provenance.inputs_sha256": digests, "provenance.versions": versions()})
 
 
 def _by_joint(c: ReferenceComparison) -> Record:

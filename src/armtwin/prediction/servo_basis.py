@@ -1,7 +1,5 @@
 """What the servo of a prediction is based on: given, assumed, or fitted to logs and validated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The verdict: within tolerance, or the spans of the seam that are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -8,14 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from string import Template
 
 from armtwin.maths.batch import Sentences
-from armtwin.notebook.markup import element, join_markup, words
+from armtwin.notebook.markup import element, join_markup, prose, words
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.sections import (
     Block,
@@ -25,10 +25,11 @@ from armtwin.notebook.sections import (
     Plot,
     Report,
     Scene,
-    Section,
     Table,
     Text,
 )
+
+SHORT = 10  # rows of a table beside its picture
 
 
 @cache
@@ -43,22 +44,76 @@ def fill_page(name: str, parts: Mapping[str, str]) -> str:
 
 
 def report_markup(report: Report, plots: Sequence[Plot]) -> str:
-    """Verdict and sections of a report; a plot goes by its place in the list of all."""
-    verdict = join_markup(element("p", f"verdict {x.tone}", words(x.text)) for x in report.verdict)
-    note = read_asset("no_scripts.html")
+    """The first screen of a report, then its sections folded under a list of contents.
+
+    A plot goes by its place in the list of all.
+    """
     numbers: dict[int, int] = {}  # by identity: two plots may be equal
     for number, plot in enumerate(plots):
         numbers.setdefault(id(plot), number)
-    return verdict + note + join_markup(_section(x, numbers) for x in report.sections)
+    picture = report.of_role("picture") or _first_pictures(report)
+    heading, behind = "", report.of_role("numbers")
+    if not behind:
+        heading, behind = _first_numbers(report)
+    notes = _blocks(report.verdict[1:], numbers)
+    parts = {
+        "answer": join_markup(_headline(text) for text in report.verdict[:1])
+        + _blocks(report.of_role("answer"), numbers),
+        "more": heading + _blocks(behind, numbers) + element("div", "notes", notes),
+        "picture": _blocks(picture, numbers),
+        "assumed": _assumed(report),
+        "no_scripts": read_asset("no_scripts.html"),
+    }
+    shown = {id(block) for block in (*picture, *behind, *report.of_role("answer"))}
+    folds, contents = [], []
+    for number, section in enumerate(report.sections):
+        inside = _blocks([x for x in section.blocks if id(x) not in shown], numbers)
+        if inside:
+            title = words(section.title or "Result")
+            contents.append(element("a", inside=title, href=f"#s{number}"))
+            summary = element("summary", inside=element("h2", inside=title))
+            folds.append(element("details", "fold", summary + inside, id=f"s{number}") + "\n")
+    listing = element("nav", "", join_markup(contents), aria_label="Contents") if contents else ""
+    return fill_page("front.html", parts) + listing + join_markup(folds)
 
 
-def _section(section: Section, numbers: Mapping[int, int]) -> str:
-    """A section; one that has nothing to show is left out."""
-    blocks = join_markup(_block(block, numbers) for block in section.blocks)
-    if not blocks:
-        return ""
-    title = element("h2", inside=words(section.title)) if section.title else ""
-    return f"<section>\n{title}{blocks}</section>\n"
+def _headline(text: Text) -> str:
+    """A verdict: the words that stand out, and the sentence behind them."""
+    lead = element("strong", inside=words(text.lead)) if text.lead else ""
+    rest = element("span", inside=prose(text.text.removeprefix(text.lead).strip()))
+    return element("p", f"verdict {text.tone or 'plain'}", lead + rest)
+
+
+def _first_pictures(report: Report) -> Sequence[Block]:
+    """What stands beside the answer where no section is made for it: robot, and first picture."""
+    found = [x for x in report.blocks if not isinstance(x, Text | Facts | Table | Data)]
+    scenes = [x for x in found if isinstance(x, Scene)]
+    return (*scenes[:1], *[x for x in found if not isinstance(x, Scene)][:1])
+
+
+def _first_numbers(report: Report) -> tuple[str, Sequence[Block]]:
+    """What stands below the answer where no section is made for it: facts, or a short table.
+
+    With the title of the section that it is taken from.
+    """
+    for section in report.sections:
+        heading = element("h2", inside=words(section.title)) if section.title else ""
+        for block in section.blocks:
+            if isinstance(block, Facts) and block.shown:
+                return heading, (block,)
+            if isinstance(block, Table) and 0 < len(block.records) <= SHORT and not block.folded:
+                return heading, (block,)
+    return "", ()
+
+
+def _assumed(report: Report) -> str:
+    """What the answer assumes, in sentences, as paper shows it."""
+    texts = (x for x in report.of_role("assumed") if isinstance(x, Text) and x.tone != "soft")
+    return join_markup(_text(text) for text in texts)
+
+
+def _blocks(blocks: Iterable[Block], numbers: Mapping[int, int]) -> str:
+    return join_markup(_block(block, numbers) for block in blocks)
 
 
 def _block(block: Block, numbers: Mapping[int, int]) -> str:
@@ -92,14 +147,14 @@ def _scene(block: Scene) -> str:
 
 
 def _text(block: Text) -> str:
-    tone = f"verdict {block.tone}" if block.tone in ("good", "bad") else block.tone
-    return element("p", tone, words(block.text)) + "\n"
+    tone = f"note {block.tone}" if block.tone not in ("", "soft") else block.tone
+    return element("p", tone, prose(block.text)) + "\n"
 
 
 def _facts(block: Facts) -> str:
     found = []
     for name, text in block.shown:
-        found.append(element("dt", inside=words(name)) + element("dd", inside=words(text)))
+        found.append(element("dt", inside=words(name)) + element("dd", inside=prose(text)))
     return element("dl", inside=join_markup(found)) + "\n"
 
 
@@ -145,8 +200,13 @@ def _plot(block: Plot, number: int) -> str:
     return element("figure", "plot", caption + place + note) + "\n"
 
 
-def to_html(report: Report) -> str:
-    """The page of a report."""
+def to_html(report: Report, sheet: bool = False) -> str:
+    """The page of a report.
+
+    Args:
+        report: The report.
+        sheet: Whether it is the one page to print and sign, without what is folded.
+    """
     blocks = [block for section in report.sections for block in section.blocks]
     plots = [block for block in blocks if isinstance(block, Plot)]
     scene = next((block for block in blocks if isinstance(block, Scene)), None)
@@ -164,6 +224,7 @@ def to_html(report: Report) -> str:
     )
     parts = {
         "policy": words(policy),
+        "kind": "armtwin sheet" if sheet else "armtwin",
         "title": words(report.title),
         "subtitle": words(report.subtitle),
         "body": report_markup(report, plots),

@@ -19,13 +19,15 @@ from armtwin.errors import printable
 from armtwin.maths.batch import Names
 from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table, Text
 
-STYLES = {"": "", "good": "bold green", "bad": "bold red"}
+STYLES = {"": "", "good": "bold green", "fair": "bold yellow", "bad": "bold red"}
 GAP = 2  # blanks between columns
 NARROWEST_WORDS = 16  # characters that a column of words needs
 NARROWEST_FACT = 24  # characters beside its name
 INDENT = 2  # characters
+SCREEN = 17  # lines of the short form, so that with what was written it fits 80 x 24
 
 
+ANSWER = "answer"
 Spelling = Callable[[str], str]
 
 
@@ -41,12 +43,80 @@ def to_terminal(report: Report, spelled: Spelling = printable) -> RenderableType
         parts += _block(text, spelled)
     if report.verdict:
         parts.append(Words())
-    parts.append(Words(spelled(report.title), style="bold"))
-    if report.subtitle:
-        parts.append(Words(spelled(report.subtitle)))
+    parts += _titles(report, spelled)
     for section in report.sections:
         parts += _section(section, spelled)
     return Group(*parts)
+
+
+def to_screen(report: Report, spelled: Spelling = printable) -> RenderableType:
+    """The answer of a report on one screen; what does not fit is named.
+
+    Args:
+        report: The report.
+        spelled: Spells a text in the letters that the terminal has.
+    """
+    return _Screen(report, spelled)
+
+
+def closing_line(report: Report, spelled: Spelling = printable) -> Words | None:
+    """The verdict once more, its first sentence; None where there is none."""
+    if not report.verdict:
+        return None
+    verdict = report.verdict[0]
+    sentence = verdict.text.partition(". ")[0].removesuffix(".")
+    return Words(spelled(f"{sentence}."), style=STYLES[verdict.tone])
+
+
+def _titles(report: Report, spelled: Spelling) -> Iterator[RenderableType]:
+    yield Words(spelled(report.title), style="bold")
+    if report.subtitle:
+        yield Words(spelled(report.subtitle))
+
+
+class _Screen:
+    """Verdict, answer and cautions, and as many notes and sections as fit a screen."""
+
+    def __init__(self, report: Report, spelled: Spelling) -> None:
+        self.report = report
+        self.spelled = spelled
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        report, spelled = self.report, self.spelled
+        lines = 0
+        for text in report.verdict:
+            if text is report.verdict[0] or text.tone in ("fair", "bad"):
+                part = Group(*_block(text, spelled))
+                lines += len(console.render_lines(part, options))
+                yield part
+        left_out, notes = [], 0
+        for title, blocks in self._parts():
+            part = Group(*blocks)
+            height = len(console.render_lines(part, options))
+            if lines + height <= SCREEN or title == ANSWER:
+                lines += height
+                yield part
+            elif title:
+                left_out.append(title)
+            else:
+                notes += 1
+        if notes:
+            left_out.insert(0, f"{notes} more to note")
+        if left_out:
+            yield Words(spelled(f"--full shows: {', '.join(left_out)}"))
+
+    def _parts(self) -> Iterator[tuple[str, list[RenderableType]]]:
+        """What follows the verdict, by title, the most wanted first."""
+        report, spelled = self.report, self.spelled
+        yield ANSWER, [x for block in report.of_role("answer") for x in _block(block, spelled)]
+        yield "", list(_titles(report, spelled))
+        for text in report.verdict[1:]:
+            if text.tone not in ("fair", "bad"):
+                yield "", list(_block(text, spelled))
+        for section in report.sections:
+            blocks = list(_section(section, spelled))
+            if blocks and section.role != "answer":
+                yield section.title, blocks
 
 
 def _section(section: Section, spelled: Spelling) -> Iterator[RenderableType]:

@@ -1,7 +1,5 @@
 """Loading and saving: shipped robots by name, TOML and URDF by path."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -39,8 +37,10 @@ def path_of(name_or_path: str | Path) -> Path:
     return list_shipped().get(str(name_or_path), Path(name_or_path))
 
 
-def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Description, str]:
-    """Description of a shipped robot or of a file, and where it came from.
+def load(
+    name_or_path: str | Path, allow_unphysical: bool = False, tip: str = ""
+) -> tuple[Description, str]:
+    """Description of a shipped robot or of a file, and where it came from; of a URDF to a tip.
 
     A file that one mistake explains and that no arm can be is refused, unless unphysical bodies
     are allowed as well.
@@ -54,21 +54,21 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
     if path.suffix not in {".toml", ".urdf", ".xacro", ".xml"}:
         hint = did_you_mean(name, known)
         raise ArmtwinError(f"robot '{name}' is neither shipped nor a .toml or .urdf file. {hint}")
-    description = _read(path, allow_unphysical)
+    description = _read(path, allow_unphysical, tip)
     if not allow_unphysical:
         refuse_mistakes(description, str(path))
     return description, str(path)
 
 
-def _read(path: Path, allow_unphysical: bool) -> Description:
-    """Description of a robot file or a URDF."""
+def _read(path: Path, allow_unphysical: bool, tip: str = "") -> Description:
+    """Description of a robot file, or of a URDF to a tip."""
     if path.suffix == ".toml":
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
         return _with_covariance(read_robot(tables, str(path)), path)
     from armtwin.robot.formats.urdf_reading import read_urdf
 
-    return read_urdf(path, allow_unphysical)
+    return read_urdf(path, allow_unphysical, tip)
 
 
 def _with_covariance(description: Description, path: Path) -> Description:

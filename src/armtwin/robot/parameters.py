@@ -7,8 +7,6 @@ The order is that of document 000: ten for each link, then rotors, balancers, fr
 Ref: [Waiboer 2007, eq. 4.21, 4.28, 4.30b]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache

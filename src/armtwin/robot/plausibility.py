@@ -7,8 +7,6 @@ brings every number back is named. Files of public robots with masses and inerti
 invented keep to the ranges as well; numbers that all links share are no evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -151,7 +149,8 @@ def _evidence(description: Description, own: Proportions) -> Flags:
         found.append(body[0] > 0 and known)
     given = np.array(found, dtype=bool)
     sizes = inertial_of(own.bodies)
-    if are_alike(sizes.inertia[given]) and not median_of(sizes.compactness) > MOST_INVENTED:
+    alike = are_alike(sizes.inertia[given]) or are_alike(sizes.inertia[sizes.mass > 0])
+    if alike and not median_of(sizes.compactness) > MOST_INVENTED:
         given[:] = False
     return given
 

@@ -8,8 +8,6 @@ arm, mass over its length cubed, and the compactness of a body,
 with its radius of gyration k over that of a ball of gold, which no body of its mass undercuts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

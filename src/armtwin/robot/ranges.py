@@ -1,7 +1,5 @@
 """Ranges that the numbers of real arms keep to, and mistakes that bring numbers back into them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 

@@ -76,21 +76,23 @@ class Robot(Result):
             raise FileError(self.origin or f"robot '{self.description.name}'", found)
 
     @staticmethod
-    def load(name_or_path: str | Path, *, allow_unphysical: bool = False) -> Robot:
+    def load(name_or_path: str | Path, *, allow_unphysical: bool = False, tip: str = "") -> Robot:
         """A shipped robot by its name, or a robot from a .toml or .urdf file.
 
         Args:
             name_or_path: Name or path.
             allow_unphysical: Keep bodies of a URDF that cannot exist, marked so, in place of
                 refusing them.
+            tip: Link of a URDF at the end of the chain that is wanted, as of an arm on a carrier;
+                other joints are fixed at zero. "" takes all.
         """
 
         def read() -> Robot:
-            description, origin = files.load(name_or_path, allow_unphysical)
+            description, origin = files.load(name_or_path, allow_unphysical, tip)
             return Robot(description, origin)
 
         path = files.path_of(name_or_path)
-        return _LOADED.value(path, read, allow_unphysical, beside=(beside(path),))
+        return _LOADED.value(path, read, (allow_unphysical, tip), beside=(beside(path),))
 
     @staticmethod
     def from_dh(path: str | Path, convention: Convention = "standard") -> Robot:
@@ -410,27 +412,59 @@ class Robot(Result):
         reason = self.inverse.recognised
         return f"numerical ({reason})" if isinstance(reason, str) else "closed form"
 
-    def inverse_kinematics(self, X: ArrayLike, within_limits: bool = False) -> Floats:
+    def inverse_kinematics(
+        self, X: ArrayLike, within_limits: bool = False, elbow: ArrayLike | None = None
+    ) -> Floats:
         """Every joint position that puts the tool at one pose X (4, 4); (k, n), k may be 0.
 
         Angles are in (-π, π]; within limits, an angle is turned by 2π where only that is allowed.
         Where a pose leaves an angle undetermined (wrist straight), it is 0 in the one solution
-        given.
+        given. Of redundant arms, whose solutions are not countable, those at elbow angles are given
+        where there are seven revolute joints, and 60 or fewer of all others.
+
+        Args:
+            X: The pose.
+            within_limits: Whether only positions within the joint limits are given.
+            elbow: Elbow angle or angles [rad] of a seven-axis arm as of `elbow_angle`; by default
+                every 30 degrees.
         """
-        solutions = self.inverse.solutions(X)
-        return self.inverse.within(solutions) if within_limits else solutions
+        if within_limits:
+            return self.inverse.solutions_within(X, elbow)
+        return self.inverse.solutions(X, elbow)
 
-    def why_unreachable(self, X: ArrayLike) -> str:
-        """Why the tool cannot be put at one pose X (4, 4), as a sentence."""
-        return self.inverse.why_unreachable(X)
+    def elbow_angle(self, q: ArrayLike) -> Floats:
+        """Angle of a seven-axis arm's elbow about the line from shoulder to wrist, (...) [rad].
 
-    def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
+        At 0 the elbow lies in the plane of axis 1 and that line, on the side to which axis 1
+        points; angles turn about the line, towards the wrist.
+
+        Ref: [Shimizu-Kakuya-Yoon 2008]
+        """
+        lead, (q,) = self._states(q=q)
+        return self.inverse.elbow_angle(q).reshape(lead)
+
+    def why_unreachable(self, X: ArrayLike, elbow: float | None = None) -> str:
+        """Why the tool cannot be put at one pose X (4, 4), as a sentence.
+
+        Args:
+            X: The pose.
+            elbow: Elbow angle at which it shall be there [rad].
+        """
+        return self.inverse.why_unreachable(X, elbow)
+
+    def follow(self, X: ArrayLike, q0: ArrayLike, elbow: float | None = None) -> Floats:
         """Joint path (m, n) that takes the tool along poses X (m, 4, 4).
 
         It starts with the solution nearest to q0, stays on one branch and turns on beyond half a
-        turn; joint limits are not looked at.
+        turn; joint limits are not looked at. A redundant arm takes the shortest steps of its joints
+        [rad, m] from pose to pose.
+
+        Args:
+            X: The poses.
+            q0: Joint position near which it starts, (n,).
+            elbow: Elbow angle that a seven-axis arm holds [rad], as of `elbow_angle`.
         """
-        return self.inverse.follow(X, q0)
+        return self.inverse.follow(X, q0, elbow)
 
     # dynamics
 

@@ -1,7 +1,5 @@
 """How well a robot's parameters are known, in the order of its regressor."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 

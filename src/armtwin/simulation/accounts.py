@@ -1,7 +1,5 @@
 """Where the energy of a step goes, summed with the speeds half way through it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

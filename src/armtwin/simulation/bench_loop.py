@@ -1,7 +1,5 @@
 """The loop of a bench: a plant with constant mass, driven at given times, in steps between them."""
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 from typing import Any
 

@@ -8,8 +8,6 @@ clamp is six springs of the plant, each along a row of the joints.
 Ref: [Soder-Hoorn 2015, section 5.3]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -320,6 +320,7 @@ def _run_with_progress(
         if np.isnan(trace[-1, 0]):
             done += int(np.argmax(np.isnan(trace[done:, 0])))
         progress(done / len(trace))
+    progress(1.0)
     if failed:
         raise failed[0]
     return ended[0]

@@ -1,7 +1,5 @@
 """The coordinates of a simulation: those of the robot, as its model asks for."""
 
-from __future__ import annotations
-
 from armtwin.robot.kinematics import coordinates as of_robot
 from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot

@@ -1,7 +1,5 @@
 """Where the energy of a run went."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 import numpy as np

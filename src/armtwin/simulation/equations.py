@@ -1,7 +1,5 @@
 """Mass matrix and bias of the arm at one instant from a linear model along a path."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from armtwin.maths.batch import Floats

@@ -8,8 +8,6 @@ A kernel runs one loop, or as many as there are lanes: the same stages on woven 
 each number lies once for each lane. A loop gives the same digits in a lane as alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache, partial

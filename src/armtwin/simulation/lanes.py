@@ -1,7 +1,5 @@
 """Prepared loops laid side by side: the memories of a kernel, and its results."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

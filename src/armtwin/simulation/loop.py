@@ -1,7 +1,5 @@
 """What a closed loop works on: parameters, inputs, state, values of a tick, and its record."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

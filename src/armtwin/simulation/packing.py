@@ -1,7 +1,5 @@
 """From a robot and a model to the packed plant."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What a simulation is coupled to: a callable that gives torques while it runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from armtwin.maths.batch import Floats

@@ -8,8 +8,6 @@ The nominal motion and T₀ are cubics in time between the points, the matrices 
 Ref: [Waiboer 2007, eq. 5.1-5.13, with the transpose of 5.4]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

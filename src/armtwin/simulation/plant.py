@@ -7,8 +7,6 @@ solved, and takes its new state after it. Nothing here knows a robot or a law: r
 it all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

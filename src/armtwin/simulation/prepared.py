@@ -1,7 +1,5 @@
 """A prepared run: plant, controller, inputs, and equilibrium on the first set-point."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -29,6 +27,7 @@ from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.traced_fields import TracedFields
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.feedforward import feedforward_torque
 from armtwin.robot.dynamics.sag import Outside, holding_torques, solve_sag
 from armtwin.robot.kinematics.strokes import check_drives, drive_forces, strokes
 from armtwin.robot.robot import Robot
@@ -307,7 +306,7 @@ def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Float
     if feedforward is not None:
         ref[:, TORQUE] = feedforward
     elif uses_torque(c):
-        ref[:, TORQUE] = model_torque(robot, motion)
+        ref[:, TORQUE] = feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
     shifted = shift(c, ref[:, SPEED], ref[:, ACCELERATION], ref[:, TORQUE])
     ref[:, SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
     return ref
@@ -315,17 +314,10 @@ def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Float
 
 def compute_feedforward(robot: Robot, motion: Trajectory, model: Model) -> Floats | None:
     """Motor torques that a servo feeds forward, (k, motors) [N m]; None where it feeds none."""
-    if not uses_torque(controller_of(robot, model)):
+    c = controller_of(robot, model)
+    if not uses_torque(c):
         return None
-    return model_torque(robot, motion)
-
-
-def model_torque(robot: Robot, motion: Trajectory) -> Floats:
-    """Motor torques that a robot's model asks for along a motion, (k, motors) [N m]."""
-    torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
-    torque = torque + robot.friction_torque(motion.v, motion.q)
-    found: Floats = torque @ robot.assembly.motor_inverse
-    return found
+    return feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
 
 
 def _record(inputs: Inputs, c: Controller, N: int, drives: int) -> Record:

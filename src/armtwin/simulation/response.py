@@ -11,21 +11,12 @@ import numpy as np
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record
 from armtwin.maths.responses import StepFeatures, step_features
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import drives_slide
 from armtwin.robot.kinematics.wrist import ANGLES
@@ -111,15 +102,15 @@ class Response(Result):
             )
         return records
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Features of the jumps, every coordinate over time, the robot in 3-D."""
         moved = ", ".join(self._jumps) or "set-points"
         seconds = f"{self.run.log.time[-1]:.4g} s"
         shown, series = what_sensors_show(self)
-        return Report(
+        return show.Report(
             title=f"{self.robot.name}: response of {moved}",
             subtitle=f"{seconds} from equilibrium, {valve_words(self)}",
-            sections=(Section("", _features(self)), *shown),
+            sections=(show.Section("", _features(self)), *shown),
             verdict=(_verdict(self, seconds),),
             series=series,
         )
@@ -130,22 +121,24 @@ class Response(Result):
         return [name for name, step in zip(self.names, self.step, strict=True) if step != 0]
 
 
-def _verdict(result: Response, seconds: str) -> Text:
+def _verdict(result: Response, seconds: str) -> show.Text:
     """How the first coordinate that jumped answers."""
     events = result.run.log.events
     if events:
-        return Text(events[0].text, "bad")
+        return show.Text(events[0].text, "bad")
     for name in result._jumps:
         found = result.features(name)
         if found.first_peak is not None and found.overshoot is not None:
             side = "beyond" if found.overshoot >= 0 else "short of"
             over = f"{abs(100 * found.overshoot):.1f} % {side} its final value"
-            return Text(f"{name} peaks after {1e3 * found.first_peak:.4g} ms, {over}.")
+            return show.Text(f"{name} peaks after {1e3 * found.first_peak:.4g} ms, {over}.")
         if found.first_peak is not None:
             when = f"{1e3 * found.first_peak:.4g} ms"
-            return Text(f"{name} peaks after {when} and does not settle within {seconds}.", "bad")
+            return show.Text(
+                f"{name} peaks after {when} and does not settle within {seconds}.", "bad"
+            )
     largest = int(np.abs(result.reading).max(axis=0).argmax())
-    return Text(f"{result.names[largest]} moves most within {seconds}; no step has a peak.")
+    return show.Text(f"{result.names[largest]} moves most within {seconds}; no step has a peak.")
 
 
 def valve_words(result: Response) -> str:
@@ -156,17 +149,17 @@ def valve_words(result: Response) -> str:
     return f"valves as delays (order {3 * circuits})"
 
 
-def what_sensors_show(result: Response) -> tuple[list[Section], NamedArrays]:
+def what_sensors_show(result: Response) -> tuple[list[show.Section], NamedArrays]:
     """Sections on all coordinates and on the robot in 3-D, and the series of the latter."""
     kept = np.linspace(0, len(result.time) - 1, min(SAMPLES, len(result.time))).astype(int)
     sections = []
     others = list(_others(result))
     if others:
-        columns = list_columns(name="set-point", largest=("by", PLAIN), unit="")
-        table = Table(columns, others, "others")
-        sections.append(Section("Largest deviation of the other coordinates", (table,)))
+        columns = show.list_columns(name="set-point", largest=("by", PLAIN), unit="")
+        table = show.Table(columns, others, "others")
+        sections.append(show.Section("Largest deviation of the other coordinates", (table,)))
     charts = _charts(result, kept)
-    sections.append(Section("What the sensors show", (charts,), page_only=True))
+    sections.append(show.Section("What the sensors show", (charts,), page_only=True))
     path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
     if np.ptp(path, axis=0).max() <= LEAST_PATH or _size(result.robot) == 0.0:
         return sections, {}
@@ -175,13 +168,13 @@ def what_sensors_show(result: Response) -> tuple[list[Section], NamedArrays]:
         "Cylinders beside the arm: lever, barrel and rod. The player shows how far the tool is "
         f"from where it started; a second of playback is {1e3 * model['pace']:.3g} ms."
     )
-    scene = Scene(model, caption, judged=False)
-    sections.append(Section("The robot", (scene,), page_only=True))
+    scene = show.Scene(model, caption, judged=False)
+    sections.append(show.Section("The robot", (scene,), page_only=True))
     return sections, series
 
 
-def _features(result: Response) -> Blocks:
-    columns = list_columns(
+def _features(result: Response) -> show.Blocks:
+    columns = show.list_columns(
         name="set-point",
         step=("step", PLAIN),
         unit="",
@@ -191,11 +184,13 @@ def _features(result: Response) -> Blocks:
         settling_s=("settled", MILLISECONDS),
         final=("end", SHARE),
     )
-    yield Table(columns, result.table, "steps")
-    yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
-    yield Data({"unit": result.unit})
+    yield show.Table(columns, result.table, "steps")
+    yield show.Text(
+        "Overshoot and end are shares of the step; settled within 5 % of the end.", "soft"
+    )
+    yield show.Data({"unit": result.unit})
     for event in result.run.log.events:
-        yield Text(event.text, "bad")
+        yield show.Text(event.text, "bad")
 
 
 def _others(result: Response) -> Iterator[Record]:

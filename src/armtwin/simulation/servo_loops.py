@@ -1,7 +1,5 @@
 """The servo's part of a tick: loops of all drives are computed."""
 
-from __future__ import annotations
-
 from armtwin.control.controller import (
     ERROR_LIMIT,
     SATURATED,

@@ -5,8 +5,6 @@ strokes  lengths of cylinders, angles of motors
 wrist    r, z, φ, γ, ψ
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -5,8 +5,6 @@ coordinate on, it changes only these; what is left is the full matrix of the bod
 coordinates are tied is known before a run.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

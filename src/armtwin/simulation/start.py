@@ -1,7 +1,5 @@
 """Where a run starts: every drive in equilibrium on the first set-point."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ row if it can.
 Ref: [Waiboer 2007, section 5.3], [Moreau 1988]
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

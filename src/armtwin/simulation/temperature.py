@@ -1,7 +1,5 @@
 """Which joints react to the temperature of a model, and what a log has of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Flags, Floats

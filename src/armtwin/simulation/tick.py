@@ -6,8 +6,6 @@ stage is a function of the whole loop. Run with symbols it leaves a tape; what a
 have leaves nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

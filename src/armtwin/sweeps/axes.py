@@ -1,7 +1,5 @@
 """Axes of a sweep: numbers or words, how they are written, and points of a design over them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a sweep starts from: each job with each robot, as files that a worker anywhere can read."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What a sweep file says, all of it: the schema of format 1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 

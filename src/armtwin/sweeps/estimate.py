@@ -1,7 +1,5 @@
 """What a sweep would take: how many runs, how long, how large; a few runs are timed, none kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -4,8 +4,6 @@ Processes are started afresh (not forked), get the jobs once, and load kernels f
 disk; one that is lost is replaced, and what it was doing is given out again.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A table of records as a CSV or a Parquet file, written in groups of rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Collection, Iterator, Sequence

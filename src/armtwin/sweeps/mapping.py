@@ -1,7 +1,5 @@
 """Which axes of a sweep a map is drawn over."""
 
-from __future__ import annotations
-
 from armtwin.sweeps.axes import SweepAxis
 from armtwin.sweeps.sweep import Sweep
 

@@ -1,7 +1,5 @@
 """Pictures of a sweep: maps over two axes, limits along a third, small multiples, coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The runs of a grid as an array over its axes: what is best, and how far an axis may be taken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What is kept of a run: a row of the table of results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 

@@ -1,7 +1,5 @@
 """What a sweep shows: how many runs hold, the best few, maps, placements over the cell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,20 +9,10 @@ import numpy as np
 
 from armtwin.files.digests import file_name
 from armtwin.maths.batch import Floats, NamedArrays, Record, Values
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import FINE_PERCENT, PERCENT, SECONDS
 from armtwin.notebook.sampling import Deferred, encode_series
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Facts,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
+from armtwin.prediction.answer import Answer
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.plots import select_times, series_of
 from armtwin.prediction.sections.scene import figure
@@ -53,9 +41,9 @@ class BestPlacement:
         """Series of the best run, for the player."""
         if self.prediction is None:
             return {}
-        return series_of(self.prediction, None, select_times(self.prediction))
+        return series_of(Answer(self.prediction), select_times(self.prediction))
 
-    def blocks(self) -> Iterator[Scene]:
+    def blocks(self) -> Iterator[show.Scene]:
         """The best run, with a tile for each place of the workpiece that was tried."""
         if self.prediction is None:
             return
@@ -74,7 +62,7 @@ class BestPlacement:
             f"The robot on the best placement, run {self.result.best(1)[0] + 1}; each tile is a "
             f"place of the workpiece's frame, coloured by {what}; grey where it cannot be run."
         )
-        yield Scene(model, caption)
+        yield show.Scene(model, caption)
 
 
 def _moves(key: str) -> bool:
@@ -113,38 +101,38 @@ BEST = 8  # runs that are listed
 REASONS = 8  # kinds of failures that the terminal lists
 
 
-def describe_sweep(result: SweepResult) -> Report:
+def describe_sweep(result: SweepResult) -> show.Report:
     """How many runs hold, the best few, maps, placements over the cell."""
     d = result.sweep.description
     placed = BestPlacement(result)
     several = [axis.label for axis in result.sweep.axes if axis.varies]
-    return Report(
+    return show.Report(
         title=d.title or d.name,
         subtitle=f"{d.name}: {len(result.rows)} runs, {', '.join(several)}",
         sections=(
-            Section("", _overview(result)),
-            Section("The best runs", _best(result)),
-            Section("Maps", map_blocks(result), page_only=True),
-            Section("Over the cell", placed.blocks(), page_only=True),
-            Section("Runs without an answer", _reasons(result)),
+            show.Section("", _overview(result)),
+            show.Section("The best runs", _best(result)),
+            show.Section("Maps", map_blocks(result), page_only=True),
+            show.Section("Over the cell", placed.blocks(), page_only=True),
+            show.Section("Runs without an answer", _reasons(result)),
         ),
         verdict=(_verdict(result),),
         series=Deferred(placed.series),
     )
 
 
-def _verdict(result: SweepResult) -> Text:
+def _verdict(result: SweepResult) -> show.Text:
     held, count = result.held, len(result.rows)
     band = result.sweep.description.band
     if not result.best(1):
-        return Text(f"None of {count} runs could be run to its end.", "bad")
+        return show.Text(f"None of {count} runs could be run to its end.", "bad")
     (best,) = result.best(1)
     words = f"best is run {best + 1}: {_inputs(result, best)}: {result.rows[best].words}"
     if not held:
         how = "holds with 95 % confidence" if band else "holds, not even nominally"
-        return Text(f"None of {count} runs {how}; {words}.", "bad")
+        return show.Text(f"None of {count} runs {how}; {words}.", "bad")
     how = "hold with 95 % confidence" if band else "hold nominally"
-    return Text(f"{held} of {count} runs {how}; {words}.", "good")
+    return show.Text(f"{held} of {count} runs {how}; {words}.", "good")
 
 
 def _inputs(result: SweepResult, number: int) -> str:
@@ -181,11 +169,11 @@ def _facts(result: SweepResult) -> Iterator[tuple[str, str]]:
     yield "cost of a run", f"{1e3 * cost:.3g} ms of one core"
 
 
-def _overview(result: SweepResult) -> Blocks:
+def _overview(result: SweepResult) -> show.Blocks:
     """What was asked for and what it took."""
-    yield Facts(tuple(_facts(result)))
+    yield show.Facts(tuple(_facts(result)))
     asked = result.sweep
-    yield Data(
+    yield show.Data(
         {
             "sweep": asked.name,
             "runs": len(result.rows),
@@ -198,10 +186,10 @@ def _overview(result: SweepResult) -> Blocks:
     for axis in asked.axes:
         values = [axis.si(value) for value in axis.values]
         axes.append({"key": axis.key, "relative": axis.relative, "values": values})
-    yield Data({"axes": axes, "computed": result.course.computed})
+    yield show.Data({"axes": axes, "computed": result.course.computed})
 
 
-def _best(result: SweepResult) -> Blocks:
+def _best(result: SweepResult) -> show.Blocks:
     """The best few, with links to the reports that were made of them."""
     records = []
     for number in result.best(BEST):
@@ -212,22 +200,22 @@ def _best(result: SweepResult) -> Blocks:
         record |= {"ratio": row.ratio, "probability": row.probability}
         record |= {"duration_s": row.duration_s, "report": result.reports.get(number)}
         records.append(record)
-    columns = list_columns(
+    columns = show.list_columns(
         run=("run", lambda record: str(record["run"])),
         inputs="inputs",
         outcome="outcome",
         ratio=("of tolerance", FINE_PERCENT),
     )
     if result.sweep.description.band:
-        columns += list_columns(probability=("P", PERCENT))
-    columns += list_columns(duration_s=("time", SECONDS))
+        columns += show.list_columns(probability=("P", PERCENT))
+    columns += show.list_columns(duration_s=("time", SECONDS))
     if result.sweep.origin:
-        columns += (Column("report", "report", words=_report, link=_link),)
+        columns += (show.Column("report", "report", words=_report, link=_link),)
     bad = frozenset(k for k, x in enumerate(records) if x["outcome"] != "holds")
-    yield Table(columns, records, "best", bad=bad)
+    yield show.Table(columns, records, "best", bad=bad)
     if records and result.sweep.origin:
         file = file_name(result.sweep.origin, "SWEEP")
-        yield Text(
+        yield show.Text(
             f"`armtwin sweep {file} --report RUN` makes the report of a run, "
             "with causes, from what is kept; it is linked here then.",
             "soft",
@@ -242,7 +230,7 @@ def _link(record: Record) -> str:
     return record["report"] or ""
 
 
-def _reasons(result: SweepResult) -> Blocks:
+def _reasons(result: SweepResult) -> show.Blocks:
     """Why runs have no answer, those of the same kind together."""
     kinds: dict[tuple[str, str], list[int]] = {}
     for number, row in enumerate(result.rows):
@@ -260,10 +248,10 @@ def _reasons(result: SweepResult) -> Blocks:
                 "sentence": sentence[:300],
             }
         )
-    columns = list_columns(
+    columns = show.list_columns(
         outcome="outcome",
         count=("runs", lambda record: str(record["count"])),
         first=("first", lambda record: str(record["first"])),
         sentence="such as",
     )
-    yield Table(columns, records, "without_answer", most=REASONS)
+    yield show.Table(columns, records, "without_answer", most=REASONS)

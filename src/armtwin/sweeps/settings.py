@@ -4,8 +4,6 @@ Only what changes is kept, by its place in the job's description, so that values
 join in any order, a run is identified by its content, and a worker is sent little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any

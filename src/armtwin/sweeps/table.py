@@ -4,8 +4,6 @@ One process writes it and holds it. Every piece of work that is done is committe
 a sweep that is killed has lost no more than what was running.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3

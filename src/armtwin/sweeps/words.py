@@ -1,7 +1,5 @@
 """Times and sizes in words."""
 
-from __future__ import annotations
-
 
 def time_in_words(seconds: float) -> str:
     """A time in the unit that suits it, as "40 s", "12 min" or "3.5 h"."""

@@ -1,7 +1,5 @@
 """The one function that every executor runs: runs of a sweep, a row for each."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Start and end of a worker process; nothing else is imported before it starts."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

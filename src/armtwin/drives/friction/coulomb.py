@@ -1,7 +1,5 @@
 """Coulomb friction: alone, with viscous friction, smooth at rest, or higher at rest."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

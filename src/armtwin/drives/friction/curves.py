@@ -10,8 +10,6 @@ are read off the bits of y. Beyond the last node the curves go on straight.
 Ref: [Waiboer 2007, eq. 3.70-3.72]
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any

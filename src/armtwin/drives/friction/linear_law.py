@@ -1,7 +1,5 @@
 """What every friction law has: coefficients in which it is linear."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar

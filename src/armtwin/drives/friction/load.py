@@ -19,8 +19,6 @@ friction beside it.
 Ref: [Waiboer 2007, sections 4.4.4, 5.4.1, 5.6]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ shear of a Newtonian oil grows as |w|^(1-δ); in a prestressed bearing the oil r
 shear stress.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Smooth friction with a Stribeck effect as a sum of hyperbolic tangents."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -14,8 +14,6 @@ torque's slope makes the velocity step implicit; z is relaxed with the speed hal
 Ref: [Waiboer 2007, eq. 3.69-3.72, 3.79], [Aarts-Jonker-Waiboer 2006, eq. 17-19]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up

@@ -1,7 +1,5 @@
 """Stribeck friction: the drop from static to Coulomb friction with speed, and a viscous term."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Friction as a measured table of speed and torque."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Single terms of a friction law, added to another element's where a log asks for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

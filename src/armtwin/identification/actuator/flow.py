@@ -5,8 +5,6 @@
 Ref: [Machielsen 1983, section 6.1.4.1]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

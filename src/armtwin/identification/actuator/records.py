@@ -6,8 +6,6 @@ The log's own current is that at the valve, which is late; the controller's foll
 and position, whose sensor's delay is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

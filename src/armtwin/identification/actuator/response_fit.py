@@ -11,8 +11,6 @@ lie on another stretch of the flow.
 Ref: [Machielsen 1983, section 6.1]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -15,20 +15,11 @@ from armtwin.identification.actuator.response_fit import ActuatorFit, small_sign
 from armtwin.identification.actuator.valve import ValveFit, spool_gain
 from armtwin.maths.batch import Names, Record, Values
 from armtwin.maths.frequency_response import FrequencyResponse
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import FINE_PERCENT, HERTZ, PLAIN, Number, list_estimates
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -79,21 +70,21 @@ class ActuatorIdentification(Result):
     logs: Names
     table: tuple[ActuatorParameter, ...]
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Parameters of oil and valve, and the response with each weight."""
         fit = self.fit
-        sections = [Section("", _numbers(self.table, fit.misfit))]
+        sections = [show.Section("", _numbers(self.table, fit.misfit))]
         for k, mass in enumerate(self.weights):
             title = f"Current to speed with {mass:g} kg"
-            sections.append(Section(title, _response_with(self, k), page_only=True))
-        sections.append(Section("", (Data({"weights_kg": list(self.weights)}),)))
+            sections.append(show.Section(title, _response_with(self, k), page_only=True))
+        sections.append(show.Section("", (show.Data({"weights_kg": list(self.weights)}),)))
         worst = max(self.table, key=lambda row: row.half_width / abs(row.value))
         width = FINE_PERCENT.with_unit(worst.half_width / abs(worst.value))
         found = (
             f"{len(self.table)} parameters of oil and valve identified from {len(self.logs)} logs; "
             f"the widest interval is that of {worst.name}, ± {width} (95 %)."
         )
-        return Report(
+        return show.Report(
             title=f"{self.prior.name}: actuator from noise",
             subtitle=", ".join(_log_names(self.logs)),
             sections=tuple(sections),
@@ -121,17 +112,17 @@ class ValveIdentification(Result):
     log: str
     table: tuple[ActuatorParameter, ...]
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Parameters of the valve, those of its peak alone, and the response."""
         found = self.fit.estimate
         numbers = {"natural frequency": HERTZ, "damping": Number(), "delay": Number(1e3, "ms")}
         verdict = f"Valve: {list_estimates(numbers, found.values, found.half_width)} (95 %)."
-        return Report(
+        return show.Report(
             title=f"{self.prior.name}: servovalve",
             subtitle=file_name(self.log, "log"),
             sections=(
-                Section("", _valve_numbers(self)),
-                Section(
+                show.Section("", _valve_numbers(self)),
+                show.Section(
                     "Current to flow: oil and load of the file removed from the speed",
                     _valve_response(self),
                     page_only=True,
@@ -163,30 +154,30 @@ class FlowIdentification(Result):
         currents, speeds = np.array(actuator_bench(self.prior).cylinder.circuit.oil.flow).T
         prior = np.interp(self.flow.current, currents, speeds)
         flow = self.flow
-        return tabulate(current=flow.current, speed=flow.speed, std=flow.std, prior=prior)
+        return show.tabulate(current=flow.current, speed=flow.speed, std=flow.std, prior=prior)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Points of the flow, in a table and over the current."""
         flow = self.flow
         slow, fast = SPEED.text(flow.speed.min()), SPEED.with_unit(flow.speed.max())
         low, high = CURRENT.text(flow.current[0]), CURRENT.with_unit(flow.current[-1])
         sentence = f"{len(flow.speed)} points of the flow: {slow} to {fast} from {low} to {high}."
-        return Report(
+        return show.Report(
             title=f"{self.prior.name}: no-load flow of its valve",
             subtitle=file_name(self.log, "log"),
             sections=(
-                Section("", _points(self)),
-                Section("The flow", _flow_chart(self), page_only=True),
+                show.Section("", _points(self)),
+                show.Section("The flow", _flow_chart(self), page_only=True),
             ),
-            verdict=(Text(sentence),),
+            verdict=(show.Text(sentence),),
         )
 
 
-def _verdict(found: str, misfit: float) -> Text:
+def _verdict(found: str, misfit: float) -> show.Text:
     """The result, or a warning where a log does not match the model of its set-up."""
     if misfit <= DOUBTFUL:
-        return Text(found)
-    return Text(
+        return show.Text(found)
+    return show.Text(
         f"The log does not match this set-up: residuals are {misfit:.0f} times those expected from "
         "its noise. Check weight, friction and gains of the test.",
         "bad",
@@ -201,34 +192,34 @@ def _log_names(logs: Sequence[str]) -> list[str]:
     return [f"{Path(log).parent.name}/{name}" for log, name in zip(logs, names, strict=True)]
 
 
-def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> Blocks:
-    columns = list_columns(
+def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> show.Blocks:
+    columns = show.list_columns(
         name="parameter",
         unit="unit",
         prior=("file", PLAIN),
         value=("identified", PLAIN),
         half_width=("± 95 %", PLAIN),
     )
-    yield Table(columns, [asdict(row) for row in table], "numbers")
-    yield Text(
+    yield show.Table(columns, [asdict(row) for row in table], "numbers")
+    yield show.Text(
         f"Residuals are {misfit:.2f} times those expected from the coherence; intervals are "
         "widened by that factor where it is above 1.",
         "soft",
     )
-    yield Data({"misfit": misfit})
+    yield show.Data({"misfit": misfit})
 
 
-def _response_with(result: ActuatorIdentification, k: int) -> Blocks:
+def _response_with(result: ActuatorIdentification, k: int) -> show.Blocks:
     fit, response = result.fit, result.fit.responses[k]
     fitted = small_signal(fit.values, result.weights[k], response.frequency)
     yield _bode(response, fit.gains[k] * fitted)
 
 
-def _valve_numbers(result: ValveIdentification) -> Blocks:
+def _valve_numbers(result: ValveIdentification) -> show.Blocks:
     fit = result.fit
     yield from _numbers(result.table, fit.misfit)
     natural, damping, delay = fit.by_peak.tolist()
-    yield Text(
+    yield show.Text(
         f"By the peak alone, {fit.peak_db:.2f} dB at {fit.peak_hz:.4g} Hz: damping {damping:.3f}, "
         f"{natural:.4g} Hz, and by the phase there a delay of {1e3 * delay:.3f} ms. Without the "
         f"square root of 1 - 2 β² it would be {fit.without_root:.4g} Hz, the slip by which "
@@ -236,10 +227,10 @@ def _valve_numbers(result: ValveIdentification) -> Blocks:
     )
     peak = {"frequency_hz": fit.peak_hz, "height_db": fit.peak_db, "natural_hz": natural}
     peak |= {"damping": damping, "delay_s": delay, "without_square_root_hz": fit.without_root}
-    yield Data({"peak": peak})
+    yield show.Data({"peak": peak})
 
 
-def _valve_response(result: ValveIdentification) -> Blocks:
+def _valve_response(result: ValveIdentification) -> show.Blocks:
     fit, response = result.fit, result.response
     yield _bode(response, fit.gain * spool_gain(fit.values, response.frequency))
 
@@ -257,22 +248,22 @@ def _bode(response: FrequencyResponse, fitted: np.ndarray) -> Multiples:
     return Multiples(tuple(charts), columns=1)
 
 
-def _points(result: FlowIdentification) -> Blocks:
-    columns = list_columns(
+def _points(result: FlowIdentification) -> show.Blocks:
+    columns = show.list_columns(
         current=("current", CURRENT),
         speed=("speed", SPEED),
         std=("std", Number(1e3, "mm/s", digits=2)),
         prior=("file", SPEED),
     )
-    yield Table(columns, result.table, "flow")
-    yield Text(
+    yield show.Table(columns, result.table, "flow")
+    yield show.Text(
         "Each ramp is one point: speed + leakage x force at its mean current. Between points the "
         "flow is taken as straight, beyond them as held: laps and limits need ramps of their own.",
         "soft",
     )
 
 
-def _flow_chart(result: FlowIdentification) -> Blocks:
+def _flow_chart(result: FlowIdentification) -> show.Blocks:
     """The identified flow over that of the file, which is shown with its own corners."""
     flow = result.flow
     currents, speeds = result.prior.description.hydraulic[0].circuit.oil.flow.T

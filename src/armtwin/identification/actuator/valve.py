@@ -7,8 +7,6 @@ Ref: [Machielsen 1983, sections 6.1.2 and 6.1.3]; it takes f_0 = f_max / (1 - 2 
 the square root gives 201 Hz, and simulates 1443 rad/s, 230 Hz.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

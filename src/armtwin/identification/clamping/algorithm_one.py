@@ -12,8 +12,6 @@ curves must be even.
 Ref: [Soder-Hoorn 2015, section 4.3, Algorithm I]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import pairwise
 

@@ -13,8 +13,6 @@ spring, which is then softer by the gap's share of the turn.
 Ref: [Soder-Hoorn 2015, section 4.3, Algorithm II]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Every step of the three methods of a clamping, as blocks of its report."""
 
-from __future__ import annotations
-
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.curves import ClampingCurve as ClampingCurve

@@ -8,8 +8,6 @@ steps; a half-cycle lasts from one turn to the next, without the samples in whic
 Ref: [Soder-Hoorn 2015, section 4.3]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import compress, pairwise
 

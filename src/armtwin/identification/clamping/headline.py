@@ -12,8 +12,6 @@ waves they average torques at rest, and friction is low by up to the amplitude o
 Else nothing is headlined, and it is said why, with all methods side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,15 +19,9 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.hypothesis import strongest
+from armtwin.identification.clamping import hysteresis
 from armtwin.identification.clamping.curves import WINDOWS
 from armtwin.identification.clamping.estimate import TransmissionEstimate
-from armtwin.identification.clamping.hysteresis import (
-    BACKLASH,
-    FRICTION,
-    STIFFNESS,
-    beyond_gap,
-    torque_errors,
-)
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord, doubt_sizes
 from armtwin.maths.batch import Names
@@ -152,9 +144,9 @@ def explain(squares: LeastSquares, found: TransmissionEstimate) -> TransmissionE
     if theta is None or turns is None or found.stiffness is None or found.friction is None:
         return found
     changed = theta.copy()
-    changed[STIFFNESS], changed[FRICTION] = found.stiffness, found.friction
+    changed[hysteresis.STIFFNESS], changed[hysteresis.FRICTION] = found.stiffness, found.friction
     if found.backlash is not None:
-        changed[BACKLASH] = found.backlash
-    spring = theta[STIFFNESS] * beyond_gap(theta, turns)
-    left = np.var(torque_errors(changed, turns))
+        changed[hysteresis.BACKLASH] = found.backlash
+    spring = theta[hysteresis.STIFFNESS] * hysteresis.beyond_gap(theta, turns)
+    left = np.var(hysteresis.torque_errors(changed, turns))
     return replace(found, explained=1 - float(left / np.var(spring)))

@@ -6,8 +6,6 @@ that explains more is taken. Half-cycles far from the rest, as those of a start 
 out and the fit is repeated. Half-cycles are the blocks of its deviations.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from operator import itemgetter
 

@@ -7,8 +7,6 @@ which reveals outliers hidden by the distance of the sides.
 Ref: [Soder-Hoorn 2015, section 4.3, Algorithm II]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import compress
 

@@ -5,8 +5,6 @@ that gains work in a cycle, angles of both sides in another ratio than the gear'
 does not show are doubted where no motor or gear has such sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -21,17 +21,8 @@ from armtwin.identification.clamping.headline import NUMBERS, Headline
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord
 from armtwin.maths.batch import Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import Number, list_estimates
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.report.result import Result
 
 NAMES = ("algorithm_1", "algorithm_2", "least_squares")
@@ -76,32 +67,34 @@ class Clamping(Result):
         """The result to use, without the numbers that are not headlined."""
         return self.headline.found
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Three methods side by side, and their steps."""
         record, two = self.record, self.two
         half_cycles = half_cycles_of(record, two)
-        return Report(
+        return show.Report(
             title=f"Clamping of {file_name(record.origin, 'a log')}",
             subtitle=_subtitle(self),
             sections=(
-                Section("", _numbers(self)),
-                Section("The clamping curve", clamping_curve(record, two), page_only=True),
-                Section("Algorithm I, step by step", steps_of_one(self.one)),
-                Section("Algorithm II, step by step", steps_of_two(two)),
-                Section("Algorithm II, its half-cycles", half_cycles, page_only=True),
-                Section("Least squares on all samples", steps_of_squares(record, self.squares)),
+                show.Section("", _numbers(self)),
+                show.Section("The clamping curve", clamping_curve(record, two), page_only=True),
+                show.Section("Algorithm I, step by step", steps_of_one(self.one)),
+                show.Section("Algorithm II, step by step", steps_of_two(two)),
+                show.Section("Algorithm II, its half-cycles", half_cycles, page_only=True),
+                show.Section(
+                    "Least squares on all samples", steps_of_squares(record, self.squares)
+                ),
             ),
             verdict=tuple(_verdict(self.headline)),
         )
 
 
-def _verdict(headline: Headline) -> Iterator[Text]:
+def _verdict(headline: Headline) -> Iterator[show.Text]:
     """The numbers to use in one sentence, or why there are none."""
     best = headline.found
     if headline.doubts:
-        yield Text("No number is headlined; all methods are listed below.", "bad")
+        yield show.Text("No number is headlined; all methods are listed below.", "bad")
         for doubt in headline.doubts:
-            yield Text(f"{doubt[0].upper()}{doubt[1:]}", "bad")
+            yield show.Text(f"{doubt[0].upper()}{doubt[1:]}", "bad")
         return
     shown = {name: number for name, number in NUMBERS.items() if getattr(best, name) is not None}
     values = [getattr(best, name) for name in shown]
@@ -110,7 +103,7 @@ def _verdict(headline: Headline) -> Iterator[Text]:
     sentence = f"On the motor side, by {best.method}: {numbers} (95 %)."
     if best.refused:
         sentence += f" {best.refused[0].upper()}{best.refused[1:]}"
-    yield Text(sentence)
+    yield show.Text(sentence)
 
 
 def _subtitle(result: Clamping) -> str:
@@ -124,18 +117,18 @@ def _subtitle(result: Clamping) -> str:
     )
 
 
-def _numbers(result: Clamping) -> Blocks:
-    yield Text("On the motor side:")
+def _numbers(result: Clamping) -> show.Blocks:
+    yield show.Text("On the motor side:")
     yield _table(result.table)
     if result.joint_side:
-        yield Text("On the joint side:")
+        yield show.Text("On the joint side:")
         yield _table(result.joint_side)
     for found in result.table:
         if found.refused:
-            yield Text(f"{found.method}: {found.refused}", "bad")
+            yield show.Text(f"{found.method}: {found.refused}", "bad")
     for time, pause in result.record.gaps:
-        yield Text(f"The log pauses for {pause:.3g} s at {time:.4g} s.", "bad")
-    yield Data(
+        yield show.Text(f"The log pauses for {pause:.3g} s at {time:.4g} s.", "bad")
+    yield show.Data(
         {
             "motor_side": _records(result.table),
             "joint_side": _records(result.joint_side) if result.joint_side else None,
@@ -147,13 +140,13 @@ def _numbers(result: Clamping) -> Blocks:
     )
 
 
-def _table(found: Sequence[TransmissionEstimate]) -> Table:
-    columns = list_columns(method="method")
+def _table(found: Sequence[TransmissionEstimate]) -> show.Table:
+    columns = show.list_columns(method="method")
     for name, number in NUMBERS.items():
         width = replace(number, unit="", digits=2)
-        columns += (Column(name, name, number), Column(f"{name}_half", "± 95 %", width))
-    columns += (Column("explained", "explains", Number(100.0, "%", digits=3)),)
-    return Table(columns, [vars(one) for one in found])
+        columns += (show.Column(name, name, number), show.Column(f"{name}_half", "± 95 %", width))
+    columns += (show.Column("explained", "explains", Number(100.0, "%", digits=3)),)
+    return show.Table(columns, [vars(one) for one in found])
 
 
 def _records(found: Sequence[TransmissionEstimate]) -> Record:

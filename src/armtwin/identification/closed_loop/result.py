@@ -9,21 +9,12 @@ import numpy as np
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.maths.batch import Floats, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -68,51 +59,54 @@ class ShapeFit(Result):
     before: Floats
     after: Floats
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The shape parameters, and the torque residual with them."""
-        return Report(
+        return show.Report(
             title=f"Friction shapes of {self.prior.name} from dynamic logs",
             subtitle="separable least squares: everything linear is fitted anew for each shape",
-            sections=(Section("", _shapes(self)), Section("Torque residual", _residuals(self))),
+            sections=(
+                show.Section("", _shapes(self)),
+                show.Section("Torque residual", _residuals(self)),
+            ),
             verdict=(_verdict(self),),
         )
 
 
-def _verdict(result: ShapeFit) -> Text:
+def _verdict(result: ShapeFit) -> show.Text:
     identified = sum(row.told for row in result.table)
     less = 100 * (1 - np.linalg.norm(result.after) / np.linalg.norm(result.before))
-    return Text(
+    return show.Text(
         f"{identified} of {len(result.table)} shape parameters are identified; with them the "
         f"torque residual is {less:.2g} % smaller."
     )
 
 
-def _shapes(result: ShapeFit) -> Blocks:
-    columns = list_columns(
+def _shapes(result: ShapeFit) -> show.Blocks:
+    columns = show.list_columns(
         name="shape parameter",
         file=("file", PLAIN),
         value=("logs", PLAIN),
         std=("deviation", DEVIATION),
         told=("identified", _yes_or_no),
     )
-    yield Table(columns, [vars(row) for row in result.table], key="shapes")
-    yield Text("A parameter that is not identified keeps the value of the file.")
-    yield Data({"robot": result.prior.name})
+    yield show.Table(columns, [vars(row) for row in result.table], key="shapes")
+    yield show.Text("A parameter that is not identified keeps the value of the file.")
+    yield show.Data({"robot": result.prior.name})
 
 
 def _yes_or_no(record: Record) -> str:
     return "yes" if record["told"] else "no"
 
 
-def _residuals(result: ShapeFit) -> Blocks:
+def _residuals(result: ShapeFit) -> show.Blocks:
     names = result.prior.joint_names
-    records = tabulate(name=names, before=result.before, after=result.after)
-    columns = list_columns(
+    records = show.tabulate(name=names, before=result.before, after=result.after)
+    columns = show.list_columns(
         name="joint",
         before=("shapes of the file, N m", Number()),
         after=("shapes by the logs, N m", Number()),
     )
-    yield Table(columns, records, key="residuals_nm")
+    yield show.Table(columns, records, key="residuals_nm")
     joints = np.arange(1.0, len(names) + 1)
     layers = (
         Points("shapes of the file", joints, result.before, names=names),
@@ -161,23 +155,23 @@ class LoopIdentification(Result):
         """Whether the last step changed hardly anything."""
         return self.steps[-1].change < SETTLED
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The steps, then the report of the last estimate."""
         last = self.fit.sections()
         how = "Settled" if self.settled else "Not settled"
         change = f"the last changed the torque by {100 * self.steps[-1].change:.2g} %"
-        verdict = Text(
+        verdict = show.Text(
             f"{how} after {format_count(len(self.steps), 'step')}, {change}.",
             "good" if self.settled else "bad",
         )
-        steps = Section("Steps with the simulated motion", _steps(self))
+        steps = show.Section("Steps with the simulated motion", _steps(self))
         return replace(last, sections=(steps, *last.sections), verdict=(verdict, *last.verdict))
 
 
-def _steps(result: LoopIdentification) -> Blocks:
-    columns = list_columns(
+def _steps(result: LoopIdentification) -> show.Blocks:
+    columns = show.list_columns(
         step=("step", Number()),
         change=("change of the torque", Number(100, "%", digits=2)),
         apart=("from the measured positions, rad", DEVIATION),
     )
-    yield Table(columns, [{"step": k, **vars(step)} for k, step in enumerate(result.steps, 1)])
+    yield show.Table(columns, [{"step": k, **vars(step)} for k, step in enumerate(result.steps, 1)])

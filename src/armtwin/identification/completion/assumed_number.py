@@ -1,7 +1,5 @@
 """Numbers that rules gave to a robot file, each with its rule in the source of its group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 

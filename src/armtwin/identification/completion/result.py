@@ -10,29 +10,13 @@ import numpy as np
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
+from armtwin.identification.completion import rules
 from armtwin.identification.completion.assumed_number import AssumedNumber
-from armtwin.identification.completion.rules import (
-    with_current_limits,
-    with_friction,
-    with_motors,
-    with_presliding,
-    with_servo,
-    with_torque_constants,
-)
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Names
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot
@@ -62,14 +46,14 @@ def complete(
         raise ArmtwinError(f"bandwidth must be greater than 0 Hz, got {bandwidth}")
     lacking = missing(robot.description, seam=True)
     _refuse_following_joints(robot, lacking)
-    done, motors = with_motors(robot)
+    done, motors = rules.with_motors(robot)
     _refuse_weightless(done)
-    done, friction = with_friction(done)
+    done, friction = rules.with_friction(done)
     found, table = sizes(done, read), [*motors, *friction]
-    for rule in (with_torque_constants, with_current_limits, with_presliding):
+    for rule in (rules.with_torque_constants, rules.with_current_limits, rules.with_presliding):
         done, rows = rule(done, found)
         table += rows
-    done, servo = with_servo(done, found, bandwidth)
+    done, servo = rules.with_servo(done, found, bandwidth)
     still = missing(done.description, seam=True)
     return Completion(robot, done, tuple(lacking), (*table, *servo), tuple(still), read)
 
@@ -116,36 +100,36 @@ class Completion(Result):
     still: Names
     logs: tuple[Log, ...]
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The assumed numbers, and the measurements that would replace them."""
         robot = self.given.description
         logs = [file_name(log.origin, "a log") for log in self.logs]
         measured_by = f"by {', '.join(logs)}" if logs else "by its file alone"
-        return Report(
+        return show.Report(
             title=f"Completion of {robot.name}",
             subtitle=f"{robot.title or robot.name}: {measured_by}",
             sections=(
-                Section("What was lacking", _list_assumed(self)),
-                Section("What would replace the rules", _replacements(self)),
-                Section("", _data(self)),
+                show.Section("What was lacking", _list_assumed(self)),
+                show.Section("What would replace the rules", _replacements(self)),
+                show.Section("", _data(self)),
             ),
-            verdict=(_verdict(self), *(Text(x, "bad") for x in self.given.cautions)),
+            verdict=(_verdict(self), *(show.Text(x, "bad") for x in self.given.cautions)),
         )
 
 
-def _verdict(result: Completion) -> Text:
+def _verdict(result: Completion) -> show.Text:
     """Whether the completed robot can be predicted."""
     if result.still:
-        return Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
+        return show.Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
     if not result.table:
-        return Text("Nothing was lacking: the robot can be predicted as it is.", "good")
+        return show.Text("Nothing was lacking: the robot can be predicted as it is.", "good")
     count = len(result.table)
     is_assumed = result.robot.description.servo != result.given.description.servo
     servo = "; its servo is assumed" if is_assumed else ""
-    return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
+    return show.Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
-def _list_assumed(result: Completion) -> Blocks:
+def _list_assumed(result: Completion) -> show.Blocks:
     """One row for each kind of number and each rule that filled it."""
     groups: dict[tuple[str, str], list[AssumedNumber]] = {}
     for row in result.table:
@@ -153,13 +137,13 @@ def _list_assumed(result: Completion) -> Blocks:
     records = []
     for (kind, rule), rows in groups.items():
         records.append({"number": f"{kind} {_range(rows)}", "rule": rule})
-    yield Table(list_columns(number="assumed", rule="by rule"), records)
+    yield show.Table(show.list_columns(number="assumed", rule="by rule"), records)
     for phrase in result.still:
-        yield Text(f"No rule gives {phrase}.", "bad")
-    yield Data({"lacking": list(result.lacking), "still_lacking": list(result.still)})
-    columns = list_columns(key="number", value=("value", PLAIN), unit="unit", rule="rule")
+        yield show.Text(f"No rule gives {phrase}.", "bad")
+    yield show.Data({"lacking": list(result.lacking), "still_lacking": list(result.still)})
+    columns = show.list_columns(key="number", value=("value", PLAIN), unit="unit", rule="rule")
     everything = f"All {len(result.table)} numbers"
-    yield Table(columns, [vars(row) for row in result.table], "filled", folded=everything)
+    yield show.Table(columns, [vars(row) for row in result.table], "filled", folded=everything)
 
 
 def _range(rows: list[AssumedNumber]) -> str:
@@ -170,24 +154,24 @@ def _range(rows: list[AssumedNumber]) -> str:
     return f"{' to '.join(ends)}{unit}"
 
 
-def _replacements(result: Completion) -> Blocks:
+def _replacements(result: Completion) -> show.Blocks:
     """What measuring would replace, by what is measured."""
     kinds: dict[str, dict[str, None]] = {}
     for row in result.table:
         kinds.setdefault(row.instead, {})[row.kind] = None
-    columns = list_columns(instead="measure", replaced="in place of")
-    yield Table(columns, tabulate(instead=kinds, replaced=map(", ".join, kinds.values())))
+    columns = show.list_columns(instead="measure", replaced="in place of")
+    yield show.Table(columns, show.tabulate(instead=kinds, replaced=map(", ".join, kinds.values())))
 
 
-def _data(result: Completion) -> Blocks:
+def _data(result: Completion) -> show.Blocks:
     """What only result.json shows."""
     mounted = result.given.description.mounted
-    yield Data({"robot": result.given.name, "tool": mounted.tool, "payload": mounted.payload})
+    yield show.Data({"robot": result.given.name, "tool": mounted.tool, "payload": mounted.payload})
     logs = []
     for log in result.logs:
         digest = digest_of(log.origin)
         logs.append({"file": log.origin, "samples": len(log.time), "sha256": digest})
-    yield Data(
+    yield show.Data(
         {
             "logs": logs,
             "provenance.inputs_sha256": {"robot file": digest_of(result.given.origin)},

@@ -1,7 +1,5 @@
 """The rules: each fills one kind of number that a robot file lacks, and says so in its source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -9,26 +7,14 @@ import numpy as np
 
 from armtwin.drives.friction.curves import breakaway, split
 from armtwin.errors import ArmtwinError
+from armtwin.identification.completion import sizes
 from armtwin.identification.completion.assumed_number import (
     AssumedNumber,
     round_for_file,
     with_assumed,
 )
-from armtwin.identification.completion.sizes import (
-    MARGIN,
-    Sizes,
-    felt_inertias,
-    reach,
-    viscous_at_motors,
-)
 from armtwin.maths.batch import Floats
-from armtwin.robot.defaults.assumed_drives import (
-    FRICTION_SOURCE,
-    ROTOR_SOURCE,
-    idle_joints,
-    lacks_drives,
-    with_assumed_drives,
-)
+from armtwin.robot.defaults import assumed_drives
 from armtwin.robot.defaults.joint_sizes import RISE
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
@@ -78,15 +64,17 @@ def in_words(source: str) -> str:
 
 def with_motors(robot: Robot) -> Step:
     """Motors on joints without one; rotor inertias where no motor has one."""
-    if robot.description.hydraulic or not (lacks_drives(robot) or idle_joints(robot)):
+    if robot.description.hydraulic or not (
+        assumed_drives.lacks_drives(robot) or assumed_drives.idle_joints(robot)
+    ):
         return robot, []
     known = {motor.name: motor.rotor_inertia for motor in robot.description.motor}
-    driven = with_assumed_drives(robot).description
+    driven = assumed_drives.with_assumed_drives(robot).description
     filled = []
     for motor in driven.motor:
         if known.get(motor.name) != motor.rotor_inertia:
             key = f"motor.{motor.name}.rotor_inertia"
-            rule = in_words(ROTOR_SOURCE)
+            rule = in_words(assumed_drives.ROTOR_SOURCE)
             filled.append(AssumedNumber(key, motor.rotor_inertia, "kg m²", rule, BY_IDENTIFYING))
     description = replace(driven, friction=robot.description.friction)
     return robot.with_description(description), filled
@@ -97,18 +85,18 @@ def with_friction(robot: Robot) -> Step:
     if robot.description.active_friction():
         return robot, []
     drives = robot.description
-    rubbing = with_assumed_drives(robot).description.friction
+    rubbing = assumed_drives.with_assumed_drives(robot).description.friction
     filled = []
     for element in rubbing[len(drives.friction) :]:
         for key, unit in element.law.coefficients:
             path = f"friction.{element.name}.{key}"
             value = float(getattr(element.law, key))
-            rule = in_words(FRICTION_SOURCE)
+            rule = in_words(assumed_drives.FRICTION_SOURCE)
             filled.append(AssumedNumber(path, value, unit, rule, BY_IDENTIFYING))
     return robot.with_description(replace(drives, friction=rubbing)), filled
 
 
-def with_torque_constants(robot: Robot, found: Sizes) -> Step:
+def with_torque_constants(robot: Robot, found: sizes.Sizes) -> Step:
     """Torque constants: largest torque over the current limit, else 1 N m/A."""
 
     def constant(motor: Motor, largest: float, _: str) -> Assumed | None:
@@ -121,7 +109,7 @@ def with_torque_constants(robot: Robot, found: Sizes) -> Step:
     return _fill_motors(robot, found, constant, "torque_constant", "N m/A", BY_DATA_SHEET)
 
 
-def with_current_limits(robot: Robot, found: Sizes) -> Step:
+def with_current_limits(robot: Robot, found: sizes.Sizes) -> Step:
     """Current limits: the largest torque over the torque constant, no less than logs show."""
 
     def limit(motor: Motor, largest: float, rule: str) -> Assumed | None:
@@ -133,7 +121,7 @@ def with_current_limits(robot: Robot, found: Sizes) -> Step:
 
 
 def _fill_motors(
-    robot: Robot, found: Sizes, rule_of: MotorRule, key: str, unit: str, instead: str
+    robot: Robot, found: sizes.Sizes, rule_of: MotorRule, key: str, unit: str, instead: str
 ) -> Step:
     """The robot with one number of its motors by a rule, where it gives one."""
     motors, filled = [], []
@@ -148,16 +136,16 @@ def _fill_motors(
     return robot.with_description(replace(robot.description, motor=tuple(motors))), filled
 
 
-def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
+def _motor_torques(robot: Robot, found: sizes.Sizes) -> tuple[Floats, list[str]]:
     """Largest torque of each motor, (motors,) [N m], and the rule: by its joint, or by the logs."""
     torque, rules = [], []
     for row, logged in zip(robot.assembly.motor_rows, found.logged, strict=True):
         own = np.abs(row).argmax()
         by_joint = found.joints.torque[own] / abs(row[own])
-        by_logs = MARGIN * logged
+        by_logs = sizes.MARGIN * logged
         torque.append(max(by_joint, by_logs))
         if by_logs > by_joint:
-            rules.append(f"{MARGIN:g} times the largest logged torque")
+            rules.append(f"{sizes.MARGIN:g} times the largest logged torque")
         elif found.joints.limited[own]:
             rules.append("the torque limit of its joint")
         else:
@@ -165,7 +153,7 @@ def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
     return np.array(torque), rules
 
 
-def with_presliding(robot: Robot, found: Sizes) -> Step:
+def with_presliding(robot: Robot, found: sizes.Sizes) -> Step:
     """Pre-sliding stiffness by break-away at 1e-4 rad, damping a tenth of critical."""
     rows = {element.name: row for element, row in robot.assembly.friction}
     active = robot.description.active_friction()
@@ -188,7 +176,7 @@ def with_presliding(robot: Robot, found: Sizes) -> Step:
 
 
 def _presliding_stiffness(
-    robot: Robot, found: Sizes, element: FrictionElement, row: Row
+    robot: Robot, found: sizes.Sizes, element: FrictionElement, row: Row
 ) -> tuple[float, str]:
     """Pre-sliding stiffness of one element [N m/rad], and the rule of all of them in words.
 
@@ -227,7 +215,7 @@ def _row_inertia(robot: Robot, postures: Floats, row: Row) -> float:
     return float((1 / mobility).mean())
 
 
-def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
+def with_servo(robot: Robot, found: sizes.Sizes, bandwidth: float | None) -> Step:
     """A cascade by a bandwidth and the inertia that motors feel, where the file has no servo.
 
     Large arms vibrate at lower frequencies, and their loops must be slower:
@@ -242,13 +230,13 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
         )
     words = _rule_in_words(found.where)
     if bandwidth is None:
-        bandwidth = float(f"{METRE_BANDWIDTH / np.sqrt(reach(robot)):.2g}")
+        bandwidth = float(f"{METRE_BANDWIDTH / np.sqrt(sizes.reach(robot)):.2g}")
     else:
         words["bandwidth"] = "as asked for"
     rule = ServoRule(
         bandwidth=(bandwidth,),
-        inertia=tuple(map(round_for_file, felt_inertias(robot, found.postures))),
-        friction_feedforward=tuple(map(round_for_file, viscous_at_motors(robot, SLOW))),
+        inertia=tuple(map(round_for_file, sizes.felt_inertias(robot, found.postures))),
+        friction_feedforward=tuple(map(round_for_file, sizes.viscous_at_motors(robot, SLOW))),
         source={key: source_of_rule(text) for key, text in words.items()},
         damping=(DAMPING,),
         integrator=(INTEGRATOR,),

@@ -1,7 +1,5 @@
 """How large the motions of a robot are: postures, speeds and torques, from its file and logs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

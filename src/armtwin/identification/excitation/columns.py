@@ -8,8 +8,6 @@ over samples would otherwise step whenever a sample changes sign. Where a regres
 traced, as with a friction law that is a table, slopes are differences.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ The torque is linear in the same columns as the criterion, so that both go back 
 regressor at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Speeds of all harmonics are sampled from one distribution, each joint's amplitud
 its nearest limit, and all of them are scaled down where torques, floor or cell require it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

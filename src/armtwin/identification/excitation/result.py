@@ -17,22 +17,11 @@ from armtwin.identification.rigid_body.fit.identifiability import analyse_identi
 from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import DEVIATION, PERCENT, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Facts,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -190,40 +179,42 @@ class Excitation(Result):
         """Mean predicted deviation of the combinations over their sizes."""
         return float(np.mean([row.relative for row in self.table]))
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Identifiable combinations, use of the limits, motion."""
         plan = self.plan
         length = f"{self.trajectory.duration:.4g} s at {self.rate:g} Hz"
-        return Report(
+        return show.Report(
             title=f"Excitation of {self.robot.name}",
             subtitle=f"{length}, {plan.harmonics} harmonics of {plan.period:g} s",
             sections=(
-                Section("", _criteria(self)),
-                Section("Limits used", _limits(self)),
-                Section("Predicted standard deviations", _deviations(self)),
-                Section("Singular values", _singular(self), page_only=True),
-                Section("Motion", _motion(self), page_only=True),
+                show.Section("", _criteria(self)),
+                show.Section("Limits used", _limits(self)),
+                show.Section("Predicted standard deviations", _deviations(self)),
+                show.Section("Singular values", _singular(self), page_only=True),
+                show.Section("Motion", _motion(self), page_only=True),
             ),
             verdict=tuple(_verdicts(self)),
         )
 
 
-def _verdicts(result: Excitation) -> Iterator[Text]:
+def _verdicts(result: Excitation) -> Iterator[show.Text]:
     count = len(result.scales.sizes)
     how = "optimised for" if result.plan.search == "optimised" else "best random motion by"
-    yield Text(
+    yield show.Text(
         f"Identifies {result.told} of {count} independent parameter combinations to within 10 % "
         f"({100 * result.plan.noise:g} % torque noise); {how} {CRITERIA[result.plan.criterion]}."
     )
     if result.twin is not None:
-        yield Text(result.twin.sentence)
+        yield show.Text(result.twin.sentence)
     else:
-        yield Text("It was not simulated in closed loop: whether the servo follows is not known.")
+        yield show.Text(
+            "It was not simulated in closed loop: whether the servo follows is not known."
+        )
 
 
-def _criteria(result: Excitation) -> Blocks:
+def _criteria(result: Excitation) -> show.Blocks:
     own, start = _list_criteria(result), _list_criteria(result.best_start)
-    columns = list_columns(
+    columns = show.list_columns(
         name="motion",
         sigma_min=("σ min", Number()),
         condition=("condition", PLAIN),
@@ -232,14 +223,14 @@ def _criteria(result: Excitation) -> Blocks:
         told=("within 10 %", Number(places=0)),
     )
     records = ({"name": "this excitation", **own}, {"name": "best random start", **start})
-    yield Table(columns, records)
-    yield Text(
+    yield show.Table(columns, records)
+    yield show.Text(
         "Columns scaled by the parameters' prior values, rows by the largest torques. By columns: "
         "scaled by their own norms, which no longer shows how much each parameter is excited. "
         "Within 10 %: number of combinations identified to within 10 %.",
         "soft",
     )
-    yield Data(
+    yield show.Data(
         {
             "rows": own,
             "start": start,
@@ -266,15 +257,15 @@ def _list_criteria(result: Excitation) -> NamedNumbers:
     }
 
 
-def _limits(result: Excitation) -> Blocks:
+def _limits(result: Excitation) -> show.Blocks:
     shares, limits = result.use.shares, result.robot.limits
     shown = {kind: shares[kind] for kind in KINDS[:4]}
     for kind, limit in (("acceleration", limits.acceleration), ("torque", limits.torque)):
         shown[kind] = np.where(np.isfinite(limit), shown[kind], np.nan)
-    columns = list_columns(name="joint") + Column.alike(PERCENT, *shown)
-    yield Table(columns, tabulate(name=result.robot.joint_names, **shown))
-    yield Facts(tuple(_near(result)))
-    yield Data({"limits_used": {**shares, "distance_m": result.use.distance}})
+    columns = show.list_columns(name="joint") + show.Column.alike(PERCENT, *shown)
+    yield show.Table(columns, show.tabulate(name=result.robot.joint_names, **shown))
+    yield show.Facts(tuple(_near(result)))
+    yield show.Data({"limits_used": {**shares, "distance_m": result.use.distance}})
 
 
 def _near(result: Excitation) -> Iterator[tuple[str, str]]:
@@ -286,20 +277,20 @@ def _near(result: Excitation) -> Iterator[tuple[str, str]]:
         yield name, f"{1e3 * distance:.0f} mm away {required}"
 
 
-def _deviations(result: Excitation) -> Blocks:
+def _deviations(result: Excitation) -> show.Blocks:
     rows = sorted(result.table, key=lambda row: row.relative)
-    columns = list_columns(
+    columns = show.list_columns(
         name="combination",
         value=("prior", PLAIN),
         std=("deviation", DEVIATION),
         relative=("of size", Number(100, "%", digits=2)),
     )
-    yield Text(
+    yield show.Text(
         f"Mean over all combinations: {100 * result.deviation:.3g} % of their sizes, for "
         f"{result.rows} samples with independent torque errors."
     )
-    yield Table(columns, [vars(row) for row in rows], most=12)
-    yield Data({"std": {row.name: row.std for row in result.table}})
+    yield show.Table(columns, [vars(row) for row in rows], most=12)
+    yield show.Data({"std": {row.name: row.std for row in result.table}})
 
 
 def _singular(result: Excitation) -> Iterator[Chart]:

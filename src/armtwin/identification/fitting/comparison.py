@@ -18,8 +18,6 @@ that predict alike the simplest is the best one.
 Ref: [Breiman-Friedman-Olshen-Stone 1984, section 3.4.3]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ its parameter no better than 10 %.
 Ref: [Waiboer 2007, section 4.3, eq. 4.40-4.60, 4.65-4.73]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

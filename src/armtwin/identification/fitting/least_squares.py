@@ -7,8 +7,6 @@
 Ref: [Waiboer 2007, section 4.3]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -4,8 +4,6 @@ H_k = Σ_channels A_jᵀ A_j / σ_j²    of part k, [A | b] in the free coordina
 z_k = (Σ_{i≠k} H_i + λ)⁻¹ Σ_{i≠k} A_iᵀ b_i        error_j = Σ_k ‖b_kj - A_kj z_k‖² / ‖τ_j‖²
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

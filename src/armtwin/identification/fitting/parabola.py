@@ -1,7 +1,5 @@
 """The least of errors, finer than the values that were tried."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows with a large residual count less: Huber's weights."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

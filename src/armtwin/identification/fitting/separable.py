@@ -9,8 +9,6 @@ until it settles. Without shapes it is a linear fit.
 Ref: [Golub-Pereyra 2003], [Kaufman 1975]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

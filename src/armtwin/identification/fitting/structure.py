@@ -3,8 +3,6 @@
 Ref: [Memar-Esfahani 2015, section IV], [Waiboer 2007, section 4.3]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The parameters of a fit, one by one, with how well each is identified."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Friction elements that share joints, the laws that were tried for them, and their charts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ file         τ less the gravity torque of the robot file at the logged position
 pose         τ as it is: the axis was parallel to gravity, by its pose or the base's mounting
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal, get_args
 

@@ -6,8 +6,6 @@ torque, whichever is more likely.
 Ref: [Golub-Pereyra 2003], [Waiboer 2007, eq. 3.53-3.64]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -8,8 +8,6 @@ only shapes are searched (variable projection). The sum has several local minima
 Ref: [Golub-Pereyra 2003], [Kaufman 1975]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import NamedTuple

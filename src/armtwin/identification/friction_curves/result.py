@@ -19,18 +19,8 @@ from armtwin.identification.friction_curves.friction_group import (
 from armtwin.identification.friction_curves.gravity import Gravity
 from armtwin.identification.friction_curves.shapes import coefficient_names, shape_names
 from armtwin.maths.batch import Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
@@ -88,17 +78,20 @@ class FrictionFit(Result):
         description = replace(self.prior.description, friction=tuple(elements))
         return self.prior.with_description(description)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The selected laws, those compared, temperature, the curves."""
-        sections = [Section("", _numbers(self)), Section("Laws compared", _compare_laws(self))]
+        sections = [
+            show.Section("", _numbers(self)),
+            show.Section("Laws compared", _compare_laws(self)),
+        ]
         if any(group.temperature is not None for group in self.groups):
-            sections.append(Section("Temperature", _temperature(self)))
+            sections.append(show.Section("Temperature", _temperature(self)))
         for group in self.groups:
-            sections.append(Section(group.names, charts_of(group), page_only=True))
+            sections.append(show.Section(group.names, charts_of(group), page_only=True))
         how = GRAVITY_TEXTS[self.gravity]
         if self.curves.bare:
             how = "half the difference of forward and backward motion at each position"
-        return Report(
+        return show.Report(
             title=f"{self.prior.name}: friction from {_source(self)}",
             subtitle=f"{len(self.curves.torque)} torques at constant speed; {how}",
             sections=tuple(sections),
@@ -137,7 +130,7 @@ def _source(result: FrictionFit) -> str:
     return ", ".join(shown) or "given points"
 
 
-def _verdict(result: FrictionFit) -> Text:
+def _verdict(result: FrictionFit) -> show.Text:
     parts = []
     for group in result.groups:
         law = "the laws of the file" if group.chosen == FILE else group.chosen
@@ -148,11 +141,11 @@ def _verdict(result: FrictionFit) -> Text:
     if vague:
         sentence += f" Not identifiable from these curves: {', '.join(vague[:6])}"
         sentence += f" and {len(vague) - 6} more." if len(vague) > 6 else "."
-    return Text(sentence)
+    return show.Text(sentence)
 
 
-def _numbers(result: FrictionFit) -> Blocks:
-    columns = list_columns(
+def _numbers(result: FrictionFit) -> show.Blocks:
+    columns = show.list_columns(
         element="element",
         law="law",
         name="parameter",
@@ -161,14 +154,14 @@ def _numbers(result: FrictionFit) -> Blocks:
         low=("95 % from", PLAIN),
         high=("to", PLAIN),
     )
-    yield Table(columns, [vars(number) for number in result.table], "numbers")
+    yield show.Table(columns, [vars(number) for number in result.table], "numbers")
     if result.curves.unit != "N m":
-        yield Text(
+        yield show.Text(
             "Torques are in amperes: the robot file has no torque constants. No robot file is "
             "written.",
             "bad",
         )
-    yield Data(
+    yield show.Data(
         {"unit": result.curves.unit, "gravity": result.gravity, "joints": list(_records(result))}
     )
 
@@ -197,7 +190,7 @@ def _records(result: FrictionFit) -> Iterator[Record]:
             yield {"name": element.name, "laws": laws, "linear_steps": steps}
 
 
-def _compare_laws(result: FrictionFit) -> Blocks:
+def _compare_laws(result: FrictionFit) -> show.Blocks:
     records: list[Record] = []
     for group in result.groups:
         candidates = sorted(group.candidates.items(), key=lambda pair: pair[1].criterion)
@@ -214,7 +207,7 @@ def _compare_laws(result: FrictionFit) -> Blocks:
                     "taken": "taken" if name == group.chosen else "",
                 }
             )
-    columns = list_columns(
+    columns = show.list_columns(
         elements="friction",
         law="law",
         count=("parameters", Number()),
@@ -223,15 +216,15 @@ def _compare_laws(result: FrictionFit) -> Blocks:
         behind=("ΔAICc", Number(digits=3)),
         taken="",
     )
-    yield Table(columns, records, "compared")
-    yield Text(
+    yield show.Table(columns, records, "compared")
+    yield show.Text(
         "ΔAICc: Akaike's criterion, corrected for few points, above that of the best law; 2 is "
         "little, 10 decides. A law with more parameters is selected only if it gains more than 2.",
         "soft",
     )
 
 
-def _temperature(result: FrictionFit) -> Blocks:
+def _temperature(result: FrictionFit) -> show.Blocks:
     fits: list[Record] = []
     curves: list[Record] = []
     for group in result.groups:
@@ -241,19 +234,19 @@ def _temperature(result: FrictionFit) -> Blocks:
         found = {"viscosity_k": warm.viscosity, "std": warm.viscosity_std}
         fits.append({"name": name, **found, "half_width": warm.viscosity_half})
         numbers = [coefficients(law) for law in warm.laws]
-        curves += tabulate(
+        curves += show.tabulate(
             element=[name] * len(numbers),
             temperature=warm.temperatures,
             dry=[sum(law[key] for key in law if key in warm.laws[0].dry) for law in numbers],
             viscous=[law[warm.thermal] for law in numbers],
         )
-    columns = list_columns(
+    columns = show.list_columns(
         name="element",
         viscosity_k=("viscosity coefficient", KELVIN),
         half_width=("± 95 %", Number(1.0, "K", digits=2)),
     )
-    yield Table(columns, fits, "temperature.viscosity")
-    yield Text("The shape of the law is that of the reference temperature.", "soft")
-    columns = list_columns(element="element", temperature=("temperature", KELVIN))
-    columns += Column.alike(PLAIN, "dry", "viscous")
-    yield Table(columns, curves, "temperature.curves")
+    yield show.Table(columns, fits, "temperature.viscosity")
+    yield show.Text("The shape of the law is that of the reference temperature.", "soft")
+    columns = show.list_columns(element="element", temperature=("temperature", KELVIN))
+    columns += show.Column.alike(PLAIN, "dry", "viscous")
+    yield show.Table(columns, curves, "temperature.curves")

@@ -4,8 +4,6 @@ They are positive and are searched by their logarithms. Their names say what the
 over a speed), an exponent, or else a speed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache

@@ -7,8 +7,6 @@ Asperity friction is expected to stay; what it does is shown beside.
 Ref: [Waiboer 2007, section 3.7, eq. 3.66-3.67]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

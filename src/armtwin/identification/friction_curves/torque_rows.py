@@ -9,8 +9,6 @@ out of the rows of its plateau, which leaves their differences.
 Ref: [Waiboer 2007, eq. 3.53]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

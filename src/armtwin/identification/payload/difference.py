@@ -8,8 +8,6 @@ the small difference of the two runs of one motion; only there the robot file's 
 With the arm held there is no second run:  τ_with - τ_arm(q_with) = Y_flange(q_with) φ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ mass alone fixes the scale of all constants; a motor that the payload hardly loa
 A linear fit of k i - Z φ is the start of a separable one on the currents, which carry the noise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

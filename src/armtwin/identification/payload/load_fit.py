@@ -1,7 +1,5 @@
 """Ten parameters of a load from its rows: least squares without a prior."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

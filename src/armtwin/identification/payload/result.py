@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from armtwin.identification.payload.controller_words import in_words_of_controllers
 from armtwin.identification.payload.difference import LoadRows
 from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
@@ -16,20 +17,10 @@ from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.payload.truncated_mass import TruncatedMass
 from armtwin.maths.batch import Record
 from armtwin.mechanics.inertia import why_unphysical
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Multiples, chart_channels
 from armtwin.notebook.numbers import DEVIATION, PLAIN
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    Blocks,
-    Data,
-    Facts,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
@@ -147,16 +138,20 @@ class PayloadIdentification(Result):
         description = replace(self.prior.description, payload=payloads)
         return self.prior.with_description(description).with_payload(NAME)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The ten parameters, torque constants where the mass was given, and the data used."""
-        sections = [Section("", _numbers(self))]
+        sections = [show.Section("", _numbers(self))]
         if self.gain is not None:
-            sections.append(Section("Torque constants", _constants(self, self.gain)))
+            sections.append(show.Section("Torque constants", _constants(self, self.gain)))
+        elif not self.refused:
+            sections.append(show.Section("For the controller", _controllers(self)))
         sections += [
-            Section("Data and fit", _basis(self)),
-            Section("Torque of the payload, measured and fitted", _charts(self), page_only=True),
+            show.Section("Data and fit", _basis(self)),
+            show.Section(
+                "Torque of the payload, measured and fitted", _charts(self), page_only=True
+            ),
         ]
-        return Report(
+        return show.Report(
             title=f"Payload of {self.prior.name}",
             subtitle=f"{METHODS[self.method]}, torque from {self.torque_source}",
             sections=tuple(sections),
@@ -164,29 +159,29 @@ class PayloadIdentification(Result):
         )
 
 
-def _verdict(result: PayloadIdentification) -> Iterator[Text]:
+def _verdict(result: PayloadIdentification) -> Iterator[show.Text]:
     if result.gain is not None:
         identified = int(result.gain.told.sum())
-        yield Text(
+        yield show.Text(
             f"{identified} of {len(result.gain.told)} torque constants are identified by "
             f"{result.gain.known:g} kg."
         )
         return
     if result.refused:
-        yield Text(result.refused, "bad")
+        yield show.Text(result.refused, "bad")
         return
     row = result.table[0]
-    yield Text(f"{row.value:.4g} kg, 95 % interval {row.low:.4g} to {row.high:.4g} kg.")
+    yield show.Text(f"{row.value:.4g} kg, 95 % interval {row.low:.4g} to {row.high:.4g} kg.")
     if result.impossible:
-        yield Text(
+        yield show.Text(
             f"The parameters are not physically consistent ({result.impossible}); the robot file "
             "has the nearest consistent ones.",
             "bad",
         )
 
 
-def _numbers(result: PayloadIdentification) -> Blocks:
-    columns = list_columns(
+def _numbers(result: PayloadIdentification) -> show.Blocks:
+    columns = show.list_columns(
         name="payload",
         value=("value", PLAIN),
         std=("deviation", DEVIATION),
@@ -194,18 +189,27 @@ def _numbers(result: PayloadIdentification) -> Blocks:
         high=("to", PLAIN),
         unit="unit",
     )
-    yield Table(columns, [vars(row) for row in result.table])
-    yield Text(
+    yield show.Table(columns, [vars(row) for row in result.table])
+    yield show.Text(
         "Centre in the flange's frame, inertia about the centre, axes of the flange.", "soft"
     )
     found = _by_keys([row.value for row in result.table])
-    yield Data(dict.fromkeys(found) if result.refused else found)
+    yield show.Data(dict.fromkeys(found) if result.refused else found)
     deviations = _by_keys([row.std for row in result.table])
     if result.gain is None:
-        yield Data({"refused": result.refused or None})
+        yield show.Data({"refused": result.refused or None})
     else:
         deviations["torque_constant_nm_a"] = result.gain.std
-    yield Data({"std": deviations})
+    yield show.Data({"std": deviations})
+
+
+def _controllers(result: PayloadIdentification) -> show.Blocks:
+    """The payload in the words of each controller."""
+    words = list(in_words_of_controllers(nearest_body(result.fit.parameters)))
+    for one in words:
+        yield show.Text(f"{one.controller}: {one.text}")
+        yield show.Text(f"{one.meaning[0].upper()}{one.meaning[1:]}.")
+    yield show.Data({"controllers": {one.controller: vars(one) for one in words}})
 
 
 def _by_keys(ten: list[float]) -> Record:
@@ -214,11 +218,11 @@ def _by_keys(ten: list[float]) -> Record:
     return {"mass_kg": ten[0], "centre_m": ten[1:4], "inertia_kg_m2": six}
 
 
-def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
+def _constants(result: PayloadIdentification, gain: DriveGain) -> show.Blocks:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
     constants = np.where(gain.told, gain.constants, np.nan)
-    records = tabulate(
+    records = show.tabulate(
         name=names,
         value=constants,
         std=gain.std,
@@ -226,7 +230,7 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
         high=gain.high,
         file=[motor.torque_constant for motor in motors] or [None] * len(names),
     )
-    columns = list_columns(
+    columns = show.list_columns(
         name="motor" if motors else "joint",
         value=("constant N m/A", PLAIN),
         std=("deviation", DEVIATION),
@@ -234,7 +238,7 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
         high=("to", PLAIN),
         file=("in the file", PLAIN),
     )
-    yield Table(columns, records)
+    yield show.Table(columns, records)
     yield from _suggest_longer_logs(gain, names)
     refused = [
         name for name, is_identified in zip(names, gain.told, strict=True) if not is_identified
@@ -245,8 +249,8 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
             f"Not identifiable: the constants of {', '.join(refused)}, which the payload hardly "
             "loads. Mount it further out, or move faster."
         )
-        yield Text(sentence)
-    yield Data(
+        yield show.Text(sentence)
+    yield show.Data(
         {
             "torque_constant_nm_a": constants,
             "torque_constant_interval_nm_a": np.column_stack([gain.low, gain.high]),
@@ -255,20 +259,20 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> Blocks:
     )
 
 
-def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> Blocks:
+def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> show.Blocks:
     """Constants with a deviation above 1 %, and the log length that would lower it."""
     share = gain.std / gain.constants
     for k, name in enumerate(names):
         if gain.told[k] and share[k] > WELL_IDENTIFIED:
             times = (share[k] / WELL_IDENTIFIED) ** 2
-            yield Text(
+            yield show.Text(
                 f"{name}: std {100 * share[k]:.2g} %; logs {times:.2g} times as long, or a motion "
                 f"in which the payload loads it more, lower that to {100 * WELL_IDENTIFIED:g} %.",
                 "soft",
             )
 
 
-def _basis(result: PayloadIdentification) -> Blocks:
+def _basis(result: PayloadIdentification) -> show.Blocks:
     rows, runs, road = result.rows, result.runs, result.road
     facts = {"robot": result.prior.name, "cut-off": f"{rows.cutoff:.3g} Hz"}
     facts["rows"] = f"{int(rows.used.sum())}, of all joints"
@@ -279,11 +283,11 @@ def _basis(result: PayloadIdentification) -> Blocks:
         facts["arm"] = f"difference of the runs of the arm: {share:.2g} % of the load's torque"
     explained = ", ".join(f"{100 * share:.1f}" for share in result.fit.explained)
     facts["explained"] = f"{explained} % of the payload's torque, joint by joint"
-    yield Facts(tuple(facts.items()))
+    yield show.Facts(tuple(facts.items()))
     if road is not None:
-        yield Text(road.sentence, "" if road.is_independent else "bad")
-        yield Data({"truncated": {**vars(road), "sentence": road.sentence}})
-    yield Data(
+        yield show.Text(road.sentence, "" if road.is_independent else "bad")
+        yield show.Data({"truncated": {**vars(road), "sentence": road.sentence}})
+    yield show.Data(
         {
             "robot": result.prior.name,
             "method": result.method,

@@ -6,8 +6,6 @@ Clocks of logs have unknown zeros. The cross-correlation of the speeds gives the
 Gauss-Newton steps refine it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

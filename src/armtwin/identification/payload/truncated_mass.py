@@ -7,8 +7,6 @@ run or from the prior follows from the share of the last link's mass in the reta
 Ref: [Waiboer 2007, section 4.4.4]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

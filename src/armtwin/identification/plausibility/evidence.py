@@ -11,8 +11,6 @@ parameters far from the file's, another scale, or leaves a residual, has little 
 file (CAD, invented masses) says less about every reading alike.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

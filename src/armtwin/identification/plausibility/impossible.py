@@ -1,7 +1,5 @@
 """Logs that no reading of the columns makes possible: constant torques, motions beyond limits."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

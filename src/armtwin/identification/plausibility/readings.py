@@ -1,7 +1,5 @@
 """Other readings of a log's columns: each is one mistake that people make, undone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Samples of logs for hypotheses about them: few, and filtered so that noise does not decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,10 +8,11 @@ import numpy as np
 
 from armtwin.identification.fitting.separable import solve
 from armtwin.identification.rigid_body.data.clean_log import Integers, Motion, clean_log
+from armtwin.identification.rigid_body.data.experiment import without_loads
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import LEAST_PERIODS, choices
 from armtwin.logs.log import Log
-from armtwin.logs.torque import needs_gains, torque_or_current
+from armtwin.logs.torque import needs_gains
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -23,6 +22,9 @@ MOST_SAMPLES = 300  # of all logs
 CUTOFF = 10.0
 ROOM = 4.0  # the same over the highest frequency of the positions, which have little noise
 NEARLY_ALL = 0.99  # of their power
+RESTING = 0.02  # share of its highest speed below which a joint is at rest
+TINY_SPEED = 1e-9  # of a joint that never moves [rad/s]
+LEAST_MOVING = 0.2  # share of the samples below which all are taken
 EDGE = 0.15  # of a log at either end that is left out, so that torques can be shifted
 
 
@@ -84,12 +86,14 @@ def sample_torques(robot: Robot, logs: Sequence[Log], source: str, recipe: Recip
     """
     sampled = []
     for log in logs:
-        torque = torque_or_current(robot, log, source)
-        clean = clean_log(log, _cutoff(log, recipe), recipe, torque).clean
+        cutoff = _cutoff(log, recipe)
+        torque = without_loads(robot, log, source, cutoff, recipe)
+        clean = clean_log(log, cutoff, recipe, torque).clean
         count = len(clean.time)
         edge = int(EDGE * count)
-        step = max(1, (count - 2 * edge) * len(logs) // MOST_SAMPLES)
-        chosen = np.arange(edge, count - edge, step)
+        moving = _find_moving(clean.v, slice(edge, count - edge))
+        step = max(1, len(moving) * len(logs) // MOST_SAMPLES)
+        chosen = moving[::step]
         rate = (count - 1) / float(np.ptp(clean.time))
         motion = Motion(clean.q, clean.v, clean.a)
         sampled.append(SampledLog(motion, clean.tau, rate, chosen))
@@ -97,6 +101,14 @@ def sample_torques(robot: Robot, logs: Sequence[Log], source: str, recipe: Recip
     if not needs_gains(robot, source):
         return plain_gains
     return replace(plain_gains, gains=_guess_gains(plain_gains), has_gains=True)
+
+
+def _find_moving(v: Floats, inside: slice) -> Integers:
+    """Samples of a part at which any joint moves; at rest friction bears any torque."""
+    speed = np.abs(v) / np.maximum(np.abs(v).max(axis=0), TINY_SPEED)
+    every = np.arange(len(v))[inside]
+    moving = every[speed[inside].max(axis=1) > RESTING]
+    return moving if len(moving) > LEAST_MOVING * len(every) else every
 
 
 def _cutoff(log: Log, recipe: Recipe) -> float:

@@ -3,8 +3,6 @@
 A joint's torque is explained by the rigid torque of the robot file and friction of any size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Which single mistake would make logged torques fit the robot file, and how much better."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,18 +9,9 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis
 from armtwin.identification.completion.sizes import reach
+from armtwin.identification.plausibility import readings
 from armtwin.identification.plausibility.evidence import TorqueExplanation, TorqueModel
 from armtwin.identification.plausibility.impossible import refuse_impossible
-from armtwin.identification.plausibility.readings import (
-    SELDOM,
-    Reading,
-    list_readings,
-    name_exact_factor,
-    read_at_other_time,
-    read_by_drives,
-    read_in_time,
-    read_other_scale,
-)
 from armtwin.identification.plausibility.samples import TorqueSamples, sample_torques
 from armtwin.identification.plausibility.single_joints import (
     estimate_lateness,
@@ -42,7 +31,8 @@ from armtwin.robot.robot import Robot
 # by which the evidence of another reading must be larger: odds of 160 000 to 1, as a hundred are
 # tried and what a model leaves out is no noise
 CLEAR = 12.0
-# factor of all torques below which the masses of the file are the likelier mistake
+# factor of all torques below which the masses of the file are the likelier mistake, and from which
+# on the robot is another one
 LEAST_FACTOR = 6.0
 # the same of another robot, whose masses are as little known, and of a reading that does not make
 # sense of all joints
@@ -53,6 +43,7 @@ SAME_PLACE = 0.05  # of the reach, by which the wrist of the same arm may be els
 LIGHTEST, HEAVIEST = 5.0, 1000.0
 MAKES_SENSE = 0.6  # share of the torques that must be explained once a mistake is undone
 UNEXPLAINED = 0.6  # residual over torque of a joint that a log of the robot seldom leaves
+WORSE = 0.05  # share of the torques by which a reading may explain less for being plainer
 NEARLY_AS_LIKELY = 5.0  # difference of strengths within which a second hypothesis is named, too
 
 
@@ -90,16 +81,16 @@ class TorqueEvidence:
     @one_blas_thread()
     def gain_of(self, robot: Robot) -> float:
         """By how much the evidence is larger that the logs are of another robot."""
-        return self._evidence_of(robot) - self._own_evidence
+        return self._explain_by(robot).evidence - self._own_evidence
 
     @cached_property
     def _own_evidence(self) -> float:
-        return self._evidence_of(self.robot)
+        return self._explain_by(self.robot).evidence
 
-    def _evidence_of(self, robot: Robot) -> float:
-        """The evidence of a robot whose file claims nothing of how well it is known."""
+    def _explain_by(self, robot: Robot) -> TorqueExplanation:
+        """What the torques are by a robot whose file claims nothing of how well it is known."""
         model = TorqueModel(robot, self.samples.motion, as_known=False)
-        return model.explain(self.samples.torque()).evidence
+        return model.explain(self.samples.torque())
 
     @cached_property
     @one_blas_thread()
@@ -122,7 +113,7 @@ class TorqueEvidence:
         if self.model.moves.sum() < LEAST_JOINTS:
             return
         motion, model = self.samples.motion, self.model
-        for reading in list_readings(self.samples, self.model.shows):
+        for reading in readings.list_readings(self.samples, self.model.shows):
             if reading.motion is not motion:  # readings of one motion follow each other
                 own = reading.motion is self.samples.motion
                 model = self.model if own else TorqueModel(reading.robot, reading.motion)
@@ -137,13 +128,13 @@ class TorqueEvidence:
             yield from self._suspect_factor(factor)
         late = estimate_lateness(self.robot, self.logs, self.source, self.recipe)
         if late is not None and late.is_clear:
-            reading = read_in_time(self.samples, late.seconds)
+            reading = readings.read_in_time(self.samples, late.seconds)
             yield from self._compare(reading, self.model.explain(reading.tau))
 
     def _suspect_factor(self, factor: float) -> Iterator[Hypothesis]:
         """By the reading at another time; drive gains would hide it, where they are guessed."""
         motion, tau = self.samples.motion, self.samples.torque()
-        reading = read_at_other_time(motion, tau, self.robot, factor, CLEAR)
+        reading = readings.read_at_other_time(motion, tau, self.robot, factor, CLEAR)
         gain = CLEAR
         if not self.samples.has_gains:
             there = TorqueModel(self.robot, reading.motion).explain(reading.tau)
@@ -156,11 +147,12 @@ class TorqueEvidence:
             mistake, remedy = reading.words.split("|")
             yield Hypothesis(evidence, mistake, remedy, gain)
 
-    def _compare(self, reading: Reading, there: TorqueExplanation) -> Iterator[Hypothesis]:
-        """A hypothesis where a reading has clearly more evidence."""
+    def _compare(self, reading: readings.Reading, there: TorqueExplanation) -> Iterator[Hypothesis]:
+        """A hypothesis where a reading has clearly more evidence and explains no less."""
         gain = there.evidence + reading.odds - self.here.evidence
         hardly = there.errors.max() > UNEXPLAINED
-        if gain < (VERY_CLEAR if hardly else CLEAR) or there.explained < MAKES_SENSE:
+        least = max(MAKES_SENSE, self.here.explained - WORSE)
+        if gain < (VERY_CLEAR if hardly else CLEAR) or there.explained < least:
             return
         before, after = 100 * self.here.explained, 100 * there.explained
         digits = int(round(before) == round(after))
@@ -178,11 +170,11 @@ class TorqueEvidence:
         if self.samples.has_gains or not self._has_plausible_mass():
             return
         free = self.model.explain_at_any_scale(self.samples.torque())
-        for reading in read_by_drives(self.samples):
+        for reading in readings.read_by_drives(self.samples):
             yield from self._compare(reading, self.model.explain(reading.tau))
         if max(free.scale, 1 / free.scale) < LEAST_FACTOR:
             return
-        reading = read_other_scale(self.samples, free.scale)
+        reading = readings.read_other_scale(self.samples, free.scale)
         for found in self._compare(reading, self.model.explain(reading.tau)):
             times = f"weight and inertia in the log are {free.scale:.3g} times the robot file's"
             yield replace(found, evidence=times)
@@ -190,7 +182,7 @@ class TorqueEvidence:
     def _suspect_whole_scale(self) -> Iterator[Hypothesis]:
         """Torques that are all a factor off the file's whole torque, friction included."""
         scale = estimate_whole_scale(self.samples)
-        words = "" if scale is None else name_exact_factor(1 / scale)
+        words = "" if scale is None else readings.name_exact_factor(1 / scale)
         if not words:
             return
         mistake, remedy = words.split("|")
@@ -214,8 +206,10 @@ class TorqueEvidence:
             other = Robot.load(name)
             if other.n != own.n or _same_geometry(own, other):
                 continue
-            gain = self.gain_of(other) + SELDOM
-            if gain > VERY_CLEAR:
+            there = self._explain_by(other)
+            gain = there.evidence - self._own_evidence + readings.SELDOM
+            # masses of a shipped robot are known: at another scale the torques are not of it
+            if gain > VERY_CLEAR and max(there.scale, 1 / there.scale) < LEAST_FACTOR:
                 evidence = f"robot '{name}' explains the torques better than '{own.name}' does"
                 yield Hypothesis(evidence, f"Is the log of '{name}'", f"name robot {name}", gain)
 

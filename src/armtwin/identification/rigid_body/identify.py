@@ -29,13 +29,16 @@ from armtwin.identification.rigid_body.data.experiment import (
 from armtwin.identification.rigid_body.data.preparation import Preparation, prepare_identification
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.fit.consistency import (
+    ParameterBounds,
     clip_to_zero,
     find_violations,
     solve_consistent,
 )
 from armtwin.identification.rigid_body.fit.consistency_cost import choose_consistent_weight
+from armtwin.identification.rigid_body.fit.gear_ratios import put_on_gears
 from armtwin.identification.rigid_body.friction.terms import set_own_stiffness, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.channels import channel_kind
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
@@ -58,15 +61,13 @@ def gain_spread(
 def _gains_of_others(
     experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
 ) -> Floats:
-    """Gains with each part left out, (parts, n) [N m/A], where they are identifiable."""
+    """Gains with each part left out, (parts, n), where they are identifiable."""
     found = []
     for rest in regularised.others:
         try:
-            own = experiment.gains(rest.scaled(1 / gains))
+            found.append(experiment.estimate_gains(rest.scaled(1 / gains)))
         except ArmtwinError:
             continue
-        assert own is not None
-        found.append(own)
     return np.array(found).reshape(-1, len(gains))
 
 
@@ -82,6 +83,7 @@ def _slopes(regularised: RegularisedFit, joints: int) -> Floats:
 
 
 ROBUST_STEPS = 4
+NO_ROTOR = 1e-6  # of its prior below which a rotor inertia is none
 DETERMINED_SHARE = 0.5  # share of a value above which the logs determine it
 
 
@@ -122,22 +124,27 @@ def identify(
 @one_blas_thread()
 def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
     """Solve for the estimate from the factors of all parts."""
-    experiment = ready.experiment
-    prior, recipe = with_terms(ready.given, experiment.terms), experiment.recipe
     whole = merge_factors(parts)
-    _refuse_too_few(experiment, whole)
-    gains = experiment.gains(whole)
+    _refuse_too_few(ready.experiment, whole)
+    gains = ready.experiment.gains(whole)
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
+        if ready.experiment.needs_gears:
+            ready, parts = put_on_gears(ready, parts, gains)
+    experiment = ready.experiment
+    prior, recipe = with_terms(ready.given, experiment.terms), experiment.recipe
     regularised = fit_regularised(parts, experiment.free, experiment.friction, recipe.weight)
-    regularised, cost = choose_consistent_weight(experiment, regularised)
+    regularised, cost, bounds = choose_consistent_weight(experiment, regularised)
     whole = regularised.whole
     if recipe.robust:
         regularised = _fit_robustly(experiment, regularised, gains)
     analysis = decompose(regularised.whole, _largest_torques(experiment, gains), experiment.free)
-    phi = _choose_parameters(experiment, regularised, analysis)
+    phi = _choose_parameters(experiment, regularised, analysis, bounds)
     plain = regularised.fit_without_prior()
     spread, shares = _certainty(experiment, regularised, analysis)
+    rotors = experiment.extended.layout.rotors
+    least = np.maximum(bounds.rotor, NO_ROTOR) * experiment.extended.parameters[rotors]
+    shares[rotors] *= phi[rotors] > least  # of one at its bound the logs show no more than that
     parts_apart = estimate_scatter(regularised)
     inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > DETERMINED_SHARE)
     certain = inflation**2 * spread
@@ -223,7 +230,10 @@ def _largest_torques(experiment: IdentificationData, gains: Floats | None) -> Fl
 
 
 def _choose_parameters(
-    experiment: IdentificationData, regularised: RegularisedFit, analysis: Decomposition
+    experiment: IdentificationData,
+    regularised: RegularisedFit,
+    analysis: Decomposition,
+    bounds: ParameterBounds,
 ) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
     prior, recipe = experiment.extended, experiment.recipe
@@ -231,11 +241,11 @@ def _choose_parameters(
         phi = analysis.truncate(recipe.kept)
     else:
         phi = clip_to_zero(prior, regularised.parameters, regularised.free)
-    broken = find_violations(prior, phi)
     if recipe.estimator == "consistent":
-        if broken or recipe.mass:
-            return solve_consistent(prior, regularised.fit, regularised.free, recipe.mass)
+        if find_violations(prior, phi, bounds) or recipe.mass:
+            return solve_consistent(prior, regularised.fit, regularised.free, bounds)
         return phi
+    broken = find_violations(prior, phi)
     if broken:
         laws = ", or the friction laws of the file alone" if experiment.terms else ""
         raise ArmtwinError(
@@ -285,7 +295,7 @@ def _build_robot(
     Args:
         ready: The data that were fitted.
         phi: The parameters, (p,).
-        gains: Drive gains, None where none had to be identified, (n,) [N m/A].
+        gains: Drive gains or gear ratios, None where none had to be identified, (n,).
         spread: Covariance of the parameters, (p, p).
         identified: Which of them the logs determine, (p,); the others keep their source.
     """
@@ -307,7 +317,10 @@ def _build_robot(
         found = replace(found, gravity=ready.fall.logs, source=sources)
         deviation = replace(deviation, gravity=ready.fall.deviation)
     found = replace(found, standard_deviation=deviation)
-    if gains is not None:
+    gear = found.gear
+    if gear is not None and channel_kind(experiment.source) == "tau_m" and gains is not None:
+        found = replace(found, gear=replace(gear, source=source))
+    elif gains is not None:
         constants = gains / np.abs(experiment.prior.assembly.gear).max(axis=1)
         motors = map(partial(_with_torque_constant, source), found.motor, constants.tolist())
         found = replace(found, motor=tuple(motors))

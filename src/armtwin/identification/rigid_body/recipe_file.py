@@ -4,8 +4,6 @@ Other arguments of `identify` may be given there too: torque and cutoff, and of 
 when logged tool, payload and gravity. A number is SI, a text may carry a unit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints

@@ -1,7 +1,5 @@
 """Baselines: the error as a pure delay, or as a lag proportional to the speed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ a soft gear would under viscous load. Only the load of the rigid body, which is 
 speed, separates them: a stiffness that is fitted without the offset is an artefact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ The measured error is compared with the error simulated from the reference, so t
 derivative of the measurement nor a closed-loop bias enters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,12 +19,21 @@ from armtwin.identification.fitting.separable import (
     solve,
 )
 from armtwin.identification.servo.encoder_offset import EncoderOffset
-from armtwin.identification.servo.selection import PARTS, ChosenLaw
+from armtwin.identification.servo.selection import (
+    ChosenLaw,
+    are_pooled,
+    log_weights,
+    part_numbers,
+    take_off_free,
+)
+from armtwin.identification.servo.signals import PARTS
 from armtwin.identification.servo.structure import (
     LOAD,
     NO_POLE,
+    SIGN,
     SPEED,
     TERMS,
+    TORQUE,
     DriveSignals,
     Poles,
     columns,
@@ -41,6 +48,7 @@ NEAR = 1e-3  # relative change of a pole that ends them
 FARTHEST = 8.0  # change of a pole's logarithm
 STEP = 1e-3  # relative step of a pole's derivative
 UNSEEN = 1e-6  # of a column's size below which rows do not show it
+NULL_RATE = 10.0  # at which a drive whose law is not known loses what it has to begin with [1/s]
 TIME_CONSTANTS = 4.0  # of a loop that a log must last to identify it
 
 
@@ -132,17 +140,27 @@ class _Fit:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
         self.late = 0.0
         self.blocks = even_blocks([len(log.time) for log in logs], PARTS)
+        self.parts = part_numbers(logs)
 
     def table(self, poles: Poles) -> TwoArrays:
         """Columns in use, free ones last, (m, k), and the target, (m,)."""
         terms = list(self.chosen.terms)
+        pooled = are_pooled(self.logs)
         tables, targets, free = [], [], []
-        for log in self.logs:
-            tables.append(columns(log, poles, self.sign_speed, self.late)[:, terms])
-            free.append(free_columns(log.time, poles))
-            targets.append(self._target(log, poles))
-        used = np.concatenate(tables)
-        return np.column_stack([used, block_diagonal(free)]), np.concatenate(targets)
+        weights = log_weights(self.logs)
+        for log, weight in zip(self.logs, weights, strict=True):
+            used = columns(log, poles, self.sign_speed, self.late)[:, terms]
+            own, target = free_columns(log.time, poles), self._target(log, poles)
+            if pooled:
+                *rest, target = weight * take_off_free(np.column_stack([used, target]), own).T
+                used, own = np.stack(rest, axis=1), own[:, :0]
+            tables.append(used)
+            free.append(own)
+            targets.append(target)
+        table = np.concatenate(tables)
+        if not pooled:
+            table = np.column_stack([table, block_diagonal(free)])
+        return table, np.concatenate(targets)
 
     def _target(self, log: DriveSignals, poles: Poles) -> Floats:
         if self.chosen.side == "motor":
@@ -167,8 +185,8 @@ class _Fit:
         poles = start
         for _ in range(ROUNDS):
             lag = poles.lag
-            if inertia is not None and poles.p0 > 0:
-                load = float(self.solve(poles).values[0])
+            if inertia is not None and poles.p0 > 0 and LOAD in self.chosen.terms:
+                load = float(self.solve(poles).values[self.chosen.terms.index(LOAD)])
                 lag = _limit_lag(max(load * inertia, 0.0), poles)
                 poles = replace(poles, lag=lag)
             former = _values(poles)
@@ -184,19 +202,15 @@ class _Fit:
     def _at(self, lag: float, logs: Floats) -> TwoArrays:
         return self.table(_poles(logs, lag))
 
-    def left_out(self, poles: Poles) -> Floats:
-        """Residual of each left-out part of each log by a fit to all others, (m,)."""
+    def left_out(self, poles: Poles, part: int) -> Floats:
+        """Residual by a fit to all but one part of each log, (m,)."""
         table, target = self.table(poles)
         size = np.linalg.norm(table, axis=0)
-        residual = np.empty_like(target)
-        for number in range(PARTS * len(self.logs)):
-            part = self.blocks == number
-            others = table[~part]
-            # a column that only the part shows, as what a log begins with, stays unused
-            shown = np.linalg.norm(others, axis=0) > UNSEEN * size
-            theta = solve(others * shown, target[~part]).values
-            residual[part] = target[part] - table[part] @ theta
-        return residual
+        others = self.parts != part
+        # a column that only the part shows, as what a log begins with, stays unused
+        shown = np.linalg.norm(table[others], axis=0) > UNSEEN * size
+        theta = solve(table[others] * shown, target[others]).values
+        return target - table @ theta
 
     def interval(self, poles: Poles) -> Floats:
         """Half widths of 95 % of p1, p0 and all terms, (9,), of the linearised law."""
@@ -232,11 +246,26 @@ def residual_squares(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed
     return fit.squares(poles)
 
 
-def cross_validate(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
-    """Residual of each left-out part of each log by a fit to all others, (m,)."""
-    fit = _Fit(logs, chosen, law.sign_speed)
-    fit.late = law.late
-    return fit.left_out(law.poles)
+def cross_validate(
+    without: Sequence[Sequence[DriveSignals]], chosen: ChosenLaw, law: DriveLaw
+) -> Floats:
+    """Residual of each left-out part of all logs by a fit to all others, (m,).
+
+    Args:
+        without: The logs for each part, with a torque that is known without the part.
+        chosen: The structure.
+        law: The law, whose poles are kept.
+    """
+    residual = np.empty(sum(len(log.time) for log in without[0]))
+    weights = np.ones(len(residual))
+    if are_pooled(without[0]):
+        weights = np.repeat(log_weights(without[0]), [len(log.time) for log in without[0]])
+    for part, logs in enumerate(without):
+        fit = _Fit(logs, chosen, law.sign_speed)
+        fit.late = law.late
+        rows = fit.parts == part
+        residual[rows] = fit.left_out(law.poles, part)[rows]
+    return residual / weights
 
 
 def _values(poles: Poles) -> Floats:
@@ -258,3 +287,21 @@ def no_position_feedback(law: DriveLaw) -> bool:
 def is_torque_loop(law: DriveLaw) -> bool:
     """Whether load makes the drive lag, as in a torque loop, and not lead."""
     return law.coefficient(LOAD) > 0
+
+
+def middle_law(laws: Sequence[DriveLaw]) -> DriveLaw:
+    """The medians of laws, without their torques, whose units differ: of a drive not seen."""
+    poles = Poles(*np.median([(law.poles.p1, law.poles.p0) for law in laws], axis=0).tolist())
+    table = np.array([law.theta for law in laws])
+    theta = np.median(table, axis=0)
+    theta[[LOAD, SIGN, TORQUE]] = 0.0
+    width = np.max([law.interval for law in laws], axis=0)
+    width[2:] += np.ptp(table, axis=0)
+    return replace(laws[0], poles=poles, side="motor", theta=theta, offset=None, interval=width)
+
+
+def null_law(law: DriveLaw) -> DriveLaw:
+    """The law of a drive that follows its reference, with the intervals of one that did not fit."""
+    return replace(
+        law, poles=Poles(NULL_RATE), theta=np.zeros(len(TERMS)), offset=None, side="motor"
+    )

@@ -1,13 +1,12 @@
 """Evaluation of a fitted servo on runs: explained variance and residual, at the flange too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.servo.servo_fit import ServoFit
+from armtwin.identification.servo.selection import scored_samples
+from armtwin.identification.servo.servo_fit import LEAST_TRAVEL, ServoFit
 from armtwin.identification.servo.signals import Signals
 from armtwin.maths.batch import Floats, Names
 from armtwin.robot.robot import Robot
@@ -40,7 +39,7 @@ class ServoEvaluation:
     Attributes:
         judged_on: Names of the logs, or "left-out parts".
         feedforward: Where the torque came from.
-        share: Share of the variance of q_ref - q that is explained, (n,).
+        share: Share of the variance of q_ref - q that is explained, (n,); NaN of a joint at rest.
         correlation: Correlation of measured and predicted error, (n,).
         left: Residual, rms, (n,) [rad].
         error: Measured error, rms, (n,) [rad].
@@ -74,15 +73,34 @@ def evaluate(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> ServoEvalu
     return _evaluate(robot, fit, runs, measured, predicted, names)
 
 
-def evaluate_by_parts(robot: Robot, fit: ServoFit, logs: Sequence[Signals]) -> ServoEvaluation:
-    """Evaluate a fit by cross-validation on parts of its own logs."""
-    residual = fit.left_out(logs)
+def evaluate_by_parts(
+    robot: Robot, fit: ServoFit, without: Sequence[Sequence[Signals]]
+) -> ServoEvaluation:
+    """Evaluate a fit by cross-validation on parts of its own logs.
+
+    Args:
+        robot: The robot.
+        fit: The fit.
+        without: The logs for each part, with a torque that is known without the part.
+    """
+    logs = without[0]
+    residual = fit.left_out(without)
     ends = np.cumsum([len(log.time) for log in logs])[:-1]
-    measured = [_centre(log.error @ fit.inverse.T) for log in logs]
-    predicted = []
-    for error, part in zip(measured, np.split(residual, ends), strict=True):
-        predicted.append(error - part)
-    return _evaluate(robot, fit, logs, measured, predicted, (LEFT_OUT,))
+    scored = np.split(scored_samples(logs), ends)
+    runs, measured, predicted = [], [], []
+    for log, part, rows in zip(logs, np.split(residual, ends), scored, strict=True):
+        error = _centre((log.error @ fit.inverse.T)[rows])
+        runs.append(log.rows(rows))
+        measured.append(error)
+        predicted.append(error - part[rows])
+    return _evaluate(robot, fit, runs, measured, predicted, (LEFT_OUT,))
+
+
+def evaluate_on(
+    robot: Robot, fit: ServoFit, without: Sequence[Sequence[Signals]], runs: Sequence[Signals]
+) -> ServoEvaluation:
+    """Evaluate a fit on unseen runs, or without any on left-out parts of its own logs."""
+    return evaluate(robot, fit, runs) if runs else evaluate_by_parts(robot, fit, without)
 
 
 def _evaluate(
@@ -99,10 +117,11 @@ def _evaluate(
     delayed = np.concatenate([_centre(fit.predict_by_delay(run)) for run in runs])
     lagging = np.concatenate([_centre(fit.predict_by_lag(run)) for run in runs])
     first = runs[0]
+    travel = np.max([np.ptp(run.q @ fit.inverse.T, axis=0) for run in runs], axis=0)
     return ServoEvaluation(
         judged_on=names,
         feedforward=fit.feedforward,
-        share=_share(error, expected),
+        share=np.where(travel > LEAST_TRAVEL, _share(error, expected), np.nan),
         correlation=_correlation(error, expected),
         left=np.sqrt((residual**2).mean(axis=0)),
         error=np.sqrt((error**2).mean(axis=0)),

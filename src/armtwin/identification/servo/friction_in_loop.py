@@ -13,8 +13,6 @@ where |r_free| ≤ μ F(0).
 Ref: [Moreau 1988]
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

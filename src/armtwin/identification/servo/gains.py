@@ -8,9 +8,9 @@ Other terms of a law shift the reference. Where load makes a drive lead, no torq
 the torque is then an offset of speed before a velocity servo so stiff that load does not show.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,16 +25,22 @@ from armtwin.identification.servo.structure import (
     TORQUE,
 )
 from armtwin.maths.batch import Floats, Values
+from armtwin.robot.schema.controller_model import ControllerModel
 from armtwin.robot.schema.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
+S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
 STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]
 RESET = 60.0  # corner of its integral [1/s]
 
 
 def build_servo(
-    laws: Sequence[DriveLaw], inertia: Floats, sample: float, fit: ServoFitRecord
+    laws: Sequence[DriveLaw],
+    inertia: Floats,
+    sample: float,
+    fit: ServoFitRecord,
+    model: ControllerModel | None = None,
 ) -> Servo:
     """A servo with the fitted laws.
 
@@ -43,6 +49,7 @@ def build_servo(
         inertia: What the motors feel, (drives,) [kg m²].
         sample: Time between samples of the logs, taken for that between set-points [s].
         fit: Logs and quality of the fit.
+        model: The controller's own model; None where it is that of the robot itself.
     """
     source = (
         f"identified: q_ref and q of {', '.join(fit.logs)}, torque of the "
@@ -52,7 +59,22 @@ def build_servo(
     position = setpoints * max(1, round(POSITION_RATE / setpoints))
     if all(is_torque_loop(law) for law in laws):
         return _cascade(laws, (setpoints, position, 2 * position), fit, source)
-    return _velocity_law(laws, inertia, (setpoints, position, 2 * position), fit, source)
+    servo = _velocity_law(laws, inertia, (setpoints, position, 2 * position), fit, source)
+    return servo if model is None else replace(servo, model=model, ktfc=None)
+
+
+def keep_former(servo: S, former: object, drives: Collection[int]) -> S:
+    """A servo with the former numbers of some drives, where the file had them in the same kind."""
+    if not drives or type(former) is not type(servo):
+        return servo
+    changes: dict[str, Any] = {}
+    for f in fields(servo):
+        new, old = getattr(servo, f.name), getattr(former, f.name)
+        if isinstance(new, Delays | Shaping):
+            changes[f.name] = keep_former(new, old, drives)
+        elif isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
+            changes[f.name] = tuple(old[k] if k in drives else x for k, x in enumerate(new))
+    return replace(servo, **changes)
 
 
 def velocity_gain(law: DriveLaw) -> float:

@@ -12,24 +12,38 @@ from armtwin.errors import ArmtwinError, blame
 from armtwin.files.hypothesis import strongest
 from armtwin.identification.fitting.estimate import student
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
+from armtwin.identification.servo import servo_fit
+from armtwin.identification.servo.error_size import estimate_error_size
 from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
-from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
-from armtwin.identification.servo.gains import build_servo, reference_delay, velocity_gain
+from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate_on
+from armtwin.identification.servo.fed_forward import (
+    collect_logged_torque,
+    fit_controller_model,
+    list_models,
+    with_model_torque,
+)
+from armtwin.identification.servo.gains import (
+    build_servo,
+    keep_former,
+    reference_delay,
+    velocity_gain,
+)
 from armtwin.identification.servo.result import NAME, Feedforward, ServoIdentification, ServoRow
-from armtwin.identification.servo.servo_fit import ServoFit, fit_servo
-from armtwin.identification.servo.signals import Signals, extract_signals
+from armtwin.identification.servo.signals import PARTS, Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.plausibility import refuse_other_robot
 from armtwin.logs.reference_plausibility import reference_hypotheses
-from armtwin.logs.rest import STILL_RANGE
-from armtwin.maths.batch import Pair, Values
+from armtwin.maths.batch import Floats, Pair, Values
+from armtwin.robot.defaults.assumed_drives import with_assumed_drives
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.controller_model import ControllerModel
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predicted path error
 WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos
+LEAST_SHARE = -1e3  # of a variance explained, as it is written
 LEAST_SAMPLES = 100
 
 
@@ -43,7 +57,7 @@ def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) ->
         if "tau" in log and log.tau.shape == log.q.shape:
             with blame(name):
                 refuse_other_robot(robot, log.q, log.tau)
-    _check_motion(robot, logs, names)
+    _check_motion(logs, names)
     refuse_duplicates(logs, names)
 
 
@@ -84,15 +98,13 @@ def _check_log(robot: Robot, log: Log, name: str) -> None:
         )
 
 
-def _check_motion(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
-    """Refuse joints that are at rest in all logs."""
-    moved = np.max([np.ptp(log.q_ref, axis=0) for log in logs], axis=0)
-    still = [robot.joint_names[j] for j in np.flatnonzero(moved <= STILL_RANGE)]
-    if still:
+def _check_motion(logs: Sequence[Log], names: Sequence[str]) -> None:
+    """Refuse logs in which no joint moves."""
+    if max(float(np.ptp(log.q_ref, axis=0).max()) for log in logs) <= servo_fit.LEAST_TRAVEL:
         where = names[0] if len(names) == 1 else "any of the logs"
         raise ArmtwinError(
-            f"{', '.join(still)} does not move in {where}, so its servo is not identifiable; "
-            "log a motion of all joints"
+            f"no joint moves by {1e3 * servo_fit.LEAST_TRAVEL:g} mrad in {where}, so no servo is "
+            "identifiable; log a motion"
         )
 
 
@@ -122,6 +134,8 @@ def identify_servo(
             it.
     """
     called = "identify_servo"
+    if not robot.description.motor and not robot.description.hydraulic:
+        robot = with_assumed_drives(robot)
     given = [in_order_of(log, robot.joint_names) for log in as_logs(logs, called)]
     names = [_name(log, k) for k, log in enumerate(given)]
     check_servo_logs(robot, given, names)
@@ -134,16 +148,56 @@ def identify_servo(
     fitted = [extract_signals(r, x, n) for r, x, n in zip(carrying, given, names, strict=True)]
     runs = [extract_signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
     source = _source(fitted, runs, feedforward)
-    fits = {}
+    fits, evaluations = {}, {}
     if source == "logged":  # the torque that the servo used identifies its structure best
-        fits["logged"] = fit_servo(robot, fitted, "logged")
-    fits["model"] = fit_servo(robot, fitted, "model", fits.get("logged"))
-    evaluations = {}
-    for name, fit in fits.items():
-        evaluations[name] = (
-            evaluate(robot, fit, runs) if runs else evaluate_by_parts(robot, fit, fitted)
-        )
-    return _result(robot, fitted, fits, evaluations)
+        fits["logged"] = servo_fit.fit_servo(robot, fitted, "logged")
+        evaluations["logged"] = evaluate_on(robot, fits["logged"], [fitted] * PARTS, runs)
+    logged = fits.get("logged")
+    if logged is None or servo_fit.is_all_torque_loops(logged):
+        fits["model"], model = _choose_model(carrying, fitted, logged)
+        without = [_with_torque(carrying, fitted, model)] * PARTS
+    else:
+        known = collect_logged_torque(carrying, fitted)
+        fits["model"], model = replace(logged, feedforward="model"), fit_controller_model(known)
+        without = []
+        for part in range(PARTS):
+            other = fit_controller_model(known, part)
+            without.append(_with_torque(carrying, fitted, other))
+    seen = [with_model_torque(carrying[0], run, model) for run in runs]
+    evaluations["model"] = evaluate_on(robot, fits["model"], without, seen)
+    return _result(robot, without, fits, evaluations, model)
+
+
+def _choose_model(
+    robots: Sequence[Robot], logs: Sequence[Signals], like: servo_fit.ServoFit | None
+) -> tuple[servo_fit.ServoFit, ControllerModel | None]:
+    """The fit whose feed-forward explains left-out parts best, with the controller's model.
+
+    Torque loops carry the load of their own motion, so that no other model than the robot's is
+    theirs.
+    """
+    robot = robots[0]
+    best, chosen, least = None, None, np.inf
+    for model in list_models(robot, logs):
+        seen = _with_torque(robots, logs, model)
+        fit = servo_fit.fit_servo(robot, seen, "model", like)
+        if best is not None and servo_fit.is_all_torque_loops(fit):
+            continue
+        error = servo_fit.cross_validation_error(fit, seen)
+        if best is None or error < least:
+            best, chosen, least = fit, model, error
+        if servo_fit.is_all_torque_loops(fit):
+            break
+    assert best is not None
+    return best, chosen
+
+
+def _with_torque(
+    robots: Sequence[Robot], logs: Sequence[Signals], model: ControllerModel | None
+) -> list[Signals]:
+    """Logs with the torque that a controller's model would have fed forward."""
+    pairs = zip(robots, logs, strict=True)
+    return [with_model_torque(robot, log, model) for robot, log in pairs]
 
 
 def _name(log: Log, k: int) -> str:
@@ -179,11 +233,12 @@ def _source(
 
 def _result(
     robot: Robot,
-    logs: Sequence[Signals],
-    fits: dict[str, ServoFit],
+    without: Sequence[Sequence[Signals]],
+    fits: dict[str, servo_fit.ServoFit],
     evaluations: dict[str, ServoEvaluation],
+    model: ControllerModel | None = None,
 ) -> ServoIdentification:
-    fit, written = fits["model"], evaluations["model"]
+    fit, written, logs = fits["model"], evaluations["model"], without[0]
     inertia = np.mean([log.inertia for log in logs], axis=0)
     sample = float(np.median([log.sample for log in logs]))
     seen = sum(float(log.time[-1]) for log in logs)
@@ -192,13 +247,16 @@ def _result(
     basis = ServoFitRecord(
         logs=names,
         judged_on=written.judged_on,
-        share=tuple(float(x) for x in np.round(written.share, 4)),
+        share=_written_shares(written.share),
         residual=tuple(float(f"{x:.4g}") for x in written.left),
         feedforward="model",
         duration=round(max(float(log.time[-1]) for log in logs), 3),
         interval=_intervals(rows),
+        at_rest=tuple(robot.description.motor[k].name for k in sorted(fit.at_rest)),
+        size=estimate_error_size(fit, without),
     )
-    servo = build_servo(fit.laws, inertia, sample, basis)
+    servo = build_servo(fit.laws, inertia, sample, basis, model)
+    servo = keep_former(servo, robot.description.servo.get(NAME), fit.at_rest)
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
         robot=robot.with_description(description),
@@ -206,12 +264,27 @@ def _result(
         with_logged_torque=evaluations.get("logged"),
         fits=fits,
         table=rows,
+        bandwidth=_least_bandwidth(fit, logs),
         sample=sample,
         logs=names,
     )
 
 
-def _rows(robot: Robot, fit: ServoFit, times: Pair) -> Iterator[ServoRow]:
+def _written_shares(share: Floats) -> Values:
+    """Shares as a file has them: bounded below, and 1 of a joint at rest, which needs no law."""
+    bounded = np.clip(np.nan_to_num(share, nan=1.0), LEAST_SHARE, 1.0)
+    return tuple(float(x) for x in np.round(bounded, 4))
+
+
+def _least_bandwidth(fit: servo_fit.ServoFit, logs: Sequence[Signals]) -> Floats:
+    """Bandwidth √(rms a_ref / rms e) / 2π of a position loop with errors as logged, (n,) [Hz]."""
+    a = np.concatenate([log.a @ fit.inverse.T for log in logs])
+    error = np.concatenate([log.error - log.error.mean(axis=0) for log in logs]) @ fit.inverse.T
+    sizes = np.sqrt((a**2).mean(axis=0)), np.sqrt((error**2).mean(axis=0))
+    return np.asarray(np.sqrt(sizes[0] / np.maximum(sizes[1], 1e-12)) / (2 * np.pi))
+
+
+def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoRow]:
     """The servo of each drive; times are those between samples, and of all logs together [s]."""
     sample, seen = times
     for motor, law in zip(robot.description.motor, fit.laws, strict=True):

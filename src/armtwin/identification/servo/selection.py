@@ -7,14 +7,13 @@ Sums of products of all columns are kept for every pole of a grid and every part
 choice of terms, with any part left out, is then a small linear system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.identification.servo.structure import (
     ACCELERATION,
     DELAY,
@@ -30,12 +29,12 @@ from armtwin.identification.servo.structure import (
     free_columns,
     respond_to_encoder,
 )
-from armtwin.maths.batch import Floats, Indices, TwoArrays
+from armtwin.maths.batch import Flags, Floats, Indices, Integers, TwoArrays
 from armtwin.robot.schema.servo import Side
 
-PARTS = 5  # of each log, left out in turn
 # A term must lower the squared error on left-out parts by this factor: about 10 % of its rms.
 PENALTY = 0.2
+UNUSUAL = 4.0  # times the median error of logs, from which on one counts less
 # In a loop without integral the reference is nearly the integral of viscous friction, which the
 # load has already: a servo without speed feed-forward shows far more clearly than this.
 OF_REFERENCE = 4  # terms that it counts as
@@ -73,7 +72,7 @@ class ChosenLaw:
         side: Encoder of the position loop.
         terms: Numbers of the terms.
         start: Poles of the grid that fit best.
-        left_out: Squared error on the left-out parts.
+        left_out: Squared error on the left-out parts, without the first of each log.
     """
 
     order: Order
@@ -91,10 +90,12 @@ class Sums:
         poles: Poles of the grid.
         parts: Sums of each pole and part, (poles, parts, k, k); columns are the terms, error,
             twist, then the free columns of each log.
+        scored: Parts that count in the left-out error, (parts,).
     """
 
     poles: list[Poles]
     parts: Floats
+    scored: Flags
 
     def best(self, order: Order, side: Side, terms: Indices) -> ChosenLaw:
         """The best poles for given terms, and their error on left-out parts."""
@@ -108,7 +109,46 @@ class Sums:
         best = np.argmin(in_kept, axis=0)
         parts = np.arange(len(best))
         start = self.poles[np.argmin(over_all)]
-        return ChosenLaw(order, side, terms, start, float(left_out[best, parts].sum()))
+        scored = left_out[best, parts][self.scored]
+        return ChosenLaw(order, side, terms, start, float(scored.sum()))
+
+
+def are_pooled(logs: Sequence[DriveSignals] | Sequence[Signals]) -> bool:
+    """Whether whole logs are left out in turn, and not parts of each.
+
+    The free response of each log, of which little is known from any other, is then taken off.
+    """
+    return len(logs) >= PARTS
+
+
+def part_numbers(logs: Sequence[DriveSignals] | Sequence[Signals]) -> Integers:
+    """The part to which each sample of the logs belongs, from 0 to PARTS - 1, (m,)."""
+    if are_pooled(logs):
+        lengths = [len(log.time) for log in logs]
+        return np.repeat(np.arange(len(logs)) % PARTS, lengths)
+    return np.concatenate([log.parts for log in logs])
+
+
+def scored_samples(logs: Sequence[DriveSignals] | Sequence[Signals]) -> Flags:
+    """Samples that count in a left-out error, (m,).
+
+    What a loop brings from before a log is unknown, and shows in the log's first part.
+    """
+    parts = part_numbers(logs)
+    return np.ones(len(parts), dtype=bool) if are_pooled(logs) else parts != 0
+
+
+def log_weights(logs: Sequence[DriveSignals]) -> Floats:
+    """Weight of each of many logs of one drive: one of far larger error does not decide alone."""
+    sizes = np.array([log.error.std() for log in logs])
+    usual = UNUSUAL * max(float(np.median(sizes)), 1e-12)
+    return np.asarray(usual / np.maximum(sizes, usual))
+
+
+def take_off_free(table: Floats, free: Floats) -> Floats:
+    """Columns of one log without what its free response (m, k) explains of them."""
+    Q, _ = np.linalg.qr(free)
+    return np.asarray(table - Q @ (Q.T @ table))
 
 
 def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) -> Sums:
@@ -116,21 +156,32 @@ def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) ->
     found = []
     for one in poles:
         found.append(np.array(list(_of_parts(logs, one, sign_speed))))
-    return Sums(poles, np.array(found))
+    parts = np.array(found)
+    scored = np.ones(parts.shape[1], dtype=bool)
+    if not are_pooled(logs):
+        scored = np.arange(parts.shape[1]) % PARTS != 0
+    return Sums(poles, parts, scored)
 
 
 def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> Iterator[Floats]:
     """Sums of products of each part of each log, (k, k)."""
+    weights = log_weights(logs)
     for number, log in enumerate(logs):
         own = free_columns(log.time, poles)
+        twist = np.nan_to_num(log.twist)
+        beside = respond_to_encoder(poles, twist - twist[0], log.rate)
+        table = np.column_stack([columns(log, poles, sign_speed), log.error, beside])
+        if are_pooled(logs):
+            table = weights[number] * take_off_free(table, own)
+            yield table.T @ table
+            continue
         count = own.shape[1]
         free = np.zeros((len(own), count * len(logs)))
         free[:, number * count : (number + 1) * count] = own
-        twist = np.nan_to_num(log.twist)
-        beside = respond_to_encoder(poles, twist - twist[0], log.rate)
-        table = np.column_stack([columns(log, poles, sign_speed), log.error, beside, free])
-        for part in np.array_split(table, PARTS):
-            yield part.T @ part
+        whole = np.column_stack([table, free])
+        for part in range(PARTS):
+            rows = whole[log.parts == part]
+            yield rows.T @ rows
 
 
 def _target(parts: Floats, side: Side) -> TwoArrays:
@@ -197,6 +248,20 @@ def select_structure(drives: Sequence[Candidate]) -> list[ChosenLaw]:
     return best
 
 
+def keep_plain_laws(drives: Sequence[Candidate], chosen: Sequence[ChosenLaw]) -> list[ChosenLaw]:
+    """The chosen laws, or where its left-out error is lower a plain law of speed and acceleration.
+
+    It has no pole: the error is θ_v v_ref + θ_a a_ref, which is all that short logs of small errors
+    determine.
+    """
+    found = []
+    for drive, one in zip(drives, chosen, strict=True):
+        table = sums(drive.logs, [Poles(0.0)], drive.sign_speed)
+        plain = table.best(1, "motor", (SPEED, ACCELERATION))
+        found.append(plain if plain.left_out < one.left_out else one)
+    return found
+
+
 def _score(chosen: Sequence[ChosenLaw]) -> float:
     """Selection criterion, lowest for the best: mean log left-out error plus a penalty."""
     first = chosen[0]
@@ -210,11 +275,12 @@ def _score(chosen: Sequence[ChosenLaw]) -> float:
 def _select_terms_forward(
     drives: Sequence[Candidate], tables: Sequence[Sums], order: Order
 ) -> list[ChosenLaw]:
-    """Add terms one by one to load and speed while the left-out error falls."""
-    best = _with_terms(drives, tables, order, (LOAD, SPEED))
+    """Add terms one by one to speed, with and without load, while the left-out error falls."""
+    starts = ((LOAD, SPEED), (SPEED,))
+    best = min((_with_terms(drives, tables, order, terms) for terms in starts), key=_score)
     while True:
         used = best[0].terms
-        others = [term for term in OPTIONAL[order] if term not in used]
+        others = [term for term in (LOAD, *OPTIONAL[order]) if term not in used]
         tried = [_with_terms(drives, tables, order, (*used, term)) for term in others]
         if not tried:
             return best

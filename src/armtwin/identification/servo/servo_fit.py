@@ -5,38 +5,22 @@ own motion: its laws and the friction of the motion that they predict are iterat
 settle.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.servo import estimator, selection
 from armtwin.identification.servo.baselines import Baselines, fit_baselines
 from armtwin.identification.servo.encoder_offset import EncoderOffset, estimate_encoder_offset
-from armtwin.identification.servo.estimator import (
-    TIME_CONSTANTS,
-    DriveLaw,
-    cross_validate,
-    estimate,
-    is_torque_loop,
-    no_position_feedback,
-    residual_squares,
-)
 from armtwin.identification.servo.friction_in_loop import (
     LoopFriction,
     friction_of_motion,
     loop_friction,
 )
-from armtwin.identification.servo.selection import (
-    Candidate,
-    ChosenLaw,
-    select_structure,
-    with_structure,
-)
-from armtwin.identification.servo.signals import Signals
+from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.identification.servo.structure import SPEED, DriveSignals
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
@@ -44,11 +28,14 @@ from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Side
 
+LEAST_TRAVEL = 1e-3  # of a joint, below which its servo is not identifiable [rad]
 LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
-SLOW = 0.01  # share of the largest speed that is the width of the sign term
-LEAST_CONSTANTS = 3.0  # time constants of a loop that logs must last
+# Share of the largest speed over which a sign changes: a faster one is a jump of the reference that
+# no log shows, and a torque of many times the drive's own.
+SLOW = 0.1
 UNEXPLAINED = 0.5  # share of a log's error that is not explained by the law of all logs ...
 OWN = 0.9  # ... but by its own law: the log is of another servo
+CLEARLY = 0.95  # of a residual sum of squares, below which another one is lower
 ROUNDS = 6  # of laws and friction in turn; three are usual
 SETTLED = 2e-3  # relative change of all poles and of 1 / k_v that ends them
 
@@ -67,14 +54,18 @@ class ServoFit:
         inverse: Joints per drive side, (n, drives).
         friction: Friction of torque loops in their own motion; None where the torque is that of
             the reference.
+        at_rest: Drives that no log moves; their law is the middle of the others'.
+        unexplained: Drives of which no law explains a left-out part; theirs is to have no error.
     """
 
     feedforward: str
-    laws: tuple[DriveLaw, ...]
-    chosen: tuple[ChosenLaw, ...]
+    laws: tuple[estimator.DriveLaw, ...]
+    chosen: tuple[selection.ChosenLaw, ...]
     baselines: tuple[Baselines, ...]
     inverse: Floats
     friction: LoopFriction | None = None
+    at_rest: frozenset[int] = frozenset()
+    unexplained: frozenset[int] = frozenset()
 
     def predicted(self, log: Signals) -> Floats:
         """Predicted joint errors q_ref - q on a log's reference, (m, n) [rad]."""
@@ -116,13 +107,22 @@ class ServoFit:
         rivals = [rival.predict_by_lag for rival in self.baselines]
         return self._of_drives(log, rivals) @ self.inverse.T
 
-    def left_out(self, logs: Sequence[Signals]) -> Floats:
-        """Residual of each left-out part by a fit to all others, (m, n) [rad]."""
-        logs = [self.in_motion(log, smooth=True) for log in logs]
+    def left_out(self, without: Sequence[Sequence[Signals]]) -> Floats:
+        """Residual of each left-out part by a fit to all others, (m, n) [rad].
+
+        Args:
+            without: The logs for each part, with a torque that is known without the part.
+        """
+        seen = []
+        for logs in without:
+            seen.append([self.in_motion(log, smooth=True) for log in logs])
         found = []
         for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
-            drives = [of_drive(log, k, self) for log in logs]
-            found.append(cross_validate(drives, chosen, law))
+            if k in self.at_rest | self.unexplained:
+                found.append(np.concatenate([log.error[:, k] for log in seen[0]]))
+                continue
+            drives = [[of_drive(log, k, self) for log in logs] for logs in seen]
+            found.append(estimator.cross_validate(drives, chosen, law))
         return np.stack(found, axis=1) @ self.inverse.T
 
 
@@ -131,7 +131,8 @@ def of_drive(log: Signals, k: int, fit: ServoFit | str) -> DriveSignals:
     feedforward = fit if isinstance(fit, str) else fit.feedforward
     torque = log.torque(feedforward)
     columns = (log.q, log.v, log.a, torque, log.error, log.twist)
-    return DriveSignals(log.rate, log.time, *(values[:, k] for values in columns))
+    q, v, a, torque, error, twist = (values[:, k] for values in columns)
+    return DriveSignals(log.rate, log.time, q, v, a, torque, error, twist, log.parts)
 
 
 @one_blas_thread()
@@ -148,55 +149,88 @@ def fit_servo(
     """
     structure = None if like is None else like.chosen
     fit = _fit(robot, logs, feedforward, structure)
-    if feedforward == "model" and _are_torque_loops(fit):
+    if feedforward == "model" and is_all_torque_loops(fit):
         fit = _settle(robot, logs, fit, choose_anew=like is None)
-    if like is None:
-        _refuse_short(robot, fit.laws, logs)
-    if len(logs) > 1:
+    if len(logs) > 1 and not selection.are_pooled(logs):
         _refuse_other_servos(robot, logs, fit)
-    return fit
+    if is_all_torque_loops(fit) or selection.are_pooled(logs):
+        return fit
+    return _drop_unexplained(fit, logs)
 
 
 def _fit(
-    robot: Robot, logs: Sequence[Signals], feedforward: str, structure: Sequence[ChosenLaw] | None
+    robot: Robot,
+    logs: Sequence[Signals],
+    feedforward: str,
+    structure: Sequence[selection.ChosenLaw] | None,
 ) -> ServoFit:
     """The laws of all drives, of a given structure or of the best one."""
-    drives = [_candidate(logs, k, feedforward) for k in range(len(robot.assembly.motor_rows))]
+    count = len(robot.assembly.motor_rows)
+    at_rest = find_drives_at_rest(robot, logs)
+    moving = [k for k in range(count) if k not in at_rest]
+    drives = [_candidate(logs, k, feedforward) for k in range(count)]
+    some = [drives[k] for k in moving]
     if structure is None:
-        best = select_structure(drives)
-        chosen = [_better_side(drive, one) for drive, one in zip(drives, best, strict=True)]
+        best = selection.keep_plain_laws(some, selection.select_structure(some))
+        selected = [_better_side(drive, one) for drive, one in zip(some, best, strict=True)]
     else:
-        chosen = with_structure(drives, structure)
-    laws = _laws(logs, feedforward, drives, chosen)
+        selected = selection.with_structure(some, [structure[k] for k in moving])
+    chosen = [selected[moving.index(k)] if k in moving else selected[0] for k in range(count)]
+    laws = _laws(logs, feedforward, drives, chosen, at_rest)
     trivial = tuple(fit_baselines(drive.logs) for drive in drives)
     inverse = robot.assembly.motor_inverse
-    return ServoFit(feedforward, laws, tuple(chosen), trivial, inverse)
+    return ServoFit(feedforward, laws, tuple(chosen), trivial, inverse, at_rest=at_rest)
 
 
-def _candidate(logs: Sequence[Signals], k: int, feedforward: str) -> Candidate:
+def _drop_unexplained(fit: ServoFit, logs: Sequence[Signals]) -> ServoFit:
+    """The laws without those that explain nothing of left-out parts: no law is better there."""
+    scored = selection.scored_samples(logs)
+    residual = (fit.left_out([logs] * PARTS) @ np.linalg.inv(fit.inverse).T)[scored]
+    error = np.concatenate([log.error for log in logs])[scored]
+    numbers = np.repeat(np.arange(len(logs)), [len(log.time) for log in logs])[scored]
+    for log in range(len(logs)):
+        error[numbers == log] -= error[numbers == log].mean(axis=0)
+    worse = (residual**2).sum(axis=0) >= (error**2).sum(axis=0)
+    dropped = frozenset(np.flatnonzero(worse).tolist()) - fit.at_rest
+    laws = tuple(estimator.null_law(law) if k in dropped else law for k, law in enumerate(fit.laws))
+    return replace(fit, laws=laws, unexplained=dropped)
+
+
+def find_drives_at_rest(robot: Robot, logs: Sequence[Signals]) -> frozenset[int]:
+    """Drives that no log moves."""
+    travel = np.max([np.ptp(log.q, axis=0) for log in logs], axis=0)
+    per_joint = np.abs(robot.assembly.motor_rows).max(axis=1)
+    return frozenset(np.flatnonzero(travel <= LEAST_TRAVEL * per_joint).tolist())
+
+
+def _candidate(logs: Sequence[Signals], k: int, feedforward: str) -> selection.Candidate:
     """A drive with the encoders that its loop may close on."""
     of_logs = [of_drive(log, k, feedforward) for log in logs]
     fastest = max(float(np.abs(drive.v).max()) for drive in of_logs)
     sides: tuple[Side, ...] = ("motor",)
     if drive_offset(logs, k) is not None:
         sides = ("motor", "link")
-    return Candidate(of_logs, SLOW * fastest, sides)
+    return selection.Candidate(of_logs, SLOW * fastest, sides)
 
 
 def _laws(
     logs: Sequence[Signals],
     feedforward: str,
-    drives: Sequence[Candidate],
-    chosen: Sequence[ChosenLaw],
-) -> tuple[DriveLaw, ...]:
+    drives: Sequence[selection.Candidate],
+    chosen: Sequence[selection.ChosenLaw],
+    at_rest: Collection[int] = (),
+) -> tuple[estimator.DriveLaw, ...]:
     """The laws of a structure, from its starting poles."""
     inertia = np.mean([log.inertia for log in logs], axis=0)
-    laws = []
+    laws: dict[int, estimator.DriveLaw] = {}
     for k, (drive, one) in enumerate(zip(drives, chosen, strict=True)):
+        if k in at_rest:
+            continue
         felt = float(inertia[k]) if feedforward == "model" else None
         offset = drive_offset(logs, k)
-        laws.append(estimate(drive.logs, one, drive.sign_speed, offset=offset, inertia=felt))
-    return tuple(laws)
+        laws[k] = estimator.estimate(drive.logs, one, drive.sign_speed, offset=offset, inertia=felt)
+    middle = estimator.middle_law(list(laws.values()))
+    return tuple(laws.get(k, middle) for k in range(len(drives)))
 
 
 def _settle(robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew: bool) -> ServoFit:
@@ -215,18 +249,19 @@ def _settle(robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew
         again = _again(seen, fit)
         if choose_anew and not tried:
             other = replace(_fit(robot, seen, fit.feedforward, None), friction=friction)
-            again = other if _are_torque_loops(other) else again
-        if not _are_torque_loops(again):
+            again = other if is_all_torque_loops(other) else again
+        if not is_all_torque_loops(again):
             break
         tried.append(again)
         if _change(fit, again) < SETTLED:
             return again
         fit = again
-    return min(tried, key=lambda one: _cross_validation_error(one, logs)) if tried else fit
+    return min(tried, key=lambda one: cross_validation_error(one, logs)) if tried else fit
 
 
-def _are_torque_loops(fit: ServoFit) -> bool:
-    return all(is_torque_loop(law) for law in fit.laws)
+def is_all_torque_loops(fit: ServoFit) -> bool:
+    """Whether load makes every drive lag."""
+    return all(estimator.is_torque_loop(law) for law in fit.laws)
 
 
 def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
@@ -235,7 +270,7 @@ def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
     for one, law in zip(fit.chosen, fit.laws, strict=True):
         chosen.append(replace(one, start=law.poles))
     drives = [_candidate(logs, k, fit.feedforward) for k in range(len(chosen))]
-    laws = _laws(logs, fit.feedforward, drives, chosen)
+    laws = _laws(logs, fit.feedforward, drives, chosen, fit.at_rest)
     return replace(fit, laws=laws, chosen=tuple(chosen))
 
 
@@ -249,21 +284,21 @@ def _change(one: ServoFit, other: ServoFit) -> float:
     return largest
 
 
-def _cross_validation_error(fit: ServoFit, logs: Sequence[Signals]) -> float:
-    """Mean logarithm of the left-out residual sum of squares."""
-    squares = (fit.left_out(logs) ** 2).sum(axis=0)
+def cross_validation_error(fit: ServoFit, logs: Sequence[Signals]) -> float:
+    """Mean logarithm of the left-out residual sum of squares, first parts of logs left aside."""
+    residual = fit.left_out([logs] * PARTS)[selection.scored_samples(logs)]
+    squares = (residual**2).sum(axis=0)
     return float(np.log(np.maximum(squares, 1e-300)).mean())
 
 
-def _better_side(drive: Candidate, chosen: ChosenLaw) -> ChosenLaw:
-    """The structure with the encoder of the lower residual; both have as many parameters."""
+def _better_side(drive: selection.Candidate, chosen: selection.ChosenLaw) -> selection.ChosenLaw:
+    """The structure with the link encoder where its residual is clearly lower, else the motor's."""
     if len(drive.sides) == 1:
         return chosen
-    squares = {}
-    for side in drive.sides:
-        one = replace(chosen, side=side)
-        squares[one] = residual_squares(drive.logs, one, drive.sign_speed)
-    return min(squares, key=lambda one: squares[one])
+    motor, link = replace(chosen, side="motor"), replace(chosen, side="link")
+    of_motor = estimator.residual_squares(drive.logs, motor, drive.sign_speed)
+    of_link = estimator.residual_squares(drive.logs, link, drive.sign_speed)
+    return link if of_link < CLEARLY * of_motor else motor
 
 
 def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
@@ -277,40 +312,25 @@ def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
     return estimate_encoder_offset(speeds, loads, twists)
 
 
-def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals]) -> None:
-    """Refuse logs that end before the loops have shown their time constants.
-
-    Loops without position feedback have none; logs are refused where a loop has one and most are
-    not identifiable.
-    """
-    seen = sum(float(log.time[-1]) for log in logs)
-    identified = [law.poles.slowest * seen >= LEAST_CONSTANTS for law in laws]
-    slow = []
-    for motor, law, is_identified in zip(robot.description.motor, laws, identified, strict=True):
-        if not is_identified and not no_position_feedback(law):
-            slow.append((1 / law.poles.slowest, motor.name))
-    if not slow or 2 * sum(identified) >= len(identified):
-        return
-    constant, name = min(slow)
-    raise ArmtwinError(
-        f"the logs last {seen:.3g} s where the loop of {name} has a time constant of "
-        f"{constant:.3g} s; about {TIME_CONSTANTS:g} time constants identify it: log longer"
-    )
-
-
 def _refuse_other_servos(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -> None:
     """Refuse logs that are not of one servo, or whose references mean different things."""
     names = [log.name for log in logs]
     seen = [fit.in_motion(log, smooth=True) for log in logs]
     for k, motor in enumerate(robot.description.motor):
+        if k in fit.at_rest:
+            continue
         drives = [of_drive(log, k, fit) for log in seen]
         _refuse_other_law(motor.name, names, drives, fit.laws[k], fit.chosen[k])
 
 
 def _refuse_other_law(
-    name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: ChosenLaw
+    name: str,
+    logs: list[str],
+    drives: Sequence[DriveSignals],
+    law: estimator.DriveLaw,
+    chosen: selection.ChosenLaw,
 ) -> None:
-    refit = partial(estimate, sign_speed=law.sign_speed, offset=law.offset, inertia=None)
+    refit = partial(estimator.estimate, sign_speed=law.sign_speed, offset=law.offset, inertia=None)
     own = [refit([drive], chosen) for drive in drives]
     for drive, alone, log in zip(drives, own, logs, strict=True):
         if share_explained(drive, law) < UNEXPLAINED and share_explained(drive, alone) > OWN:
@@ -329,7 +349,7 @@ def _refuse_other_law(
         )
 
 
-def share_explained(drive: DriveSignals, law: DriveLaw) -> float:
+def share_explained(drive: DriveSignals, law: estimator.DriveLaw) -> float:
     """Share of the variance of a drive's error that a law explains, mean removed."""
     residual = drive.error - law.predicted(drive)
     return 1 - float(residual.var()) / max(float(drive.error.var()), 1e-300)

@@ -7,24 +7,31 @@ thinned. The same filter on reference and measurement leaves a linear law betwee
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.resampling import at_times, step_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats, Integers
 from armtwin.maths.smoothing import low_pass
+from armtwin.robot.dynamics.feedforward import feedforward_torque
 from armtwin.robot.robot import Robot
 
+PARTS = 5  # of each log, left out in turn
+LEAST_MOTION = 0.005  # share of a log's motion in each of its parts
+EVEN = 0.2  # of the mean motion that time counts as where parts are not even in time
 MOST_RATE = 125.0  # of the thinned signals [Hz]
+ROUNDED = 1e-3  # of a step by which the last time may be short of even ones by its rounding
 CUTOFF = 12.0  # of the smoothing [Hz]; position loops of arms end below
 COARSE_CUTOFF = 6.0  # of the smoothing where positions come in coarse steps [Hz]
 COARSE = 0.05  # step over the usual change in a sample that makes positions coarse
 LOGGED_SPEED = 0.1  # difference of logged speeds from those of the positions that is accepted
 LEAST_RATE = 3.0  # samples in a period of the cut-off, below which nothing is smoothed
+OTHER_UNIT = 5.0  # times the model's torque, from which on a logged one has another unit
 INERTIA_POSES = 50  # at which the inertia that a motor feels is averaged
 
 Smoothing = Callable[[Floats], Floats]
@@ -47,7 +54,8 @@ class Signals:
         twist: Motor minus link encoder; NaN where there is no link encoder.
         load: Torque of the rigid body without friction.
         model: The model's torque, friction included.
-        logged: The torque that was fed forward, as logged; None where it was not.
+        logged: The torque that was fed forward, as logged, in the model's unit; None where it was
+            not.
         inertia: Inertia that each motor feels, (drives,) [kg m²].
         cutoff: Of the smoothing; None where there was none [Hz].
     """
@@ -72,6 +80,31 @@ class Signals:
         """The torque from a source, "logged" or "model"."""
         return self.logged if feedforward == "logged" and self.logged is not None else self.model
 
+    @cached_property
+    def parts(self) -> Integers:
+        """The part of the log to which each sample belongs, from 0 to PARTS - 1, (m,).
+
+        Parts are even in time; in a log that moves for a second and is then at rest, in motion.
+        """
+        count = len(self.time)
+        even = np.arange(count) * PARTS // count
+        fastest = np.maximum(np.abs(self.v).max(axis=0), 1e-12)
+        motion = np.abs(self.v / fastest).mean(axis=1) + 1e-12
+        of_parts = np.bincount(even, motion, PARTS) / motion.sum()
+        if of_parts.min() >= LEAST_MOTION:
+            return even
+        done = np.cumsum(motion + EVEN * motion.mean())
+        return np.minimum((PARTS * done / done[-1]).astype(np.int64), PARTS - 1)
+
+    def rows(self, some: Flags) -> Signals:
+        """Some of the samples."""
+        changes: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, np.ndarray) and f.name != "inertia":
+                changes[f.name] = value[some]
+        return replace(self, **changes)
+
 
 def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
     """The signals of a log, for the robot as it was when logged."""
@@ -88,8 +121,8 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
         logged = smooth(log.v_ref)
         v = logged if _same_speed(logged, v) else v
     a = CubicSpline(time, v)(time, 1)
-    load = robot.inverse_dynamics(q_ref, v, a)
-    friction = robot.friction_torque(v, q_ref, a)
+    load = robot.inverse_dynamics(q_ref, v, a) @ inverse
+    model = feedforward_torque(robot, None, q_ref, v, a)
     return Signals(
         name=name,
         rate=rate,
@@ -101,9 +134,9 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
         error=(q_ref - q) @ gear.T,
         raw=at_times(time, log.time, log.q_ref - log.q),
         twist=_twist(log, q, gear, smooth),
-        load=load @ inverse,
-        model=(load + friction) @ inverse,
-        logged=_read_torque(robot, log, smooth),
+        load=load,
+        model=model,
+        logged=_in_newton_metres(_read_torque(robot, log, smooth), model),
         inertia=_felt_inertia(robot, q_ref),
         cutoff=cutoff if _is_smoothed(log, cutoff) else None,
     )
@@ -113,7 +146,7 @@ def _even_times(log: Log) -> tuple[Floats, float]:
     """Even times within the log at a rate that is enough for a servo, and the rate [Hz]."""
     step = step_of(log.time)
     step *= max(1, round(1 / (step * MOST_RATE)))
-    count = int((log.time[-1] - log.time[0]) / step + 1e-6) + 1
+    count = int((log.time[-1] - log.time[0]) / step + ROUNDED) + 1
     return log.time[0] + step * np.arange(count), 1 / step
 
 
@@ -172,6 +205,18 @@ def _read_torque(robot: Robot, log: Log, smooth: Smoothing) -> Floats | None:
         torque = smooth(values)
         return torque if turn is None else torque @ turn
     return None
+
+
+def _in_newton_metres(logged: Floats | None, model: Floats) -> Floats | None:
+    """A logged torque in the unit of the model's: one that is far from it has another unit."""
+    if logged is None:
+        return None
+    sizes = logged.std(axis=0), model.std(axis=0)
+    seen = (sizes[0] > 0) & (sizes[1] > 0)
+    if not seen.any():
+        return logged
+    factor = float(np.exp(np.median(np.log(sizes[0][seen] / sizes[1][seen]))))
+    return logged if 1 / OTHER_UNIT < factor < OTHER_UNIT else logged / factor
 
 
 def _felt_inertia(robot: Robot, q: Floats) -> Floats:

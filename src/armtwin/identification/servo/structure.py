@@ -9,15 +9,13 @@ where the position loop closes on the link encoder. All columns are computed fro
 that linear least squares has no closed-loop bias.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from armtwin.maths.batch import Floats, Values
+from armtwin.maths.batch import Floats, Integers, Values
 
 TERMS = ("load", "speed", "reference", "acceleration", "sign", "torque", "delay")
 LOAD, SPEED, REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY = range(7)
@@ -81,7 +79,7 @@ def respond_to_encoder(poles: Poles, x: Floats, rate: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class DriveSignals:
-    """Signals of one drive in one log, (m,) each, and their rate [Hz]."""
+    """Signals of one drive in one log, (m,) each, their rate [Hz], and the parts of the log."""
 
     rate: float
     time: Floats
@@ -91,6 +89,7 @@ class DriveSignals:
     torque: Floats
     error: Floats
     twist: Floats
+    parts: Integers
 
 
 def columns(drive: DriveSignals, poles: Poles, sign_speed: float, late: float = 0.0) -> Floats:

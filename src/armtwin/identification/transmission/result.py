@@ -10,21 +10,10 @@ from armtwin.files.digests import file_name
 from armtwin.identification.transmission.twist_fit import TwistFit
 from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Names, Pair, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import chart_channels
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    PAGE_ONLY,
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    keep_filled,
-    list_columns,
-    rename,
-)
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -97,21 +86,21 @@ class TransmissionIdentification(Result):
         """Whether a stiffness is identifiable."""
         return any(row.stiffness is not None for row in self.table)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Results of the joints, and their twist."""
         logs = ", ".join(file_name(name, "a log") for name in self.logs)
-        return Report(
+        return show.Report(
             title=f"Transmissions of {self.prior.name} from two encoders",
             subtitle=f"{logs}; {len(self.table)} joints with a link encoder",
             sections=(
-                Section("", _numbers(self)),
-                Section("Twist, measured and explained", _charts(self), page_only=True),
+                show.Section("", _numbers(self)),
+                show.Section("Twist, measured and explained", _charts(self), page_only=True),
             ),
             verdict=(_verdict(self),),
         )
 
 
-def _verdict(result: TransmissionIdentification) -> Text:
+def _verdict(result: TransmissionIdentification) -> show.Text:
     parts = []
     for row in result.table:
         if row.stiffness is not None:
@@ -120,11 +109,11 @@ def _verdict(result: TransmissionIdentification) -> Text:
     if parts:
         found = f"Stiffness in MN m/rad: {', '.join(parts)}."
     late = f"{1e3 * result.offset:.2f} ± {1e3 * result.fit.offset_half:.2f} ms late"
-    return Text(f"{found} The link encoders are {late}.")
+    return show.Text(f"{found} The link encoders are {late}.")
 
 
-def _numbers(result: TransmissionIdentification) -> Blocks:
-    columns = list_columns(
+def _numbers(result: TransmissionIdentification) -> show.Blocks:
+    columns = show.list_columns(
         name="joint",
         stiffness_nm_rad=("stiffness", STIFFNESS),
         interval_nm_rad=("95 %", lambda record: STIFFNESS.between(record["interval_nm_rad"])),
@@ -132,18 +121,18 @@ def _numbers(result: TransmissionIdentification) -> Blocks:
         rms_rad=("residual rms", MICRORADIANS),
         rms_offset_only_rad=("offset only", MICRORADIANS),
         rms_unseen_rad=("unseen", MICRORADIANS),
-        motor_share=("friction at motor", Number(places=2), PAGE_ONLY),
-        lost_motion_rad=("lost motion", MICRORADIANS, PAGE_ONLY),
+        motor_share=("friction at motor", Number(places=2), show.PAGE_ONLY),
+        lost_motion_rad=("lost motion", MICRORADIANS, show.PAGE_ONLY),
     )
     records = [_record(row) for row in result.table]
-    yield Table(keep_filled(columns, records), records, "joints")
-    yield Text(
+    yield show.Table(show.keep_filled(columns, records), records, "joints")
+    yield show.Text(
         "Residual rms of q - q_link, each log's constant removed; offset only: with the encoders' "
         "time offset alone."
     )
     for row in result.table:
-        yield Text(f"{row.name}: {row.sentence}.")
-    yield Data(
+        yield show.Text(f"{row.name}: {row.sentence}.")
+    yield show.Data(
         {
             "encoder_offset_s": result.offset,
             "std": {"encoder_offset_s": result.offset_std},
@@ -155,7 +144,7 @@ def _numbers(result: TransmissionIdentification) -> Blocks:
 
 
 def _record(row: JointTransmission) -> Record:
-    record = rename(
+    record = show.rename(
         vars(row),
         stiffness="stiffness_nm_rad",
         interval="interval_nm_rad",
@@ -169,7 +158,7 @@ def _record(row: JointTransmission) -> Record:
     return {**record, "told": row.stiffness is not None}
 
 
-def _charts(result: TransmissionIdentification) -> Blocks:
+def _charts(result: TransmissionIdentification) -> show.Blocks:
     rows, fit = result.rows, result.fit
     twist = rows.twist - fit.offset * rows.late
     explained = fit.compliance.value * rows.load + fit.gap.value * rows.side

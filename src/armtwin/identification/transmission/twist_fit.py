@@ -3,8 +3,6 @@
 Joints count by their residual, and have a constant in each log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Files of MATLAB 7.3 are HDF5 with arrays turned. Needs the extra `logs`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ IMPLIZIT (offset 240 + k step 241) or EXPLIZIT (file 211, first value 221, value
 interpolator have rates of their own.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

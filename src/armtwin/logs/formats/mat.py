@@ -1,7 +1,5 @@
 """MAT files of MATLAB: those up to version 7 by scipy, those of version 7.3, which are HDF5."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from pathlib import Path

@@ -3,8 +3,6 @@
 An array (m, n) is a channel, one (m,) a column as q1 of a CSV file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Parquet files: columns as those of a CSV file. Needs the extra `parquet`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import BinaryIO
 

@@ -4,8 +4,6 @@ AIPos and ASPos are measured and commanded axis angles [deg], MACur motor curren
 controller's clock [ms].
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from pathlib import Path

@@ -1,9 +1,7 @@
 """Signals of a file, each with its unit and its own times, made into the channels of one log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,17 @@ UNITS = {
 }
 COLDEST = 150.0  # temperature of a motor below which a number in K can only be one in °C [K]
 SMOOTH = ("q", "v", "a", "q_m", "q_link", "q_ref", "v_ref", "a_ref")  # splines go through these
-BASES = ("q", "q_link", "q_m", "q_ref")  # whose times are those of the log, the first that is there
+BASES = (
+    "q",
+    "q_link",
+    "q_m",
+    "q_ref",
+    "tool",
+)  # whose times are those of the log, the first that is there
+RATES = {"v": "q", "v_ref": "q_ref"}  # channels that are the rates of others
+LEAST_LATENESS = 1e-4  # lateness between signals that is taken into account [s]
+SHOWN = 0.5  # share of the difference of two signals that their lateness must explain
+LEAST_SAMPLES = 10  # from which on a lateness is estimated
 SAME_TIME = 1e-9  # by which times of one clock may differ by rounding [s]
 
 
@@ -83,6 +91,7 @@ def combine(
     for name, signals in found.items():
         for signal in signals:
             check_times(path, name, signal.time)
+    found = _without_lateness(found, said)
     time = _common_times(path, found, found[base][0].time, said)
     channels: NamedArrays = {}
     for name, signals in found.items():
@@ -103,6 +112,72 @@ def check_times(path: Path, name: str, time: Floats) -> None:
         k = int(late[0]) + 1
         sentence = f"time must increase, got {time[k]:.9g} after {time[k - 1]:.9g}"
         raise FileError(path, f"sample {k + 1} of {name}: {sentence}")
+
+
+def lateness(time: Floats, q: Floats, own: Floats, seen: Floats, *, offset: bool = False) -> float:
+    """By how much the second of two records of the same positions is late [s].
+
+        q(t) - q_seen(t) = L v(t) [+ c]
+
+    0 where that does not explain their difference.
+
+    Args:
+        time: Times of the first, (m,).
+        q: Its positions, (m, n).
+        own: Times of the second, (k,).
+        seen: Its positions, (k, n).
+        offset: Whether they may also differ by a constant c of each joint.
+    """
+    inside = (time >= own[0]) & (time <= own[-1])
+    if inside.sum() < LEAST_SAMPLES or q.shape[1] != seen.shape[1]:
+        return 0.0
+    t, x = time[inside], q[inside]
+    apart = x - np.column_stack([np.interp(t, own, column) for column in seen.T])
+    v = np.gradient(x, t, axis=0)
+    if offset:
+        apart, v = apart - apart.mean(axis=0), v - v.mean(axis=0)
+    power = float((v * v).sum())
+    if not power > 0:
+        return 0.0
+    late = float((apart * v).sum()) / power
+    shown = late**2 * power > SHOWN * float((apart * apart).sum())
+    return late if shown and abs(late) >= LEAST_LATENESS else 0.0
+
+
+def describe_lateness(name: str, late: float, other: str, how: str) -> str:
+    """A clause on a signal that is late by a time [s], or early, and by what that is seen."""
+    word = "later" if late > 0 else "earlier"
+    return f"{name} is {1e3 * abs(late):.3g} ms {word} than {other} by {how}"
+
+
+def _without_lateness(
+    found: Mapping[str, Sequence[Signal]], said: list[str]
+) -> Mapping[str, Sequence[Signal]]:
+    """The signals, rates with another clock than their positions moved to it."""
+    moved = dict(found)
+    for name, other in RATES.items():
+        if name not in found or other not in found:
+            continue
+        q, v = (_on_one_clock(found[key]) for key in (other, name))
+        if q is None or v is None or _is_same_clock(q.time, v.time):
+            continue
+        if q.unit != v.unit.removesuffix("/s"):
+            continue
+        steps = 0.5 * (v.values[1:] + v.values[:-1]) * np.diff(v.time)[:, None]
+        travel = np.vstack([np.zeros(v.values.shape[1]), np.cumsum(steps, axis=0)])
+        late = lateness(q.time, q.values, v.time, travel, offset=True)
+        if late:
+            said.append(f"{describe_lateness(name, late, other, 'its integral')}: moved")
+            moved[name] = [replace(signal, time=signal.time - late) for signal in found[name]]
+    return moved
+
+
+def _on_one_clock(signals: Sequence[Signal]) -> Signal | None:
+    """The joints of a channel together; None where they have clocks of their own."""
+    first = signals[0]
+    if not all(_is_same_clock(first.time, signal.time) for signal in signals):
+        return None
+    return replace(first, values=np.hstack([signal.values for signal in signals]))
 
 
 def _is_same_clock(one: Floats, other: Floats) -> bool:

@@ -1,7 +1,5 @@
 """The table of formats: how each is recognised by what a file holds, how it is read and written."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable
@@ -13,6 +11,7 @@ from typing import Any
 from armtwin.errors import FileError
 from armtwin.logs.csv_reading import header_line, read_head
 from armtwin.logs.formats.text_tables import FRANKA, RTDE
+from armtwin.logs.formats.tool_path import is_tool_path
 
 Detector = Callable[[bytes], bool]
 
@@ -71,6 +70,9 @@ FORMATS = (
     Format("RTDE", lambda head: RTDE.fits(header_line(head)), "formats.text_tables.read_rtde"),
     Format(
         "Franka", lambda head: FRANKA.fits(header_line(head)), "formats.text_tables.read_franka"
+    ),
+    Format(
+        "tool path", lambda head: is_tool_path(header_line(head)), "formats.tool_path.read_path"
     ),
     Format(
         "CSV",

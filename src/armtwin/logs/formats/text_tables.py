@@ -3,8 +3,6 @@
 Each is read as a CSV file by a columns file that is made from its header.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,7 +47,7 @@ class ControllerTable:
 
     def fits(self, line: str) -> bool:
         """Whether a line is a header of this layout."""
-        header = _split(line)
+        header = split_header(line)
         return self.time in header and bool(self.signals(header))
 
 
@@ -62,6 +60,7 @@ RTDE = ControllerTable(
         "actual_qd": "v",
         "actual_current": "current",
         "actual_joint_torque": "tau",
+        "actual_current_as_torque": "tau",
         "target_q": "q_ref",
         "target_qd": "v_ref",
         "target_qdd": "a_ref",
@@ -91,13 +90,15 @@ FRANKA = ControllerTable(
 )
 
 
-def _split(line: str) -> list[str]:
-    delimiter = _delimiter(line)
+def split_header(line: str) -> list[str]:
+    """The words of a header line."""
+    delimiter = delimiter_of(line)
     words = line.split(None if delimiter == "space" else delimiter.replace("tab", "\t"))
     return [word.strip().strip('"') for word in words]
 
 
-def _delimiter(line: str) -> Delimiter:
+def delimiter_of(line: str) -> Delimiter:
+    """What separates the words of a header line."""
     return next((name for sign, name in DELIMITERS.items() if sign in line), "space")
 
 
@@ -113,7 +114,7 @@ def read_franka(path: Path, columns: Columns) -> Recording:
 
 def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
     line = header_line(read_head(path))
-    found = layout.signals(_split(line))
+    found = layout.signals(split_header(line))
     names: dict[str, Names | str] = {}
     for channel, words in found.items():
         joints = sorted(words)
@@ -127,7 +128,7 @@ def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
     how = replace(
         columns,
         time=layout.time,
-        delimiter=_delimiter(line),
+        delimiter=delimiter_of(line),
         columns={**names, **columns.columns},
         unit={**unit, **columns.unit},
     )

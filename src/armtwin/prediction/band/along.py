@@ -10,8 +10,6 @@ The window is the narrowest whose worst place has the verdict's bounds, and its 
 as the seam always does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

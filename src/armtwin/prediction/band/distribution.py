@@ -4,8 +4,6 @@ Peaks of all directions are fitted together, tolerances are applied to the fit: 
 never makes a seam less likely to hold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

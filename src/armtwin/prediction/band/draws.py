@@ -3,8 +3,6 @@
 Ref: [Owen 1998]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats

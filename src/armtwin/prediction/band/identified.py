@@ -7,8 +7,6 @@ would need more is taken from its joints as a torque from outside along the comm
     τ = -Y(q, v, a) dφ
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.errors import ArmtwinError

@@ -5,8 +5,6 @@ numbers are off. Measured numbers are off by less: the same variants are simulat
 nominal robot.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What measuring would gain: how far the 90 % interval would narrow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

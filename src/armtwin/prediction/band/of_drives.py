@@ -1,7 +1,5 @@
 """What of friction, rotors and transmissions is not known exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Where the workpiece may be: shifted, and turned about the middle of its seam."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -53,4 +51,4 @@ def place_workpiece(job: Job, placement: Placement) -> Job:
     R = from_rpy(0.0, 0.0, placement.yaw)
     shift = np.array([placement.x, placement.y, placement.z])
     X = pose(R, middle - R @ middle + shift) @ job.description.workpiece.matrix()
-    return Job(replace(job.description, workpiece=Pose.from_matrix(X)), job.origin)
+    return job.with_workpiece(Pose.from_matrix(X))

@@ -1,7 +1,5 @@
 """What of a servo is not known exactly: never single gains, always what belongs together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import partial

@@ -1,13 +1,12 @@
 """All quantities of a prediction that are not known exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
 from armtwin.errors import blame
 from armtwin.jobs.job import Job
+from armtwin.prediction.band import quantity
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
     friction_quantities,
@@ -15,15 +14,6 @@ from armtwin.prediction.band.of_drives import (
 )
 from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
-from armtwin.prediction.band.quantity import (
-    Quantity,
-    Variant,
-    change_each,
-    change_robot,
-    least_trusted,
-    scale_keys,
-    source_kind,
-)
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
@@ -33,29 +23,29 @@ INERTIAS = ("xx", "yy", "zz", "xy", "xz", "yz")
 Change = Callable[[Body, float], Body]
 
 
-def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
+def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Quantity]:
     """Density and size of all links."""
     links = [link for link in robot.description.link if link.body is not None]
     inertial = robot.uncertainty.known[robot.layout.all_links]
     if not links or inertial.any():
         return
-    source = least_trusted(source_kind(link, "mass") for link in links)
+    source = quantity.least_trusted(quantity.source_kind(link, "mass") for link in links)
     mass = ("links.mass", "masses of the links", heavier)
     size = ("links.size", "where the links' masses are", larger)
     for name, words, change in (mass, size):
         width = max(asked.width("links", name, source, link) for link in links)
         changed = partial(_with_links, change)
-        yield Quantity(name, words, "links", source, width, changed, "identify")
+        yield quantity.Quantity(name, words, "links", source, width, changed, "identify")
 
 
-def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
+def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Quantity]:
     """Mass and size of the mounted tool."""
     name = robot.description.mounted.tool
     tool = robot.description.tool[name] if name else None
     if tool is None or tool.body is None:
         return
-    mass, size = source_kind(tool, "mass"), source_kind(tool, "com")
-    yield Quantity(
+    mass, size = quantity.source_kind(tool, "mass"), quantity.source_kind(tool, "com")
+    yield quantity.Quantity(
         name="tool.mass",
         words="mass of the tool",
         kind="tool.mass",
@@ -64,7 +54,7 @@ def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
         change=partial(_with_tool, name, heavier),
         measured_by="tool",
     )
-    yield Quantity(
+    yield quantity.Quantity(
         name="tool.size",
         words="size of the tool",
         kind="tool.size",
@@ -77,42 +67,44 @@ def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
 
 def heavier(body: Body, factor: float) -> Body:
     """A body of the same shape, denser."""
-    denser = scale_keys(body, factor, "mass", "first_moment")
+    denser = quantity.scale_keys(body, factor, "mass", "first_moment")
     return _with_inertias(denser, factor)
 
 
 def larger(body: Body, factor: float) -> Body:
     """A body of the same mass, larger about its frame."""
-    wider = scale_keys(body, factor, "com", "first_moment")
+    wider = quantity.scale_keys(body, factor, "com", "first_moment")
     return _with_inertias(wider, factor**2)
 
 
 def _with_inertias(body: Body, factor: float) -> Body:
     if body.inertia is None:
         return body
-    return replace(body, inertia=scale_keys(body.inertia, factor, *INERTIAS))
+    return replace(body, inertia=quantity.scale_keys(body.inertia, factor, *INERTIAS))
 
 
-def _with_links(change: Change, variant: Variant, factor: float) -> Variant:
+def _with_links(change: Change, variant: quantity.Variant, factor: float) -> quantity.Variant:
     def change_link(link: Link) -> Link:
         return link if link.body is None else replace(link, body=change(link.body, factor))
 
-    return change_each(variant, "link", change_link)
+    return quantity.change_each(variant, "link", change_link)
 
 
-def _with_tool(name: str, change: Change, variant: Variant, factor: float) -> Variant:
+def _with_tool(
+    name: str, change: Change, variant: quantity.Variant, factor: float
+) -> quantity.Variant:
     tool = variant.description.tool[name]
     assert tool.body is not None
     changed = replace(tool, body=change(tool.body, factor))
-    return change_robot(variant, tool={**variant.description.tool, name: changed})
+    return quantity.change_robot(variant, tool={**variant.description.tool, name: changed})
 
 
-def quantities_of(p: Prediction) -> tuple[Quantity, ...]:
+def quantities_of(p: Prediction) -> tuple[quantity.Quantity, ...]:
     """What of robot, servo, tool and placement of a prediction is not known exactly."""
     return quantities_for(p.robot, p.job)
 
 
-def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
+def quantities_for(robot: Robot, job: Job) -> tuple[quantity.Quantity, ...]:
     """What of a robot with its tool, and of the placement of a job, is not known exactly.
 
     Those of a width of zero are there as well, so that the samples of the others stay the same.

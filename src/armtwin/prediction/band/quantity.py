@@ -1,7 +1,5 @@
 """A quantity that is not known exactly, and robots and jobs that differ in it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,7 +4,7 @@ Of the residual its root mean square is known, joint by joint; its course is not
 as normal numbers at knots, with smooth steps between them, of that root mean square.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,7 +16,7 @@ MEAN_SQUARE = 13 / 35 * 2  # of smooth steps 3x² - 2x³ between independent kno
 
 
 def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
-    """Knots of the residual of each variant, (knots, n) [rad]; None of a servo not validated.
+    """Knots of the residual of each variant, (knots, n) [rad]; None of a servo that was not fitted.
 
     Args:
         p: The nominal prediction.
@@ -26,29 +26,31 @@ def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
     left = read_servo_residual(p)
     if left is None:
         return [None] * count
+    return [*sample_knots(left, float(p.run.trace_time[-1]) / APART, count, seed)]
+
+
+def sample_knots(left: Floats, steps: float, count: int, seed: int) -> Iterator[Floats]:
+    """Knots of residuals of a root mean square (n,) in runs of so many steps, (knots, n) [rad]."""
     size = left / np.sqrt(MEAN_SQUARE)
-    knots = int(np.ceil(p.run.trace_time[-1] / APART)) + 2
-    found: list[Floats | None] = []
+    knots = int(np.ceil(steps)) + 2
     for sample in range(count):
         random = np.random.default_rng((seed, sample))
-        found.append(size * random.standard_normal((knots, p.robot.n)))
-    return found
+        yield size * random.standard_normal((knots, len(left)))
 
 
 def read_servo_residual(p: Prediction) -> Floats | None:
-    """Residual of the servo on an unseen run, root mean square of each joint.
+    """Residual of the servo in the job's motion, root mean square of each joint, (n,) [rad].
 
-    None of a servo that was not validated [rad].
+    None of a servo that was not fitted.
     """
     fit = getattr(p.robot.description.servo[p.job.description.model.servo], "fit", None)
-    if fit is None or len(fit.residual) != p.robot.n:
-        return None
-    return np.array(fit.residual)
+    motion = p.motion.trajectory
+    return None if fit is None else fit.left(motion.v, motion.a)
 
 
-def at_times(knots: Floats, time: Floats) -> Floats:
-    """A motion through knots at times, (m, n)."""
-    place = time / APART
+def at_times(knots: Floats, time: Floats, apart: float = APART) -> Floats:
+    """A motion through knots that are some time apart, at times, (m, n)."""
+    place = time / apart
     before = np.minimum(place.astype(int), len(knots) - 2)
     x = (place - before)[:, None]
     share = x**2 * (3 - 2 * x)

@@ -1,7 +1,5 @@
 """The widths that a job and a robot file ask for, in place of the usual ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ the file's, so that a width of 100 % is a factor of 2 to either side.
 The widths are engineering estimates, not measured; robot file and job may give others.
 """
 
-from __future__ import annotations
-
 import math
 
 from armtwin.jobs.uncertainty import Kind

@@ -1,7 +1,5 @@
 """The back of a prediction's report: joints, limits, and what the numbers assume."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -1,29 +1,19 @@
 """The verdict on a seam: a headline by its probability, and the sentence behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from armtwin.jobs.groups import Tolerance
+from armtwin.notebook import numbers
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Layer
-from armtwin.notebook.numbers import (
-    DEGREES,
-    FINE_PERCENT,
-    MICROMETRES,
-    MILLIMETRES,
-    PERCENT,
-    SIGNED_DEGREES,
-    SIGNED_MICROMETRES,
-    Number,
-)
 from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Text, Tone
 from armtwin.prediction.band.along import LIKELY
 from armtwin.prediction.band.band import UNLIKELY, Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, Verdict
 
-PLACE = Number(1e3, "mm", places=0)
+PLACE = numbers.Number(1e3, "mm", places=0)
 LITTLE = 0.02  # of the tolerance to spare, which is written to a tenth of a percent
 IN, OUT = "IN TOLERANCE", "OUT OF TOLERANCE"
 WITHIN, EXCEEDS = "WITHIN TOLERANCE", "EXCEEDS TOLERANCE"
@@ -33,6 +23,24 @@ PROBABLE, IMPROBABLE = 0.7, 0.3  # from and up to which a seam probably is in or
 def chart_along_seam(title: str, unit: str, layers: Iterable[Layer]) -> Chart:
     """Errors over the place on the seam."""
     return Chart(title, Axis("along the seam", "mm"), Axis("error", unit), tuple(layers))
+
+
+def verdict_text(p: Prediction, band: Band | None = None, beside: str = "") -> Text:
+    """The verdict on a seam, its headline leading, in the colour of what it comes to.
+
+    Args:
+        p: The nominal prediction.
+        band: Its 90 % interval; None for the nominal run alone.
+        beside: What stands before it where another verdict leads.
+    """
+    headline, sentence = state_verdict(p, band)
+    tone: Tone = "good" if p.verdict.within else "bad"
+    if band is not None:
+        tone = "bad" if band.probability <= IMPROBABLE else "fair"
+        if headline == IN:
+            tone = "good"
+    lead = "" if beside else headline
+    return Text(f"{beside}{headline} {sentence}", tone, lead)
 
 
 def state_verdict(p: Prediction, band: Band | None = None) -> tuple[str, str]:
@@ -50,7 +58,7 @@ def state_verdict(p: Prediction, band: Band | None = None) -> tuple[str, str]:
     parts = failures(p.verdict)
     if p.verdict.within:
         share = 1 - p.verdict.worst_ratio
-        spare = (PERCENT if share > LITTLE else FINE_PERCENT).with_unit(share)
+        spare = (numbers.PERCENT if share > LITTLE else numbers.FINE_PERCENT).with_unit(share)
         parts = [f"{_nominal_peak(p, p.verdict.worst)}, {spare} to spare"]
     if p.servo.summary:
         parts.append(p.servo.summary)
@@ -112,9 +120,9 @@ def _peak(direction: Direction, size: float, place: float, tolerance: Tolerance)
     return f"{number.with_unit(size)} {direction} at {PLACE.with_unit(place)}, {allowed} allowed"
 
 
-def number_of(direction: str) -> Number:
+def number_of(direction: str) -> numbers.Number:
     """How errors of a direction are written."""
-    return DEGREES if direction == "orientation" else MICROMETRES
+    return numbers.DEGREES if direction == "orientation" else numbers.MICROMETRES
 
 
 def failures(verdict: Verdict) -> list[str]:
@@ -124,7 +132,7 @@ def failures(verdict: Verdict) -> list[str]:
         place = PLACE.with_unit(verdict.stopped_at_m or 0.0)
         parts.append(f"the robot stops at {place} ({verdict.stopped.joint})")
     if verdict.spans:
-        length = MILLIMETRES.with_unit(verdict.out_of_tolerance_m)
+        length = numbers.MILLIMETRES.with_unit(verdict.out_of_tolerance_m)
         worst = max(verdict.spans, key=lambda span: abs(span.peak_m))
         peak = _peak(worst.direction, abs(worst.peak_m), worst.peak_at_m, verdict.tolerance)
         parts.append(f"{peak}, {length} of the seam out of tolerance")
@@ -136,5 +144,7 @@ def failures(verdict: Verdict) -> list[str]:
 
 def peak_size(span: Span) -> str:
     """The largest error of a span with its sign and unit."""
-    number = SIGNED_DEGREES if span.direction == "orientation" else SIGNED_MICROMETRES
+    number = (
+        numbers.SIGNED_DEGREES if span.direction == "orientation" else numbers.SIGNED_MICROMETRES
+    )
     return number.with_unit(span.peak_m)

@@ -1,56 +1,46 @@
 """Uncertainty of a prediction: its first lines, and the section with its 90 % interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 
 from armtwin.maths.batch import Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Bars, Multiples
 from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import MILLIMETRES, NONE, PERCENT
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    PAGE_ONLY,
-    Blocks,
-    Data,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-    list_columns,
-)
 from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
 from armtwin.prediction.band.measuring import Saving, narrow_interval
 from armtwin.prediction.band.widths import in_words
 from armtwin.prediction.cautions import describe_judged
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sections.headline import chart_along_seam, number_of, state_verdict
+from armtwin.prediction.sections.headline import chart_along_seam, number_of, verdict_text
 
 SHARES_SHOWN = 5  # contributions to the uncertainty in the table
-TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
 
 
-def describe_band(band: Band) -> Report:
+def describe_band(band: Band) -> show.Report:
     """The report on the 90 % interval of a prediction."""
     p = band.prediction
-    return Report(
+    return show.Report(
         title=f"{p.job.description.title or p.job.name}: 90 % interval",
         subtitle=f"{p.job.name}: {p.robot.name}, {len(band.ensemble)} variants",
-        sections=(Section("", interval_blocks(band)), Section("", uncertainty_blocks(band))),
+        sections=(
+            show.Section("", interval_blocks(band)),
+            show.Section("", uncertainty_blocks(band)),
+        ),
         verdict=tuple(interval_verdict(band)),
     )
 
 
-def interval_verdict(band: Band) -> Iterator[Text]:
+def interval_verdict(band: Band) -> Iterator[show.Text]:
     """The first lines: outcome with its interval, what decides it, what measuring would gain."""
-    yield Text(" ".join(state_verdict(band.prediction, band)), TONES[band.outcome])
-    yield Text(describe_judged(band.prediction.judged))
+    yield verdict_text(band.prediction, band)
+    yield show.Text(describe_judged(band.prediction.judged))
     reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
     for sentence in (reasons, _measuring_sentence(band)):
         if sentence:
-            yield Text(sentence)
+            yield show.Text(sentence)
 
 
 def _servo_sentence(band: Band) -> str:
@@ -103,24 +93,23 @@ def _describe_narrowing(band: Band, saving: Saving) -> str:
     return f"{number.text(low)} to {number.with_unit(high)}"
 
 
-def interval_blocks(band: Band) -> Blocks:
-    """Bars against the tolerance, the interval along the seam, where uncertainty comes from."""
+def interval_blocks(band: Band) -> show.Blocks:
+    """The interval along the seam, where uncertainty comes from."""
     count = len(band.ensemble)
     numbers = sum(quantity.spread > 0 for quantity in band.quantities)
-    yield Text(
+    yield show.Text(
         f"{count} variants were simulated, {numbers} quantities varied within the uncertainty of "
         "their sources; the widths are estimates, [uncertainty] in the job gives others by these "
         "names.",
         "soft",
     )
-    yield _bars(band)
     yield _along(band)
     yield from _shares(band)
     yield from _savings(band)
     yield from _data(band)
 
 
-def _bars(band: Band) -> Bars:
+def interval_bars(band: Band) -> Bars:
     """The 90 % interval in each direction, as a share of the tolerance."""
     bounds = 100 * band.bounds / band.tolerances[:, None]
     low, middle, high = bounds.T
@@ -133,7 +122,7 @@ def _bars(band: Band) -> Bars:
         centre=middle,
         limit=100.0,
         cases=("5-50 %", "50-95 %"),
-        caption="Each bar goes from 5 to 95 % of the variants; dashed: the tolerance.",
+        caption="Dashed: the tolerance.",
     )
 
 
@@ -159,22 +148,22 @@ def describe_window(band: Band) -> str:
     return MILLIMETRES.with_unit(band.along.half_width)
 
 
-def _shares(band: Band) -> Blocks:
+def _shares(band: Band) -> show.Blocks:
     if band.shares:
-        yield Text("Where the uncertainty comes from:")
+        yield show.Text("Where the uncertainty comes from:")
         records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
-        yield Table(SHARE_COLUMNS, records)
+        yield show.Table(SHARE_COLUMNS, records)
     if band.beside_quantities:
         rest = PERCENT.with_unit(band.regression.rest_share)
-        yield Text(f"{rest} of it come from {' and '.join(band.beside_quantities)}.")
+        yield show.Text(f"{rest} of it come from {' and '.join(band.beside_quantities)}.")
 
 
-def uncertainty_blocks(band: Band | None) -> Blocks:
+def uncertainty_blocks(band: Band | None) -> show.Blocks:
     """All that was varied with its width, and its share in the spread."""
     records = []
     for share in () if band is None else band.all_shares:
         records.append(share_record(share))
-    yield Table(
+    yield show.Table(
         SHARE_COLUMNS, records, "uncertainty", folded="What was varied, and how far it may be off"
     )
 
@@ -210,9 +199,9 @@ def _elastic(record: Record) -> str:
 
 
 STEPS = {"1": (1.1, ""), "m": (0.001, " a mm"), "rad": (math.radians(1.0), " a deg")}
-SHARE_COLUMNS = list_columns(
+SHARE_COLUMNS = show.list_columns(
     name="quantity",
-    what=("what it is", None, PAGE_ONLY),
+    what=("what it is", None, show.PAGE_ONLY),
     known_from="known from",
     width=("90 % within", _within),
     share=("share", PERCENT),
@@ -220,7 +209,7 @@ SHARE_COLUMNS = list_columns(
 )
 
 
-def _savings(band: Band) -> Blocks:
+def _savings(band: Band) -> show.Blocks:
     if not band.savings:
         return
     records = []
@@ -228,14 +217,14 @@ def _savings(band: Band) -> Blocks:
         records.append(
             {"way": saving.way, "band": _describe_narrowing(band, saving), "left": saving.left}
         )
-    yield Text("What measuring would gain:")
-    columns = list_columns(way="measurement", band="90 % interval then")
-    yield Table(columns, records, "band.measuring")
+    yield show.Text("What measuring would gain:")
+    columns = show.list_columns(way="measurement", band="90 % interval then")
+    yield show.Table(columns, records, "band.measuring")
 
 
-def _data(band: Band) -> Iterator[Data]:
+def _data(band: Band) -> Iterator[show.Data]:
     low, middle, high = band.ratio
-    yield Data(
+    yield show.Data(
         {
             "band.direction": band.direction,
             "band.ratio": {"p5": low, "p50": middle, "p95": high},
@@ -244,32 +233,32 @@ def _data(band: Band) -> Iterator[Data]:
         }
     )
     reasons = sorted({reason for reason in band.ensemble.reasons if reason})
-    yield Data({"band.reasons": reasons})
+    yield show.Data({"band.reasons": reasons})
     along = band.along
     curves: Record = {}
     for direction, bounds in zip(band.ensemble.directions, along.bounds, strict=True):
         curves[f"{direction}_{'rad' if direction == 'orientation' else 'm'}"] = bounds.tolist()
     out = 1 - along.probability
     places = {"s_m": along.place.tolist(), "window_m": along.half_width, "out": out.tolist()}
-    yield Data({"band.along": places | curves})
+    yield show.Data({"band.along": places | curves})
 
 
-def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
+def verdict_data(p: Prediction, band: Band | None) -> Iterator[show.Data]:
     """Outcome, nominal peaks and intervals as in result.json; null for the nominal run alone."""
     stopped = "does not hold" if p.verdict.stopped is not None else None
-    yield Data(
+    yield show.Data(
         {
             "verdict.outcome": stopped if band is None else band.outcome,
             "verdict.probability": None if band is None else band.probability,
         }
     )
-    yield Data({"verdict.capped_by": " and ".join(p.capped_by) or None})
+    yield show.Data({"verdict.capped_by": " and ".join(p.capped_by) or None})
     nominal = dict(p.verdict.peaks)
     angle = nominal.pop("orientation", None)
-    yield Data({"verdict.nominal_m": nominal, "verdict.nominal_orientation_rad": angle})
+    yield show.Data({"verdict.nominal_m": nominal, "verdict.nominal_orientation_rad": angle})
     bounds = {} if band is None else _bounds(band)
     angles = bounds.pop("orientation", None)
-    yield Data({"verdict.band_m": bounds or None, "verdict.band_orientation_rad": angles})
+    yield show.Data({"verdict.band_m": bounds or None, "verdict.band_orientation_rad": angles})
 
 
 def _bounds(band: Band) -> dict[str, list[float]]:

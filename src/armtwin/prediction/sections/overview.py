@@ -24,6 +24,7 @@ from armtwin.notebook.sections import (
     Column,
     Data,
     Facts,
+    Plot,
     Report,
     Scene,
     Section,
@@ -38,11 +39,13 @@ from armtwin.prediction.cautions import describe_judged
 from armtwin.prediction.comparison import Comparison
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.seams import program_blocks, state_seams
 from armtwin.prediction.sections.basis import basis_blocks, joint_blocks, limit_blocks
-from armtwin.prediction.sections.causes import SHOWN, cause_blocks
-from armtwin.prediction.sections.headline import number_of, state_verdict
+from armtwin.prediction.sections.causes import SHOWN, cause_blocks, state_cause, state_place
+from armtwin.prediction.sections.headline import number_of, verdict_text
 from armtwin.prediction.sections.interval import (
     describe_window,
+    interval_bars,
     interval_blocks,
     interval_verdict,
     uncertainty_blocks,
@@ -72,6 +75,11 @@ class _Shown:
         found = self.answer.explanations
         return explain(self.answer.prediction) if found is None else found
 
+    @property
+    def worst(self) -> Explanation | None:
+        """What explains the largest error; None where nothing is to be explained."""
+        return max(self.explanations, key=lambda x: abs(x.span.peak_m), default=None)
+
     @cached_property
     def times(self) -> Floats:
         """Times of the samples that are shown, (k,) [s]."""
@@ -80,7 +88,14 @@ class _Shown:
     @cached_property
     def series(self) -> NamedArrays:
         """Series of the plots at these times."""
-        return series_of(self.answer.prediction, self.answer.comparison, self.times)
+        return series_of(self.answer, self.times)
+
+    @cached_property
+    def plots(self) -> tuple[Plot, ...]:
+        """Errors and speed along the seam, first the error that decides."""
+        found = path_plots(self.answer.prediction, self.explanations, self.times, self.series)
+        decisive = "lateral" if self.worst is None else self.worst.span.direction
+        return tuple(sorted(found, key=lambda plot: plot.lines[0].series != decisive))
 
 
 def describe_prediction(prediction: Prediction) -> Report:
@@ -107,9 +122,11 @@ def describe_answer(answer: Answer) -> Report:
     """A predicted job, with a logged run beside it where one was compared."""
     p, shown = answer.prediction, _Shown(answer)
     sections = [
-        Section("Predicted run" if answer.comparison else "", _outcome(answer)),
+        Section("", _sentences(shown), role="answer"),
+        Section("Predicted run" if answer.comparison else "", _outcome(answer), role="numbers"),
         Section("Uncertainty", () if answer.band is None else interval_blocks(answer.band)),
-        Section("The robot and its seam", _scene(shown)),
+        Section("Seams and cycle time", program_blocks(p, answer.band)),
+        Section("The robot and its seam", _scene(shown), role="picture"),
         Section("Where and why", _where_and_why(shown)),
         Section("Motor side and link side", _parts(p)),
         Section("What to change", _changes(answer)),
@@ -117,7 +134,7 @@ def describe_answer(answer: Answer) -> Report:
         Section("Joints", _joints(shown)),
         Section("Loads on bearings and links", _loads(answer)),
         Section("Feasibility", limit_blocks(p)),
-        Section("What this assumes", _basis(answer)),
+        Section("What this assumes", _basis(answer), role="assumed"),
     ]
     return Report(
         title=p.job.description.title or p.job.name,
@@ -146,9 +163,7 @@ def _verdict(answer: Answer) -> Iterator[Text]:
     if answer.band is not None:
         yield from interval_verdict(answer.band)
     else:
-        beside = "" if answer.comparison is None else "Predicted: "
-        sentence = beside + " ".join(state_verdict(p))
-        yield Text(sentence, "good" if p.verdict.within else "bad")
+        yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
         yield Text(describe_judged(p.judged))
     for remark in p.remarks:
         yield Text(remark)
@@ -162,10 +177,55 @@ def _show_comparison(answer: Answer) -> Iterator[Section]:
         yield Section("Beside the logged run", answer.comparison.blocks())
 
 
+def _sentences(shown: _Shown) -> Blocks:
+    """Where, why, and what to change: a sentence each."""
+    p = shown.answer.prediction
+    yield Facts(
+        (
+            ("Where", state_place(p, shown.worst)),
+            ("Why", _why(shown)),
+            ("Seams", state_seams(p)),
+            ("What to change", _remedy(shown.answer)),
+            ("After it", _after(shown.answer)),
+        )
+    )
+
+
+def _why(shown: _Shown) -> str:
+    """What stops the robot, or why the error is largest where it is."""
+    p = shown.answer.prediction
+    if p.verdict.stopped is not None:
+        return p.log.events[-1].text
+    return state_cause(shown.worst)
+
+
+def _remedy(answer: Answer) -> str:
+    """What to change, as it was searched; the corrected set-points where nothing was asked for."""
+    name, found = answer.prediction.job.name, answer.correction
+    if answer.advice is not None:
+        return answer.advice.verdict_text.text
+    if answer.holds:
+        return "Nothing: the seam holds as it is."
+    search = f"`armtwin predict {name} --advise` searches other changes."
+    if found is None or not found.helps:
+        return search
+    return f"{found.gain} {'' if found.band else search}".strip()
+
+
+def _after(answer: Answer) -> str:
+    """The verdict with corrected points, where it was sampled."""
+    if answer.correction is None or answer.correction.decisive.band is None:
+        return ""
+    decisive = answer.correction.decisive
+    return verdict_text(decisive.prediction, decisive.band).text
+
+
 def _outcome(answer: Answer) -> Blocks:
     """What happened on the seam."""
     p = answer.prediction
     yield Facts(tuple(_facts(p, answer.band)))
+    if answer.band is not None:
+        yield interval_bars(answer.band)
     for event in p.log.events:
         yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield _outside_window(p.verdict)
@@ -235,27 +295,24 @@ def _data(p: Prediction) -> Iterator[Data]:
 def _scene(shown: _Shown) -> Blocks:
     """The robot in 3-D; the page begins where the error is largest."""
     answer, times = shown.answer, shown.times
-    worst = max(shown.explanations, key=lambda x: abs(x.span.peak_m), default=None)
+    worst = shown.worst
     start = 0 if worst is None else sample_at(times, worst.time)
     legend = OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
     model = figure(answer.prediction, times, answer.band)
     yield Scene(model, TURN, legend=legend, start=start)
+    yield shown.plots[0]
 
 
 def _legend(band: Band) -> tuple[str, str, str]:
     """What the colours of the seam say of the variants."""
     window = describe_window(band)
-    return (
-        f"at least 95 % of the variants are in tolerance ±{window} around the place",
-        "fewer are",
-        "most exceed it (wider)",
-    )
+    return f"95 % of the variants in tolerance (±{window})", "fewer", "most out (wider)"
 
 
 def _where_and_why(shown: _Shown) -> Blocks:
     p, explanations = shown.answer.prediction, shown.explanations
     yield from cause_blocks(p.verdict.spans, explanations, shown.times)
-    yield from path_plots(p, explanations, shown.times, shown.series)
+    yield from shown.plots[1:]
 
 
 def _parts(p: Prediction) -> Blocks:
@@ -266,18 +323,27 @@ def _parts(p: Prediction) -> Blocks:
 
 
 def _changes(answer: Answer) -> Blocks:
-    """Advice, where it was asked for."""
+    """Advice, where it was asked for, and what corrected points make of it."""
     if answer.advice is None:
         yield Data({"advice": None})
     else:
         yield answer.advice.verdict_text
         yield from answer.advice.blocks()
+    if answer.correction is not None:
+        yield Text(answer.correction.gain)
+        yield from answer.correction.charts()
 
 
 def _segments(p: Prediction) -> Blocks:
     """Largest errors of each segment, and deviation of splines from their points."""
+    records = [asdict(segment) for segment in p.verdict.segments]
+    own = p.job.description.segment
+    lines = [own[x.move].line for x in p.job.seam.path.stretches]
+    for record, line in zip(records, lines, strict=True):
+        record |= {"line": line} if line else {}
     columns = (
         Column("name", "segment"),
+        *((Column("line", "line"),) if any(lines) else ()),
         Column("from_m", "from", MILLIMETRES),
         Column("to_m", "to", MILLIMETRES),
         *Column.alike(
@@ -288,7 +354,6 @@ def _segments(p: Prediction) -> Blocks:
         Column("vertical_off_m", "vertical off", MICROMETRES, page_only=True),
         Column("out_of_tolerance_m", "out", MILLIMETRES),
     )
-    records = [asdict(segment) for segment in p.verdict.segments]
     bad = frozenset(k for k, x in enumerate(records) if x["out_of_tolerance_m"] > 0)
     yield Table(columns, records, "segments", bad=bad)
     yield Data({"splines": [asdict(spline) for spline in p.job.splines]})

@@ -16,13 +16,14 @@ from armtwin.prediction.sections.headline import number_of
 from armtwin.prediction.verdict import DIRECTIONS
 
 if TYPE_CHECKING:
+    from armtwin.prediction.answer import Answer
     from armtwin.prediction.comparison import Comparison
 
 GRID = 1400  # samples evenly in time
 BUCKETS = 300  # stretches of time in each of which the extremes of the path error are kept
 JOINT_BUCKETS = 20  # and those of each joint
 UM, MM, MILLIDEGREES = 1e6, 1e3, 180e3 / np.pi  # a metre, a radian in these
-LAG, MEASURED, SPEED = 2, 3, 5  # colours
+LAG, MEASURED, CORRECTED, SPEED = 2, 3, 2, 5  # colours
 COLOURS = {"lateral": 0, "vertical": 1, "orientation": 4}
 ALONG = "along the seam [mm]"
 
@@ -41,11 +42,15 @@ def select_times(p: Prediction) -> Floats:
     return np.unique(np.concatenate(times))
 
 
-def series_of(p: Prediction, comparison: Comparison | None, times: Floats) -> NamedArrays:
+def series_of(answer: Answer, times: Floats) -> NamedArrays:
     """All series at the times of the samples, in the units of the plots."""
+    p = answer.prediction
     series = _path_series(p, times) | _joint_series(p, times)
-    if comparison is not None:
-        series |= _read_measured(comparison, times)
+    if answer.comparison is not None:
+        series |= _read_measured(answer.comparison, times)
+    if answer.correction is not None:
+        corrected = _path_series(answer.correction.decisive.prediction, times)
+        series |= {f"corrected {name}": corrected[name] for name in DIRECTIONS}
     return series
 
 
@@ -110,6 +115,8 @@ def path_plots(
         lines = [Line(f"{name}, predicted", name, colour)]
         if f"measured {name}" in series:
             lines.append(Line(f"{name}, measured", f"measured {name}", MEASURED, dashed=True))
+        if f"corrected {name}" in series:
+            lines.append(Line("with corrected points", f"corrected {name}", CORRECTED))
         yield Plot(
             x="place",
             x_label=ALONG,

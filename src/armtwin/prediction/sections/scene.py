@@ -1,7 +1,5 @@
 """The robot as bars between its joints and the seam as coloured points, for the viewer."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

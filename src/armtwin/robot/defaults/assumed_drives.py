@@ -5,8 +5,6 @@ friction and an offset, marked as assumed; they are first guesses of the right s
 identification to replace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -18,6 +16,7 @@ from armtwin.robot.dynamics.rows import gear_matrix
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import FrictionElement, Gear, Motor
+from armtwin.robot.schema.servo import Side
 
 START = 0.04  # time in which a joint's largest torque brings its rotor alone to full speed [s]
 # of a joint's largest torque that is taken for dry, and at full speed for viscous friction
@@ -33,9 +32,23 @@ GEAR_SOURCE = "assumed: motors on the joints, without gears"
 def lacks_drives(robot: Robot) -> bool:
     """Whether the file gives no friction at all, or no motor that has an inertia."""
     description = robot.description
-    if not description.active_friction():
+    if not _find_rubbing(robot):
         return True
     return not description.hydraulic and not _have_inertia(description.motor)
+
+
+def _find_rubbing(robot: Robot) -> set[str]:
+    """Names of the friction elements that have any torque."""
+    table = robot.parameter_table
+    return {p.name.rpartition(".")[0] for p in table if p.group == "friction" and p.value}
+
+
+def lacks_gears(robot: Robot) -> bool:
+    """Whether the file gives neither gears nor motors, so that no gear ratio is known."""
+    gear = robot.description.gear
+    if gear is None:
+        return not robot.description.motor
+    return gear.source == GEAR_SOURCE
 
 
 def _have_inertia(motors: Iterable[Motor]) -> bool:
@@ -50,12 +63,16 @@ def with_assumed_drives(robot: Robot) -> Robot:
     if not description.hydraulic:  # cylinders have no rotors
         inertia = START * np.array(torque) / np.array(speed)
         description = _with_rotors(robot, inertia.tolist())
-    if not description.active_friction():
-        elements = list(description.friction)
+    if not _find_rubbing(robot):
+        without = description.active_friction()
+        elements = [element for element in description.friction if element not in without]
+        sprung = {x.joint for x in description.transmission if x.joint}
         for name, largest, top in zip(robot.joint_names, torque, speed, strict=True):
             dry = SHARE_OF_TORQUE * largest
             law = CoulombViscous(dry, dry / top)
-            elements.append(FrictionElement(name, name, FRICTION_SOURCE, law, offset=0.0))
+            side: Side | None = "motor" if name in sprung else None
+            element = FrictionElement(name, name, FRICTION_SOURCE, law, offset=0.0, side=side)
+            elements.append(element)
         description = replace(description, friction=tuple(elements))
     return robot.with_description(description)
 

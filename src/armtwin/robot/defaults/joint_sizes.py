@@ -6,8 +6,6 @@ Weight and inertia are those of the arm with a tenth of its mass at the tool: ar
 carry about so much, by drives whose peak torque is twice what they give for long.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A checked description put together: packed bodies, rows and struts, ready for kernels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

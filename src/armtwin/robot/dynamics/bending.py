@@ -3,8 +3,6 @@
 τ(q, b) on the joints, where b, the deformations of the beams, have τ_b(q, b) = 0
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ten parameters of the bodies of a robot file with what is mounted, and whether they are real."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.maths.batch import Floats, Sentences
@@ -105,10 +103,11 @@ def _impossible_links(description: Description) -> Sentences:
     for i, link in enumerate(description.link, 1):
         if link.name not in moving or link.unphysical:
             continue
-        why = why_unphysical(link_parameters(description, link.name))
+        if link.body is not None and link.body.mass > 0 and link.body.inertia is None:
+            why = "a link with mass needs an inertia"
+        else:
+            why = why_unphysical(link_parameters(description, link.name))
         if not why:
             continue
-        if link.body is not None and link.body.inertia is None:
-            why = "a link with mass needs an inertia"
         advice = "If the source lumps it so, say why in its key unphysical"
         yield f"link.{i} ('{link.name}'): {why}. {advice}"

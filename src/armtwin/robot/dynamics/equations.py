@@ -5,8 +5,6 @@
 All arrays are checked (m, n) tables here; shapes and batches are the business of `Robot`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@
 τ_links is what the bodies need, without rotors; motor m turns the element's row ρ times.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.drives.friction.laws import Law

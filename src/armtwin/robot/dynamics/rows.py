@@ -1,7 +1,5 @@
 """Rows of the joint coordinates on which drives act: gear matrix, friction, balancers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ axes there. A prismatic joint is a rigid beam whose elongation is its coordinate
 by a rod between two pins, or by a hinge; joints that follow through it are calculated.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

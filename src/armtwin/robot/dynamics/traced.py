@@ -1,7 +1,5 @@
 """The whole robot's regressor as a formula of a row, traced from its kernels and laws."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any

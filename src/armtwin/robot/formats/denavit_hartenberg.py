@@ -10,8 +10,6 @@ table's shift along the link belongs to the joint that follows.
 Ref: [Denavit-Hartenberg 1955], [Craig 1986], [Machielsen 1983, section 4.5]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """From the tables of a robot file to a Description, with every error of the file at once."""
 
-from __future__ import annotations
-
 from armtwin.errors import FileError
 from armtwin.files.reading import check_format
 from armtwin.files.schema import Schema

@@ -1,7 +1,5 @@
 """Joints of a URDF file and what they say of drives: limits, reductions, damping, friction."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers, vectors and poses of a URDF file, with the problems and notes met on the way."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 
@@ -18,12 +16,21 @@ MOST_NOTES, LONGEST_NOTE = 20, 200  # notes, and characters of one
 
 @dataclass
 class Reader:
-    """Numbers and vectors of a URDF file, with the problems and notes met on the way."""
+    """Numbers and vectors of a URDF file, with the problems and notes met on the way.
+
+    Attributes:
+        source: What numbers of the file are by.
+        problems: The first problems.
+        more: Number of further ones.
+        notes: What the robot file shall say.
+        tip: Link at the end of the chain that is wanted, "" for all.
+    """
 
     source: str
     problems: list[str] = field(default_factory=list)
     more: int = 0
     notes: list[str] = field(default_factory=list)
+    tip: str = ""
 
     @property
     def full(self) -> bool:

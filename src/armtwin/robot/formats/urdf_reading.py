@@ -4,15 +4,14 @@ Fixed joints are folded into their parent links and stay as named frames. Meshes
 opened.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import FileError
+from armtwin.errors import FileError, did_you_mean
 from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.rotations import inverse
 from armtwin.mechanics.inertia import ten_parameters, transform_to_parent, why_unphysical
@@ -40,12 +39,13 @@ XACRO_ADVICE = (
 )
 
 
-def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
+def read_urdf(path: Path, allow_unphysical: bool = False, tip: str = "") -> Description:
     """Description of a URDF file.
 
     Args:
         path: The file.
         allow_unphysical: Keep bodies that cannot exist, marked so, in place of refusing them.
+        tip: The link at the end of the chain that is wanted; "" for all joints.
     """
     root = read_xml(path)
     if path.suffix == ".xacro" or any("xacro" in node.tag for node in root.walk()):
@@ -53,13 +53,45 @@ def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
     if root.tag != "robot":
         raise FileError(path, f"must have <robot> as its root element, got <{root.tag}>")
     _check_size(root, path)
-    reader = Reader(f"public: URDF file {path.name}")
+    reader = Reader(f"public: URDF file {path.name}", tip=tip)
     bodies = _bodies(reader, root)
     joints = [joint_group(reader, node, bodies) for node in root.all("joint")]
     _check_names(reader, root, joints)
     if reader.problems:
         raise FileError(path, reader.problems, reader.more)
-    return _assemble(reader, root, bodies, joints, path, allow_unphysical)
+    if tip:
+        joints = _fix_beside(reader, joints, path)
+    described = _assemble(reader, root, bodies, joints, path)
+    if not allow_unphysical:
+        _refuse_unphysical(described.link, path)
+    return described
+
+
+def _fix_beside(reader: Reader, joints: list[UrdfJoint], path: Path) -> list[UrdfJoint]:
+    """The joints with those that are not between the root and the wanted tip fixed at zero."""
+    tip = reader.tip
+    above = {joint.child: joint for joint in joints}
+    if tip not in above:
+        raise FileError(
+            path, f"--tip: no joint leads to a link '{tip}'. {did_you_mean(tip, above)}"
+        )
+    chain: set[str] = set()
+    link = tip
+    while link in above and above[link].name not in chain:
+        chain.add(above[link].name)
+        link = above[link].parent
+    chosen = []
+    fixed = []
+    for joint in joints:
+        if joint.type in MOVING and joint.name not in chain:
+            fixed.append(joint.name)
+            joint = replace(joint, type="fixed", mimic=None)
+        chosen.append(joint)
+    if not any(joint.type in MOVING for joint in chosen):
+        raise FileError(path, f"--tip: no joint that moves leads to link '{tip}'")
+    if fixed:
+        reader.note(f"Chain to '{tip}': fixed at zero are {', '.join(fixed)}.")
+    return chosen
 
 
 def _check_size(root: Node, path: Path) -> None:
@@ -128,15 +160,12 @@ def _assemble(
     bodies: NamedArrays,
     joints: list[UrdfJoint],
     path: Path,
-    allow: bool,
 ) -> Description:
     """Fold fixed joints, then put the groups together."""
     moving = [joint for joint in joints if joint.type in MOVING]
     fixed = {joint.child: joint for joint in joints if joint.type == "fixed"}
     carriers = _carriers(bodies, fixed, path)
     links = _links(reader, _lump_bodies(bodies, carriers), moving)
-    if not allow:
-        _refuse_unphysical(links, path)
     rigid = {name: carriers[name] for name in bodies if carriers[name][0] != name}
     flange = _flange(reader, rigid, moving)
     frames = _frames(reader, rigid)
@@ -219,8 +248,10 @@ def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) ->
 
 
 def _flange(reader: Reader, rigid: Carriers, moving: list[UrdfJoint]) -> Flange:
-    """The frame called flange or tool0, else that of the link at the end of the longest chain."""
-    for name in ("flange", "tool0"):
+    """The frame of the chosen tip, or called flange or tool0, else the end of the longest chain."""
+    if reader.tip and reader.tip not in rigid:
+        return Flange(reader.tip, f"{reader.source}, the tip that was chosen")
+    for name in [reader.tip] if reader.tip else ["flange", "tool0"]:
         if name in rigid:
             link, X = rigid[name]
             return Flange(link, f"{reader.source}, frame '{name}'", Pose.from_matrix(X))

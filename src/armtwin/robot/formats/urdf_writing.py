@@ -1,7 +1,5 @@
 """A URDF file of a robot: same kinematics and bodies; drives only as far as URDF knows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr

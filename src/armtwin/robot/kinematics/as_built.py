@@ -8,8 +8,6 @@ own: deviations move the frames of joints, flexures are joints within a link tha
 Ref: [Soder-Hoorn 2015, fig. 3.4-3.6], [Waiboer 2007, section 6.2]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

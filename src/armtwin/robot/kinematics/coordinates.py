@@ -8,8 +8,6 @@ matrix has a coordinate of its own too. Links that bend have joints without a dr
 the bodies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,6 +1,9 @@
-"""Inverse kinematics of a robot: closed form where there is one, Newton's method elsewhere."""
+"""Inverse kinematics of a robot: closed form where there is one, Newton's method elsewhere.
 
-from __future__ import annotations
+An arm with more than six joints reaches a pose in infinitely many postures. Those of seven revolute
+joints are given at chosen elbow angles, and a path may be followed with the elbow angle held; else
+each step of a path is the shortest one of the joints [rad, m].
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,15 +14,23 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, TwoArrays, check_array
 from armtwin.maths.rotations import nearest_rotation
-from armtwin.mechanics import kinematics, newton_ik, wrist_arm
+from armtwin.mechanics import elbow, kinematics, newton_ik, wrist_arm
+from armtwin.mechanics.elbow import NO_ELBOW, Elbow
+from armtwin.mechanics.newton_ik import POSE
 from armtwin.mechanics.wrist_arm import WristArm
 from armtwin.robot.dynamics.assembly import Assembly
 
 RESTARTS = 60  # numerical searches before a pose counts as out of reach
+ROUNDS = 4  # of so many searches at an elbow angle, while a round finds something new
+ELBOW_ANGLES = np.arange(12) * np.pi / 6 - np.pi  # where none is chosen [rad]
+NEW_BRANCHES = 12  # searches at an angle beside those from the solutions at the angle before
+PULLS = 30  # steps in the null space by which a posture may come within the limits
 STEPS = 80  # of one search
 MET = 1e-10  # pose error [m, rad] below which a numerical solution counts
 # below which a solution in closed form is one of an arm whose file rounds its right angles
 NEARLY = 1e-7
+REACHABLE = "The pose can be reached."
+INSIDE = 0.05  # of its travel that a coordinate is moved into its limits
 LARGEST_JUMP = 1.0  # joint change [rad, m] between two poses of a path that is taken for a flip
 
 
@@ -60,27 +71,84 @@ class InverseKinematics:
         """The closed-form geometry, or why there is none."""
         if self.robot.passive:
             return "joints follow through closed loops"
-        arm = self.robot.arm
-        body, X_BF = self.robot.frame("tool")
-        serial = arm.parent.tolist() == [-1, 0, 1, 2, 3, 4]
-        if not serial or arm.slides.any() or body != 5:
+        if not self._is_chain or self._n != POSE:
             return "it is not a chain of six revolute joints that ends at the tool"
         if self.robot.coupling is not None:
             return "joints follow each other"
-        q = np.zeros((1, 6))
-        X = np.empty((1, 4, 4))
-        axes = np.empty((6, 3))
-        points = np.empty((6, 3))
-        for i in range(6):
-            kinematics.poses(arm, i, np.eye(4), q, X, 0, 1)
-            axes[i] = X[0, :3, :3] @ arm.axis[i]
-            points[i] = X[0, :3, 3]
-        kinematics.poses(arm, body, X_BF, q, X, 0, 1)
-        return wrist_arm.recognise(axes, points, X[0])
+        axes, poses = self._axes
+        body, X_BF = self.robot.frame("tool")
+        return wrist_arm.recognise(axes, poses[:, :3, 3], poses[body] @ X_BF)
 
-    def solutions(self, X: ArrayLike) -> Floats:
-        """Every solution of one pose with angles in (-π, π], (k, n)."""
+    @cached_property
+    def elbow(self) -> Elbow | str:
+        """Where shoulder, elbow and wrist of seven revolute joints are, or why there are none."""
+        if self.robot.passive or self.robot.coupling is not None or not self._is_chain:
+            return "an elbow angle needs a chain of revolute joints that ends at the tool"
+        return elbow.recognise(*self._axes)
+
+    @property
+    def _n(self) -> int:
+        return self.limits.shape[1]
+
+    @property
+    def _is_chain(self) -> bool:
+        """Whether every joint turns and carries the next, the last one the tool."""
+        arm = self.robot.arm
+        count = len(arm.parent)
+        is_serial = arm.parent.tolist() == list(range(-1, count - 1))
+        return is_serial and not arm.slides.any() and self.robot.frame("tool")[0] == count - 1
+
+    @cached_property
+    def _axes(self) -> TwoArrays:
+        """Axes (n, 3) of the joints and poses (n, 4, 4) of their bodies at zero, base frame."""
+        arm = self.robot.arm
+        count = len(arm.parent)
+        poses = np.empty((count, 4, 4))
+        for i in range(count):
+            kinematics.poses(arm, i, np.eye(4), np.zeros((1, count)), poses[i : i + 1], 0, 1)
+        return np.einsum("nij,nj->ni", poses[:, :3, :3], arm.axis), poses
+
+    def hold(self, angle: float | None) -> Elbow:
+        """The elbow held at an angle [rad]; None leaves it free."""
+        if isinstance(self.elbow, Elbow):
+            return self.elbow._replace(angle=np.nan if angle is None else float(angle))
+        if angle is not None:
+            name = self.robot.description.name
+            raise ArmtwinError(f"robot '{name}' has no elbow angle to be held: {self.elbow}")
+        return NO_ELBOW
+
+    def task_rows(self, q: Floats, angle: float | None = None) -> Floats:
+        """Jacobians of the tool at joints (m, n), (m, 6, n); (m, 7, n) where the elbow is held."""
+        body, X_BF = self.robot.frame("tool")
+        point = np.ascontiguousarray(X_BF[:3, 3])
+        J = np.empty((len(q), POSE + (angle is not None), q.shape[1]))
+        newton_ik.task_rows(self.robot.arm, body, point, self.hold(angle), q, J, 0, len(q))
+        return J
+
+    def elbow_angle(self, q: Floats) -> Floats:
+        """Elbow angles at joint positions (m, n), (m,) [rad]."""
+        angle = np.empty(len(q))
+        elbow.elbow_angles(self.robot.arm, self.hold(0.0), q, angle, np.empty(q.shape), 0, len(q))
+        return angle
+
+    def elbow_points(self, q: Floats) -> Floats | None:
+        """Shoulder, elbow and wrist at a joint position (n,), (3, 3) [m]; None without an elbow."""
+        if isinstance(self.elbow, str):
+            return None
+        points = np.empty((1, 3, 3))
+        bodies, at = self.elbow.bodies, self.elbow.points
+        kinematics.places(self.robot.arm, bodies, at, q[None], points, 0, 1)
+        return points[0]
+
+    def solutions(self, X: ArrayLike, angles: ArrayLike | None = None) -> Floats:
+        """Every solution of one pose with angles in (-π, π], (k, n).
+
+        Of seven revolute joints every one at chosen elbow angles, by default twelve; of other
+        redundant arms some.
+        """
         pose = check_poses(X, single=True)
+        if self._n > POSE or angles is not None:
+            return self._at_elbow_angles(pose, angles)
         if isinstance(self.recognised, str):
             return self._by_newton(pose)
         out = np.empty((8, 6))
@@ -88,8 +156,59 @@ class InverseKinematics:
         candidates = out[:found]
         error = self._errors(pose, candidates)
         for k in np.flatnonzero((error >= MET) & (error < NEARLY)):
-            error[k] = self._descend(pose, candidates[k], STEPS)
+            error[k] = self._descend(pose, candidates[k])
         return self._distinct(candidates[error < MET])
+
+    def _at_elbow_angles(self, pose: Floats, angles: ArrayLike | None) -> Floats:
+        """Solutions of a redundant arm at elbow angles; where it has none, some solutions."""
+        if angles is None and isinstance(self.elbow, str):
+            return self._by_newton(pose)
+        if angles is not None:
+            every = [self._by_newton(pose, float(angle)) for angle in np.atleast_1d(angles)]
+            return np.concatenate(every)
+        near = self._by_newton(pose, ELBOW_ANGLES[0])
+        every = [near]
+        for angle in ELBOW_ANGLES[1:]:
+            some = self._random_starts(NEW_BRANCHES)
+            near = self._meet(pose, np.vstack([near, some]), angle)
+            every.append(near)
+        return np.concatenate(every)
+
+    def solutions_within(self, X: ArrayLike, angles: ArrayLike | None = None) -> Floats:
+        """Solutions of one pose within the limits, as `solutions`, (k, n).
+
+        Where a redundant arm has none among those, its solutions are moved along their null space
+        towards the limits.
+        """
+        solutions = self.solutions(X, angles)
+        kept = self.within(solutions)
+        if len(kept) or self._n <= POSE or angles is not None:
+            return kept
+        pulled = [self._pull(check_poses(X, single=True), q) for q in solutions]
+        return self.within(self._distinct(np.array(pulled).reshape(-1, self._n)))
+
+    def _pull(self, pose: Floats, q: Floats) -> Floats:
+        """A solution moved along its null space towards the limits, (n,).
+
+        δq = (1 - J⁺ J) d,   d the way from each coordinate into its limits
+        """
+        low, high = self.limits
+        travel = np.where(np.isfinite(high - low), high - low, 0.0)
+        inside = low + INSIDE * travel, high - INSIDE * travel
+        turned = self._add_turns(q)
+        beyond = np.abs(np.clip(turned, *self.limits) - turned)
+        q = np.take_along_axis(turned, beyond.argmin(axis=0)[None], axis=0)[0]
+        G, c = self._map
+        for _ in range(PULLS):
+            if self._inside(q).all():
+                break
+            d = np.clip(q, *inside) - q
+            J = self.task_rows((G @ q + c)[None])[0] @ G
+            trial = q + d - np.linalg.pinv(J) @ (J @ d)
+            if self._descend(pose, trial) >= MET:
+                break
+            q = trial
+        return q
 
     def within(self, solutions: Floats) -> Floats:
         """The solutions within the limits, an angle turned by 2π where that brings it there."""
@@ -111,28 +230,32 @@ class InverseKinematics:
         """Positions as they are, a turn further and a turn back, (3, ...)."""
         return np.stack([q + 2 * np.pi * k * self._turns for k in (0, 1, -1)])
 
-    def trace(self, X: ArrayLike, q0: ArrayLike) -> Floats:
+    def trace(self, X: ArrayLike, q0: ArrayLike, angle: float | None = None) -> Floats:
         """Joint path along poses, (m, n), on the branch that starts nearest to q0.
 
-        It is NaN where a pose is out of reach.
+        It is NaN where a pose is out of reach. A redundant arm takes the shortest steps, or those
+        that hold an elbow angle [rad].
         """
         poses = check_poses(X, single=False)
-        n = self.limits.shape[1]
+        n = self._n
         start = check_array("q0", q0, (n,), "joint position to start from", single=True)
         path = np.empty((len(poses), n))
+        held = self.hold(angle)
         if isinstance(self.recognised, str):
-            self._follow_by_newton(poses, start, path)
+            body, X_BF = self.robot.frame("tool")
+            path[:1] = start
+            newton_ik.follow(self.robot.arm, *self._map, body, X_BF, poses, held, path, MET, STEPS)
         else:
             wrist_arm.follow(self.recognised, poses, start.copy(), path)
         return path
 
-    def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
+    def follow(self, X: ArrayLike, q0: ArrayLike, angle: float | None = None) -> Floats:
         """Joint path along poses as `trace`; a pose out of reach and a jump are refused, (m, n)."""
-        path = self.trace(X, q0)
+        path = self.trace(X, q0, angle)
         unreachable = np.isnan(path[:, 0])
         if unreachable.any():
             first = int(unreachable.argmax())
-            why = self.why_unreachable(np.asarray(X)[first])
+            why = self.why_lost(np.asarray(X)[first], angle)
             raise ArmtwinError(f"pose {first} of the path: {why}")
         jumps = np.abs(np.diff(path, axis=0))
         if jumps.size and jumps.max() > LARGEST_JUMP:
@@ -148,20 +271,60 @@ class InverseKinematics:
         """Name of the joint of a coordinate."""
         return self.robot.free_joints[coordinate].name
 
-    def why_unreachable(self, X: ArrayLike) -> str:
-        """Why a pose cannot be reached within the limits, as a sentence."""
+    def why_lost(self, X: ArrayLike, angle: float | None = None) -> str:
+        """Why a path along poses does not reach one of them, as a sentence."""
+        why = self.why_unreachable(X, angle)
+        if why != REACHABLE:
+            return why
+        return (
+            "The pose can be reached, but not from the posture before it: the arm is singular on "
+            "the way; start in another posture."
+        )
+
+    def why_unreachable(self, X: ArrayLike, angle: float | None = None) -> str:
+        """Why a pose cannot be reached within the limits, as a sentence.
+
+        Args:
+            X: The pose, (4, 4).
+            angle: Elbow angle at which it shall be reached [rad].
+        """
         pose = check_poses(X, single=True)
-        solutions = self.solutions(pose)
-        if len(self.within(solutions)):
-            return "The pose can be reached."
+        beyond = self._beyond_chain(pose) if isinstance(self.recognised, str) else ""
+        if beyond:
+            return beyond
+        if len(self.solutions_within(pose, angle)):
+            return REACHABLE
+        solutions = self.solutions(pose, angle)
+        at_angle = "" if angle is None else f" at an elbow angle of {np.degrees(angle):.4g}°"
         if len(solutions):
-            return self._beyond_limits(solutions)
+            return self._beyond_limits(solutions, at_angle)
+        if angle is not None and len(self.solutions(pose)):
+            return f"The pose is reached, but not{at_angle}."
         if isinstance(self.recognised, str):
             searched = f"No joint position was found in {RESTARTS} numerical searches"
             return f"{searched}; the pose is most likely out of reach."
         return _beyond_arm(self.recognised, pose)
 
-    def _beyond_limits(self, solutions: Floats) -> str:
+    def _beyond_chain(self, pose: Floats) -> str:
+        """How far a pose is beyond the joints of a chain laid end to end; empty within.
+
+        Distances between joints do not change, nor does that of joint 2 from axis 1.
+        """
+        if not self._is_chain or self._n < 2:
+            return ""
+        axes, poses = self._axes
+        body, X_BF = self.robot.frame("tool")
+        corners = np.vstack([poses[:, :3, 3], (poses[body] @ X_BF)[:3, 3]])
+        corners[0] += axes[0] * ((corners[1] - corners[0]) @ axes[0])
+        longest = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
+        far = float(np.linalg.norm(pose[:3, 3] - corners[0]))
+        if far <= longest:
+            return ""
+        where = f"The tool is {1e3 * far:.1f} mm from axis 1 at {self._name(1)}"
+        excess = f"{1e3 * (far - longest):.1f} mm beyond all links laid end to end"
+        return f"{where}, {excess} ({1e3 * longest:.1f} mm)."
+
+    def _beyond_limits(self, solutions: Floats, at_angle: str) -> str:
         """Which joints would be beyond their limits, in the solution that is nearest to them."""
         lower, upper = self.limits
         turned = self._add_turns(solutions)
@@ -176,7 +339,7 @@ class InverseKinematics:
             high = f"{scale * upper[j]:.1f}{unit}"
             parts.append(f"{self._name(int(j))} would be at {q} (limits {low} to {high})")
         which = f"in the nearest of {len(solutions)} solutions {', '.join(parts)}"
-        return f"The pose is reached only outside the joint limits; {which}."
+        return f"The pose is reached{at_angle} only outside the joint limits; {which}."
 
     @cached_property
     def _turns(self) -> Floats:
@@ -206,37 +369,42 @@ class InverseKinematics:
         kept = np.empty_like(solutions)
         return kept[: wrist_arm.distinct(solutions, self._turns, kept)]
 
-    def _descend(self, pose: Floats, q: Floats, steps: int) -> float:
+    def _descend(self, pose: Floats, q: Floats, angle: float | None = None) -> float:
         """Newton's method from q, in place; the pose error that is left."""
-        arm = self.robot.arm
-        G, c = self._map
         body, X_BF = self.robot.frame("tool")
-        return float(newton_ik.descend(arm, G, c, body, X_BF, pose, q, steps))
+        held = self.hold(angle)
+        return float(
+            newton_ik.descend(self.robot.arm, *self._map, body, X_BF, pose, held, q, STEPS)
+        )
 
-    def _by_newton(self, pose: Floats) -> Floats:
-        """Distinct solutions found from random starts; the starts are always the same ones."""
+    def _by_newton(self, pose: Floats, angle: float | None = None) -> Floats:
+        """Distinct solutions from random starts, at an elbow angle until no new one is found."""
+        found = np.empty((0, self._n))
+        rounds = 1 if angle is None else ROUNDS
+        for starts in np.split(self._random_starts(rounds * RESTARTS), rounds):
+            known = len(found)
+            found = self._distinct(np.vstack([found, self._meet(pose, starts, angle)]))
+            if len(found) == known:
+                break
+        return found
+
+    def _random_starts(self, count: int) -> Floats:
+        """Random joint positions within the limits, always the same ones, (count, n)."""
         chance = np.random.default_rng(20070901)
         turn = 2 * np.pi
         low, high = self.limits
         otherwise = np.where(np.isfinite(high), high - turn, -np.pi)
         low = np.where(np.isfinite(low), low, otherwise)
         high = np.where(np.isfinite(high), high, low + turn)
-        found: list[Floats] = []
-        for _ in range(RESTARTS):
-            q = chance.uniform(low, high)
-            if self._descend(pose, q, STEPS) < MET:
-                found.append(q)
-        return self._distinct(np.array(found).reshape(-1, self.limits.shape[1]))
+        return chance.uniform(low, high, (count, self._n))
 
-    def _follow_by_newton(self, poses: Floats, start: Floats, path: Floats) -> None:
-        """Newton from pose to pose, the first from q0; a pose that is not met leaves NaN."""
-        q = start.copy()
-        for row, pose in enumerate(poses):
-            path[row] = q
-            if self._descend(pose, path[row], STEPS) < MET:
-                q = path[row].copy()
-            else:
-                path[row] = np.nan
+    def _meet(self, pose: Floats, starts: Floats, angle: float | None) -> Floats:
+        """Distinct solutions that Newton's method finds from starts (k, n)."""
+        found = []
+        for q in starts.copy():
+            if self._descend(pose, q, angle) < MET:
+                found.append(q)
+        return self._distinct(np.array(found).reshape(-1, self._n))
 
 
 def _beyond_arm(arm: WristArm, pose: Floats) -> str:

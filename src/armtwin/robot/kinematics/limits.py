@@ -1,7 +1,5 @@
 """Limits of the coordinates of a robot, also where joints follow others."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@
 Ref: [Machielsen 1983, section 5.2]; its matrix B prints ℓ'' / ℓ'² and loses the minus sign.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

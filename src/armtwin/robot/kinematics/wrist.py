@@ -8,8 +8,6 @@ home of the robot file, which decides on which side the elbow lies.
 Ref: [Machielsen 1983, sections 2.1, 2.3]
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,35 +1,12 @@
 """What a robot file says, all of it: the schema of format 2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from armtwin.files.fields import OneOf, SourceText
 from armtwin.files.shape import ALWAYS
 from armtwin.maths.quantities import Acceleration
-from armtwin.robot.schema.drive_groups import (
-    Balancer,
-    FrictionElement,
-    Gear,
-    Hydraulic,
-    Motor,
-    Transmission,
-)
-from armtwin.robot.schema.groups import (
-    Deviation,
-    Flange,
-    Flexure,
-    Frame,
-    Joint,
-    Link,
-    Loop,
-    Mounted,
-    Payload,
-    StandardDeviations,
-    Tool,
-    Wrist,
-)
+from armtwin.robot.schema import drive_groups, groups
 from armtwin.robot.schema.servo import Servo
 
 FORMAT = 2  # of robot files
@@ -51,8 +28,8 @@ class Description:
     """
 
     name: str
-    joint: tuple[Joint, ...]
-    link: tuple[Link, ...]
+    joint: tuple[groups.Joint, ...]
+    link: tuple[groups.Link, ...]
     title: str = ""
     note: str = ""
     gravity: tuple[Acceleration, Acceleration, Acceleration] = field(
@@ -60,26 +37,26 @@ class Description:
     )
     source: dict[str, SourceText] = field(default_factory=dict)
     friction_set: str = ""
-    mounted: Mounted = field(default_factory=Mounted)
-    flange: Flange | None = None
-    frame: tuple[Frame, ...] = ()
-    tool: dict[str, Tool] = field(default_factory=dict)
-    payload: dict[str, Payload] = field(default_factory=dict)
-    gear: Gear | None = None
-    motor: tuple[Motor, ...] = ()
-    balancer: tuple[Balancer, ...] = ()
-    friction: tuple[FrictionElement, ...] = ()
-    transmission: tuple[Transmission, ...] = ()
-    hydraulic: tuple[Hydraulic, ...] = ()
-    flexure: tuple[Flexure, ...] = ()
-    loop: tuple[Loop, ...] = ()
-    deviation: tuple[Deviation, ...] = ()
-    wrist: Wrist | None = None
+    mounted: groups.Mounted = field(default_factory=groups.Mounted)
+    flange: groups.Flange | None = None
+    frame: tuple[groups.Frame, ...] = ()
+    tool: dict[str, groups.Tool] = field(default_factory=dict)
+    payload: dict[str, groups.Payload] = field(default_factory=dict)
+    gear: drive_groups.Gear | None = None
+    motor: tuple[drive_groups.Motor, ...] = ()
+    balancer: tuple[drive_groups.Balancer, ...] = ()
+    friction: tuple[drive_groups.FrictionElement, ...] = ()
+    transmission: tuple[drive_groups.Transmission, ...] = ()
+    hydraulic: tuple[drive_groups.Hydraulic, ...] = ()
+    flexure: tuple[groups.Flexure, ...] = ()
+    loop: tuple[groups.Loop, ...] = ()
+    deviation: tuple[groups.Deviation, ...] = ()
+    wrist: groups.Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
-    standard_deviation: StandardDeviations | None = None
+    standard_deviation: groups.StandardDeviations | None = None
 
     format_number: ClassVar[int] = FORMAT
 
-    def active_friction(self) -> tuple[FrictionElement, ...]:
+    def active_friction(self) -> tuple[drive_groups.FrictionElement, ...]:
         """The friction elements in use."""
         return tuple(e for e in self.friction if e.set in ("", self.friction_set))

@@ -5,8 +5,6 @@ motor ("motor_1": the row of the gear matrix), a hydraulic drive ("L1": the stro
 or a combination ({ joint_5 = 1, joint_6 = 1 }).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -23,23 +21,8 @@ from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, OneOf, Read, Source, Uncertainty, Width, unknown_widths
 from armtwin.files.shape import FLAT, differing_from
+from armtwin.maths import quantities as si
 from armtwin.maths.batch import NamedNumbers
-from armtwin.maths.quantities import (
-    Current,
-    Direction,
-    Friction,
-    Number,
-    Point,
-    Positive,
-    RotorInertia,
-    Share,
-    Temperature,
-    Time,
-    Torque,
-    TorqueConstant,
-    TorsionStiffness,
-    Viscous,
-)
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.servo import Side
 
@@ -70,7 +53,7 @@ class Spin:
     """Where a rotor spins: the link that carries it and its axis in that link's frame."""
 
     link: str
-    axis: Direction
+    axis: si.Direction
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -94,12 +77,12 @@ class Motor:
     """
 
     name: str
-    rotor_inertia: RotorInertia
+    rotor_inertia: si.RotorInertia
     source: Source
-    torque_constant: TorqueConstant | None = None
-    current_limit: Current | None = None
-    current_quantum: Current | None = None
-    encoder_counts: Positive | None = None
+    torque_constant: si.TorqueConstant | None = None
+    current_limit: si.Current | None = None
+    current_quantum: si.Current | None = None
+    encoder_counts: si.Positive | None = None
     speed_quantum: SpeedStep | None = None
     spin: Spin | None = None
     uncertainty: Width | None = None
@@ -123,8 +106,8 @@ class Gear:
     """
 
     source: Source
-    ratios: tuple[Number, ...] | None = None
-    matrix: tuple[tuple[Number, ...], ...] | None = None
+    ratios: tuple[si.Number, ...] | None = None
+    matrix: tuple[tuple[si.Number, ...], ...] | None = None
     gyroscopic: Flag = False
 
 
@@ -144,12 +127,12 @@ class Presliding:
     Ref: [Waiboer 2007, eq. 3.70, 3.79]
     """
 
-    stiffness: TorsionStiffness | None = None
+    stiffness: si.TorsionStiffness | None = None
     radius: Radius | None = None
-    damping: Viscous | None = None
-    relative_damping: Share | None = None
-    lead: Time | None = None
-    inertia: RotorInertia | None = None
+    damping: si.Viscous | None = None
+    relative_damping: si.Share | None = None
+    lead: si.Time | None = None
+    inertia: si.RotorInertia | None = None
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -175,9 +158,9 @@ class Thermal:
     Ref: [Waiboer 2007, eq. 3.66-3.67]
     """
 
-    reference: Temperature
-    viscosity: Temperature
-    ambient: Temperature = 293.15
+    reference: si.Temperature
+    viscosity: si.Temperature
+    ambient: si.Temperature = 293.15
     capacity: HeatCapacity | None = None
     loss: HeatLoss | None = None
 
@@ -208,7 +191,7 @@ class FrictionElement:
     negative: Annotated[Law, OneOf("law")] | None = field(
         default=None, metadata=differing_from("law")
     )
-    offset: Torque | None = None
+    offset: si.Torque | None = None
     presliding: Presliding | None = None
     thermal: Thermal | None = None
     load: Load | None = None
@@ -266,9 +249,9 @@ class Pins:
     """Two pins on two links that one revolute joint separates."""
 
     link_a: str
-    a: Point
+    a: si.Point
     link_b: str
-    b: Point
+    b: si.Point
 
 
 @dataclass(frozen=True)
@@ -314,13 +297,13 @@ class Transmission:
     source: Source
     joint: str = ""
     motor: str = ""
-    stiffness: TorsionStiffness | None = None
-    damping: Viscous | None = None
+    stiffness: si.TorsionStiffness | None = None
+    damping: si.Viscous | None = None
     backlash: Backlash | None = None
-    low_stiffness: TorsionStiffness | None = None
-    low_torque: Friction | None = None
-    ground_damping: Viscous | None = None
-    delay: Time = 0.0
+    low_stiffness: si.TorsionStiffness | None = None
+    low_torque: si.Friction | None = None
+    ground_damping: si.Viscous | None = None
+    delay: si.Time = 0.0
     ripple: tuple[Ripple, ...] = ()
     uncertainty: Width | None = None
 

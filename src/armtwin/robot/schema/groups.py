@@ -12,36 +12,10 @@ from typing import Annotated, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.fields import (
-    PROSE,
-    Beside,
-    Flag,
-    OneOf,
-    Read,
-    Source,
-    Uncertainty,
-    Width,
-    ask_for_one,
-    unknown_widths,
-)
+from armtwin.files import fields
 from armtwin.files.shape import DERIVED, kind_from
-from armtwin.maths import rotations
+from armtwin.maths import quantities as si, rotations
 from armtwin.maths.batch import Floats, Names
-from armtwin.maths.quantities import (
-    Acceleration,
-    Angle,
-    Direction,
-    FirstMoment,
-    Inertia,
-    Length,
-    Mass,
-    Number,
-    Point,
-    Share,
-    Time,
-    TorsionStiffness,
-    Viscous,
-)
 from armtwin.maths.units import Unit
 
 TurnCoordinate = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg")]
@@ -64,7 +38,7 @@ def _count(value: object) -> int:
     return value
 
 
-Elements = Annotated[int, Read(_count)]
+Elements = Annotated[int, fields.Read(_count)]
 SmallLength = Annotated[float, Unit("m", plausible=0.05, hint="mm")]
 SmallAngle = Annotated[float, Unit("rad", plausible=0.1, hint="deg")]
 
@@ -80,17 +54,17 @@ class Orientation:
         matrix: Rows of the rotation matrix.
     """
 
-    rpy: tuple[Angle, Angle, Angle] | None = None
-    abc: tuple[Angle, Angle, Angle] | None = None
-    quaternion: tuple[Number, Number, Number, Number] | None = None
-    matrix: tuple[Direction, Direction, Direction] | None = None
+    rpy: tuple[si.Angle, si.Angle, si.Angle] | None = None
+    abc: tuple[si.Angle, si.Angle, si.Angle] | None = None
+    quaternion: tuple[si.Number, si.Number, si.Number, si.Number] | None = None
+    matrix: tuple[si.Direction, si.Direction, si.Direction] | None = None
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         ways = ("rpy", "abc", "quaternion", "matrix")
         given = [way for way in ways if getattr(self, way) is not None]
         if len(given) != 1:
-            return ask_for_one(ways, given)
+            return fields.ask_for_one(ways, given)
         if self.quaternion is not None:
             length = np.linalg.norm(self.quaternion)
             if abs(length - 1) > 1e-6:
@@ -117,7 +91,7 @@ class Orientation:
 class Pose:
     """Position and orientation of a frame in another; nothing given is no shift and no turn."""
 
-    position: Point = (0.0, 0.0, 0.0)
+    position: si.Point = (0.0, 0.0, 0.0)
     orientation: Orientation = field(default_factory=lambda: Orientation(rpy=(0.0, 0.0, 0.0)))
 
     def matrix(self) -> Floats:
@@ -152,7 +126,7 @@ class TurnLimits:
     velocity: TurnRate | None = None
     acceleration: TurnAcceleration | None = None
     torque: LargestTorque | None = None
-    source: Source | None = None
+    source: fields.Source | None = None
     kind: Literal["revolute"] = field(default="revolute", metadata=DERIVED)
 
 
@@ -168,12 +142,12 @@ class SlideLimits:
         torque: Largest joint force [N].
     """
 
-    lower: Length | None = None
-    upper: Length | None = None
+    lower: si.Length | None = None
+    upper: si.Length | None = None
     velocity: SlideRate | None = None
     acceleration: SlideAcceleration | None = None
     torque: LargestForce | None = None
-    source: Source | None = None
+    source: fields.Source | None = None
     kind: Literal["prismatic"] = field(default="prismatic", metadata=DERIVED)
 
 
@@ -182,7 +156,7 @@ class Mimic:
     """A joint that follows another one, q = multiplier q_joint + offset, as in a parallelogram."""
 
     joint: str
-    multiplier: Number = 1.0
+    multiplier: si.Number = 1.0
     offset: MimicOffset = 0.0
 
 
@@ -203,11 +177,11 @@ class Joint:
     name: str
     parent: str
     child: str
-    source: Source
+    source: fields.Source
     type: Literal["revolute", "prismatic"] = "revolute"
     origin: Pose = field(default_factory=Pose)
-    axis: Direction = (0.0, 0.0, 1.0)
-    limits: Annotated[TurnLimits | SlideLimits, OneOf("kind")] | None = field(
+    axis: si.Direction = (0.0, 0.0, 1.0)
+    limits: Annotated[TurnLimits | SlideLimits, fields.OneOf("kind")] | None = field(
         default=None, metadata=kind_from("type")
     )
     mimic: Mimic | None = None
@@ -217,12 +191,12 @@ class Joint:
 class SixInertias:
     """Inertia about a stated point; products are tensor components, xy = -∫ x y dm [kg m²]."""
 
-    xx: Inertia
-    yy: Inertia
-    zz: Inertia
-    xy: Inertia = 0.0
-    xz: Inertia = 0.0
-    yz: Inertia = 0.0
+    xx: si.Inertia
+    yy: si.Inertia
+    zz: si.Inertia
+    xy: si.Inertia = 0.0
+    xz: si.Inertia = 0.0
+    yz: si.Inertia = 0.0
     about: Literal["com", "origin"] = "com"
 
 
@@ -238,9 +212,9 @@ class Body:
         frame: Pose of the frame in which these are given.
     """
 
-    mass: Mass
-    com: Point | None = None
-    first_moment: tuple[FirstMoment, FirstMoment, FirstMoment] | None = None
+    mass: si.Mass
+    com: si.Point | None = None
+    first_moment: tuple[si.FirstMoment, si.FirstMoment, si.FirstMoment] | None = None
     inertia: SixInertias | None = None
     frame: Pose = field(default_factory=Pose)
 
@@ -269,12 +243,12 @@ class LinkBeam:
     GJ: BendingStiffness
     EIy: BendingStiffness
     EIz: BendingStiffness
-    source: Source
-    y: Direction | None = None
-    mass: Mass = 0.0
-    relaxation: Time = 0.0
+    source: fields.Source
+    y: si.Direction | None = None
+    mass: si.Mass = 0.0
+    relaxation: si.Time = 0.0
     elements: Elements = 1
-    stretches: Flag = False
+    stretches: fields.Flag = False
 
 
 @dataclass(frozen=True)
@@ -295,12 +269,12 @@ class Loop:
 
     name: str
     link_a: str
-    a: Point
+    a: si.Point
     link_b: str
-    b: Point
+    b: si.Point
     passive: Names
-    source: Source
-    axis: Direction | None = None
+    source: fields.Source
+    axis: si.Direction | None = None
 
 
 @dataclass(frozen=True)
@@ -316,11 +290,11 @@ class Link:
     """
 
     name: str
-    source: Source
+    source: fields.Source
     body: Body | None = None
     beam: tuple[LinkBeam, ...] = ()
-    unphysical: str = field(default="", metadata=PROSE)
-    uncertainty: Width | None = None
+    unphysical: str = field(default="", metadata=fields.PROSE)
+    uncertainty: fields.Width | None = None
 
 
 @dataclass(frozen=True)
@@ -329,7 +303,7 @@ class Frame:
 
     name: str
     link: str
-    source: Source
+    source: fields.Source
     origin: Pose = field(default_factory=Pose)
 
 
@@ -343,7 +317,7 @@ class Flange:
     """
 
     link: str
-    source: Source
+    source: fields.Source
     origin: Pose = field(default_factory=Pose)
 
 
@@ -359,21 +333,21 @@ class Tool:
             { mass = "3 %", size = "5 %" }.
     """
 
-    source: Source
+    source: fields.Source
     tcp: Pose = field(default_factory=Pose)
     body: Body | None = None
-    uncertainty: Uncertainty | None = None
+    uncertainty: fields.Uncertainty | None = None
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return unknown_widths(self.uncertainty, ("mass", "size"))
+        return fields.unknown_widths(self.uncertainty, ("mass", "size"))
 
 
 @dataclass(frozen=True)
 class Payload:
     """A load on the flange, mass and inertia in the flange's frame."""
 
-    source: Source
+    source: fields.Source
     body: Body
 
 
@@ -389,11 +363,11 @@ class StandardDeviations:
         remark: Why it is not there, as a sentence.
     """
 
-    source: Source
-    parameters: dict[str, Share]
-    gravity: tuple[Acceleration, Acceleration, Acceleration] | None = None
-    covariance: Beside = field(default=None, compare=False, repr=False, metadata=DERIVED)
-    remark: Beside = field(default="", compare=False, repr=False, metadata=DERIVED)
+    source: fields.Source
+    parameters: dict[str, si.Share]
+    gravity: tuple[si.Acceleration, si.Acceleration, si.Acceleration] | None = None
+    covariance: fields.Beside = field(default=None, compare=False, repr=False, metadata=DERIVED)
+    remark: fields.Beside = field(default="", compare=False, repr=False, metadata=DERIVED)
 
 
 @dataclass(frozen=True)
@@ -425,11 +399,11 @@ class Flexure:
 
     name: str
     link: str
-    axis: Direction
-    stiffness: TorsionStiffness
-    source: Source
-    position: Point = (0.0, 0.0, 0.0)
-    damping: Viscous | None = None
+    axis: si.Direction
+    stiffness: si.TorsionStiffness
+    source: fields.Source
+    position: si.Point = (0.0, 0.0, 0.0)
+    damping: si.Viscous | None = None
     beyond: Body | None = None
 
     def problem(self) -> str:
@@ -449,13 +423,13 @@ class Deviation:
     """
 
     joint: str
-    source: Source
+    source: fields.Source
     shift: tuple[SmallLength, SmallLength, SmallLength] = (0.0, 0.0, 0.0)
     zero: SmallAngle = 0.0
 
 
-Span = tuple[Length, Length]
-Turn = tuple[Angle, Angle]
+Span = tuple[si.Length, si.Length]
+Turn = tuple[si.Angle, si.Angle]
 
 
 @dataclass(frozen=True)
@@ -467,7 +441,7 @@ class WristLimits:
     phi: Turn
     gamma: Turn
     psi: Turn
-    source: Source
+    source: fields.Source
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -493,9 +467,9 @@ class Wrist:
     """
 
     frame: str
-    phi: dict[str, Number]
-    gamma: dict[str, Number]
-    psi: dict[str, Number]
-    home: tuple[Angle, ...]
+    phi: dict[str, si.Number]
+    gamma: dict[str, si.Number]
+    psi: dict[str, si.Number]
+    home: tuple[si.Angle, ...]
     limits: WristLimits
-    source: Source
+    source: fields.Source

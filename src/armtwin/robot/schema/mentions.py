@@ -1,7 +1,5 @@
 """Names that a robot file mentions: each must be one that the file gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

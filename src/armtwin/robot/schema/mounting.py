@@ -6,8 +6,6 @@ A wall and an angle turn about the base's own y axis, as the makers' settings do
 beta of ABB): a wall has g along +x, and the arm's z axis points away from the wall.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

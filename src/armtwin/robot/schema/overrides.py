@@ -1,7 +1,5 @@
 """Numbers of a robot file replaced by key path, as friction.5.level or friction.wrist.level."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the numbers of a robot file come from: what is measured, public, assumed, missing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

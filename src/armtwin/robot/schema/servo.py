@@ -10,6 +10,7 @@ from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
 from armtwin.maths.batch import Names, Values
 from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
+from armtwin.robot.schema.controller_model import ControllerModel, model_problems
 from armtwin.robot.schema.servo_fit import ServoFitRecord
 from armtwin.robot.schema.servo_rule import UNCERTAIN, Gain, ServoGains, ServoRule
 
@@ -145,6 +146,7 @@ class Cascade:
         ktfv: Share of the model's torque that is fed forward into the velocity loop.
         ktfc: Share of the model's torque that is fed forward to the current.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
+        model: The controller's own model, of which τ_ref is the torque; by default the robot's.
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
         fit: The fit behind it, where it was fitted to logs.
@@ -175,6 +177,7 @@ class Cascade:
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     shaping: Shaping | None = None
+    model: ControllerModel | None = None
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
     fit: ServoFitRecord | None = None
@@ -256,6 +259,7 @@ class VelocityLaw:
         kff: Velocity offset per torque of the model, motor side [rad/(N m s)].
         ktfc: Share of the model's torque that is fed forward to the current.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
+        model: The controller's own model, of which τ_ref is the torque; by default the robot's.
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
         fit: The fit behind it, where it was fitted to logs.
@@ -277,6 +281,7 @@ class VelocityLaw:
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     shaping: Shaping | None = None
+    model: ControllerModel | None = None
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
     fit: ServoFitRecord | None = None
@@ -332,6 +337,8 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
         value = getattr(servo, f.name)
         if isinstance(value, ServoFitRecord):
             problems += _share_problems(value, drives)
+        elif isinstance(value, ControllerModel):
+            problems += model_problems(value, drives)
         elif isinstance(value, Delays | ServoRule | Shaping):
             for inner in fields(value):
                 key = f"{f.name}.{inner.name}"

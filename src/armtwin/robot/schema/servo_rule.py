@@ -1,7 +1,5 @@
 """A rule from which the gains of a servo follow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import pi
 from typing import Any, NamedTuple

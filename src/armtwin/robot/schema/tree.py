@@ -1,7 +1,5 @@
 """The tree of links: the parent of each body, and what is wrong where it is no tree."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The skeleton of a robot, drawn in space."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

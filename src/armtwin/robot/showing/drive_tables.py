@@ -1,7 +1,5 @@
 """Friction and hydraulic drives of a robot as tables of its report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

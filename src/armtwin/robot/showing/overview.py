@@ -1,7 +1,5 @@
 """What a robot shows of itself: joints, bodies, drives, tools, and where its numbers come from."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict
@@ -11,17 +9,8 @@ import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats, Record, Sentences
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import (
-    Blocks,
-    Column,
-    Facts,
-    Report,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description
@@ -43,7 +32,7 @@ def describe_robot(
     inverse: str,
     *,
     sources: bool,
-) -> Report:
+) -> show.Report:
     """Joints, bodies, drives and tools of a robot.
 
     Args:
@@ -68,32 +57,32 @@ def describe_robot(
         "inverse kinematics": inverse,
     }
     sections = [
-        Section("Joints (deg, deg/s, N m; kg m²)", _joints(assembly)),
-        Section("Bodies (kg, mm; kg m² at the frame)", _bodies(assembly, links)),
+        show.Section("Joints (deg, deg/s, N m; kg m²)", _joints(assembly)),
+        show.Section("Bodies (kg, mm; kg m² at the frame)", _bodies(assembly, links)),
         friction_section(assembly),
         hydraulic_section(d.hydraulic),
-        Section("", (Facts((*known.items(), *_equipment(d))),)),
-        Section("", _sources(provenance)),
+        show.Section("", (show.Facts((*known.items(), *_equipment(d))),)),
+        show.Section("", _sources(provenance)),
     ]
     if sources:
         sections += _all_sources(provenance)
-    return Report(title, d.note, tuple(sections))
+    return show.Report(title, d.note, tuple(sections))
 
 
-def _joints(assembly: Assembly) -> Blocks:
+def _joints(assembly: Assembly) -> show.Blocks:
     columns = (
-        Column("name", "joint", words=_joint_words),
+        show.Column("name", "joint", words=_joint_words),
         _limit("lower", "from"),
         _limit("upper", "to"),
         _limit("velocity", "speed"),
-        *Column.alike(PLAIN, torque="torque", gear="gear", rotor="rotor"),
+        *show.Column.alike(PLAIN, torque="torque", gear="gear", rotor="rotor"),
     )
     joints = assembly.tree.joints
     records = [_joint(assembly, i, joint) for i, joint in enumerate(joints)]
-    yield Table(columns, records, "joints")
+    yield show.Table(columns, records, "joints")
 
 
-def _limit(key: str, head: str) -> Column:
+def _limit(key: str, head: str) -> show.Column:
     """A limit, which is shown in degrees of a joint that turns."""
 
     def words(record: Record) -> str:
@@ -102,7 +91,7 @@ def _limit(key: str, head: str) -> Column:
             value = math.degrees(value)
         return PLAIN.text(value)
 
-    return Column(key, head, PLAIN, words)
+    return show.Column(key, head, PLAIN, words)
 
 
 def _joint_words(record: Record) -> str:
@@ -134,12 +123,12 @@ def _motor_of(gear: Floats, joints: int, i: int) -> int | None:
     return own[-1] if own else None
 
 
-def _bodies(assembly: Assembly, links: Floats) -> Blocks:
+def _bodies(assembly: Assembly, links: Floats) -> show.Blocks:
     columns = (
-        Column("link", "link"),
-        Column("mass", "mass", PLAIN),
-        *(Column(axis, axis, Number(1e3)) for axis in "xyz"),
-        *(Column(axis, axis, BRIEF) for axis in ("Jxx", "Jyy", "Jzz")),
+        show.Column("link", "link"),
+        show.Column("mass", "mass", PLAIN),
+        *(show.Column(axis, axis, Number(1e3)) for axis in "xyz"),
+        *(show.Column(axis, axis, BRIEF) for axis in ("Jxx", "Jyy", "Jzz")),
     )
     records = []
     for joint, ten in zip(assembly.tree.joints, links, strict=True):
@@ -149,7 +138,7 @@ def _bodies(assembly: Assembly, links: Floats) -> Blocks:
         if mass:
             record |= dict(zip("xyz", ten[1:4] / mass, strict=True))
         records.append(record)
-    yield Table(columns, records, "bodies")
+    yield show.Table(columns, records, "bodies")
 
 
 def _equipment(d: Description) -> Iterator[tuple[str, str]]:
@@ -190,31 +179,33 @@ def _parameter_groups(parameters: Sequence[Parameter]) -> str:
     return ", ".join(f"{count} {group}" for group, count in counts.items())
 
 
-def _sources(known: Provenance) -> Blocks:
+def _sources(known: Provenance) -> show.Blocks:
     """How many numbers come from where, and what is not there."""
     counts = ", ".join(f"{count} {kind}" for kind, count in known.counts().items())
-    yield Text(f"Sources of its numbers: {counts}.")
+    yield show.Text(f"Sources of its numbers: {counts}.")
     if known.missing:
-        yield Text("Missing for a prediction:")
+        yield show.Text("Missing for a prediction:")
     for phrase in known.missing:
-        yield Text(f"  {phrase}")
+        yield show.Text(f"  {phrase}")
     if known.missing:
-        yield Text("armtwin complete fills what can be filled by rules.")
+        yield show.Text("armtwin complete fills what can be filled by rules.")
     if known.not_given:
-        yield Text("Not given, and so not simulated or not checked:")
+        yield show.Text("Not given, and so not simulated or not checked:")
     for phrase in known.not_given:
-        yield Text(f"  {phrase}")
+        yield show.Text(f"  {phrase}")
 
 
-def _all_sources(known: Provenance) -> Iterator[Section]:
+def _all_sources(known: Provenance) -> Iterator[show.Section]:
     """Every source by kind; groups that differ only in a name or number are one line."""
-    columns = list_columns(groups="group", source="source")
+    columns = show.list_columns(groups="group", source="source")
     for kind, meaning in SOURCE_KINDS.items():
         records = [
             {"groups": groups, "source": source} for source, groups in _by_source(known, kind)
         ]
         if records:
-            yield Section(f"{kind}: {meaning}", (Table(columns, records, f"sources.{kind}"),))
+            yield show.Section(
+                f"{kind}: {meaning}", (show.Table(columns, records, f"sources.{kind}"),)
+            )
 
 
 def _by_source(known: Provenance, kind: str) -> Iterator[tuple[str, str]]:

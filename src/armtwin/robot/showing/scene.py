@@ -1,7 +1,5 @@
 """The robot as bars between its joints, for the viewer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

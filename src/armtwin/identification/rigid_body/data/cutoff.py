@@ -1,13 +1,13 @@
-"""The cut-off with which parts left out of the logs are predicted best, on torque as measured."""
+"""The cut-off with which parts left out of the logs are predicted best, torque as measured."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.comparison import estimate_gain
 from armtwin.identification.fitting.least_squares import estimate_scales
 from armtwin.identification.fitting.left_out import prepare_left_out_parts
 from armtwin.identification.resampling import rate_of
@@ -24,14 +24,20 @@ from armtwin.identification.rigid_body.friction.terms import Terms, find_hosts
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import LEAST_PERIODS
 from armtwin.logs.log import Log
+from armtwin.logs.torque import torque_channel, torque_or_current
+from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
 
 CUTOFFS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # tried [Hz]
-ROWS = 20_000  # of all logs on which cut-offs are compared
+FIRST = 10.0  # tried first [Hz]
+FAR = 0.2  # of ln of the squares above the least, beyond which no cut-off further off is tried
+ROWS = 12_000  # of all logs on which cut-offs are compared
 LEAST_RATE = 3.0  # rate of a log over the highest cut-off that is tried
 DISTANCES = (1e-4, 1e-3)  # pre-sliding distances tried with every cut-off [rad]
 WEIGHT = 1e-3  # of the prior
+MEDIAN = 0.455  # of the square of a normal variable
+LEAST_SHARE = 0.01  # of squares that are not noise's, as these are not known better
 
 Say = Callable[[float], None]
 
@@ -50,11 +56,25 @@ class Cutoff:
     errors: dict[float, float]
 
 
+class LeftOutSquares(NamedTuple):
+    """Residual squares of left-out parts with one cut-off.
+
+    Attributes:
+        error: Mean over the joints of ln of the squares over those of the torque.
+        without_noise: The same mean without the squares of noise.
+        squares: The squares of each part and joint, (parts, n).
+    """
+
+    error: float
+    without_noise: float
+    squares: Floats
+
+
 @one_blas_thread()
 def choose_cutoff(
     robot: Robot, logs: tuple[Log, ...], source: str, recipe: Recipe, progress: Say | None
 ) -> Cutoff | None:
-    """The cut-off that predicts left-out parts best, None where none can be tried.
+    """The highest cut-off that predicts left-out parts best, None where none can be tried.
 
     Args:
         robot: The robot, with drives.
@@ -64,19 +84,61 @@ def choose_cutoff(
         progress: Called with the share of the work that is done.
     """
     stretches = _stretches(logs)
-    errors = {}
     possible = _possible(stretches)
-    for k, cutoff in enumerate(possible):
+    found: dict[float, LeftOutSquares] = {}
+
+    def try_cutoff(cutoff: float) -> float:
         if progress is not None:
-            progress(k / len(possible))
+            progress(len(found) / len(possible))
         try:
             work = prepare_data(robot, stretches, source, LowPassFilter(cutoff, True, recipe))
-            errors[cutoff] = _evaluate_left_out(work)
+            found[cutoff] = _predict_left_out(work)
         except (ArmtwinError, np.linalg.LinAlgError):
-            continue  # a filter that leaves too little is no candidate
-    if not errors:
+            return np.inf  # a filter that leaves too little is no candidate
+        return found[cutoff].without_noise
+
+    _search(possible, try_cutoff)
+    if not found:
         return None
-    return Cutoff(min(errors, key=errors.__getitem__), errors)
+    tried = dict(sorted(found.items()))
+    errors = {cutoff: float(np.exp(0.5 * squares.error)) for cutoff, squares in tried.items()}
+    duration = sum(float(np.ptp(log.time)) for log in stretches)
+    return Cutoff(choose_highest_alike(tried, duration), errors)
+
+
+def _search(possible: Sequence[float], try_cutoff: Callable[[float], float]) -> None:
+    """Try cut-offs from a first one upwards and downwards, as far as errors stay near the least."""
+    higher = [cutoff for cutoff in possible if cutoff >= FIRST]
+    lower = [cutoff for cutoff in reversed(possible) if cutoff < FIRST]
+    least = np.inf
+    for side in (higher, lower):
+        for cutoff in side:
+            error = try_cutoff(cutoff)
+            least = min(least, error)
+            if np.isfinite(least) and error > least + FAR:
+                break
+
+
+def choose_highest_alike(tried: Mapping[float, LeftOutSquares], duration: float) -> float:
+    """The highest cut-off that predicts left-out parts as well as the best one.
+
+    Chance alone decides within a standard error of the difference, or half of that of a mean
+    square of as many independent samples as the best cut-off leaves, √(2 / N); inertias show in
+    what a lower cut-off takes away.
+
+    Args:
+        tried: Squares with each cut-off.
+        duration: That of all logs [s].
+    """
+    least = min(tried, key=lambda cutoff: tried[cutoff].error)
+    best = tried[least].squares
+    by_chance = 0.5 * np.sqrt(2 / (2 * least * duration * best.shape[1]))
+    alike = []
+    for cutoff, here in tried.items():
+        behind = estimate_gain(here.squares, best)
+        if behind.fall <= max(behind.error, by_chance):
+            alike.append(cutoff)
+    return max(alike)
 
 
 def _stretches(logs: tuple[Log, ...]) -> tuple[Log, ...]:
@@ -95,17 +157,33 @@ def _possible(logs: tuple[Log, ...]) -> list[float]:
     return [cutoff for cutoff in CUTOFFS if least <= cutoff <= most]
 
 
-def _evaluate_left_out(work: IdentificationData) -> float:
-    """Relative error of the left-out torque, mean of the joints."""
+def _predict_left_out(work: IdentificationData) -> LeftOutSquares:
+    """Each part of the torque as measured, predicted by a fit to the others."""
     work = work.with_width().with_all_rows().with_terms(_terms(work))
     parts, judged = work.squares(), work.raw_squares(ROWS)
+    noise = _estimate_noise(work)
     gains = work.gains(parts.whole())
     if gains is not None:
-        parts, judged = parts.scaled(gains), judged.scaled(gains)
+        parts, judged, noise = parts.scaled(gains), judged.scaled(gains), noise * gains
     sigma = estimate_scales(parts.whole(), work.free)
     count = work.free.count
-    squares = prepare_left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
-    return float(np.exp(0.5 * squares.error()))
+    left_out = prepare_left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
+    squares = left_out.missed(())
+    of_model = np.maximum(squares - judged.count * noise**2, LEAST_SHARE * squares)
+    without_noise = np.log(of_model.sum(axis=0) / left_out.power).mean()
+    return LeftOutSquares(left_out.error(), float(without_noise), squares / left_out.power)
+
+
+def _estimate_noise(work: IdentificationData) -> Floats:
+    """Standard deviation of white noise of the torque as measured, (n,).
+
+    By fourth differences, in which a motion hardly shows: those of noise have 70 times its power.
+    """
+    powers = []
+    for log in work.logs:
+        torque = torque_or_current(work.prior, log, torque_channel(log, work.source))
+        powers.append(np.median(np.diff(torque, 4, axis=0) ** 2, axis=0) / (70 * MEDIAN))
+    return np.sqrt(np.mean(powers, axis=0))
 
 
 def _terms(work: IdentificationData) -> Terms:

@@ -37,6 +37,7 @@ from armtwin.identification.rigid_body.fit.regression import (
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.identification.rigid_body.friction.terms import Terms, elements_of, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.channels import channel_kind
 from armtwin.logs.log import Log
 from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
@@ -231,13 +232,20 @@ class IdentificationData:
 
     @property
     def needs_gains(self) -> bool:
-        """Whether the torque is a current whose drive gains are identified with the parameters."""
+        """Whether gains that make what was logged a torque are identified with the parameters."""
         return needs_gains(self.prior, self.source)
 
+    @property
+    def needs_gears(self) -> bool:
+        """Whether these gains are gear ratios, as motor torques were logged."""
+        return self.needs_gains and channel_kind(self.source) == "tau_m"
+
     def gains(self, found: Factors) -> Floats | None:
-        """Drive gains of the joints [N m/A]; None where the torque is known without."""
-        if not self.needs_gains:
-            return None
+        """Gains of the joints [N m/A, or 1]; None where the torque is known without."""
+        return self.estimate_gains(found) if self.needs_gains else None
+
+    def estimate_gains(self, found: Factors) -> Floats:
+        """Gains of the joints, (n,): of currents [N m/A], of motor torques gear ratios."""
         gear = self.prior.assembly.gear
         coupled = (np.count_nonzero(gear, axis=1) != 1).any()
         if coupled or len(gear) != self.prior.n:

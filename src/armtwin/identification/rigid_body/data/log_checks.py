@@ -1,7 +1,5 @@
 """Logs that cannot be of this robot, by their positions and times."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

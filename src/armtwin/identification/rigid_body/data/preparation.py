@@ -3,8 +3,6 @@
 The cut-off comes first, as the checks of the torque depend on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

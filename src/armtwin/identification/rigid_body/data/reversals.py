@@ -9,8 +9,6 @@ had,
 The second part has the variance of N speeds with even steps. Far from a reversal nothing changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data and choices of an estimate: its logs, the weight of the prior, its recipe."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import numpy as np
@@ -14,20 +12,11 @@ from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    PAGE_ONLY,
-    Blocks,
-    Data,
-    Table,
-    Text,
-    Wording,
-    list_columns,
-    tabulate,
-)
 from armtwin.robot.schema.mounting import format_gravity
 
 WEIGHT = Number(digits=2)
@@ -36,7 +25,7 @@ STAMPS = {True: "put on an even grid", False: "even"}
 KINDS = {"fourier": "Fourier series", "central": "central differences"}
 
 
-def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
+def basis_blocks(found: Estimate, log: Log | None) -> show.Blocks:
     """The logs and how they were cleaned, the weight of the prior, the recipe, versions.
 
     Args:
@@ -48,17 +37,17 @@ def basis_blocks(found: Estimate, log: Log | None) -> Blocks:
     yield from _gravity(found)
     yield from _show_regularisation(found)
     widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
-    yield Text(
+    yield show.Text(
         f"Speeds about a reversal within which the sign of friction is uncertain, °/s: {widths}.",
         "soft",
     )
-    yield Text(f"Recipe: {_recipe(found)}.", "soft")
-    yield Data({"recipe": vars(found.recipe)})
+    yield show.Text(f"Recipe: {_recipe(found)}.", "soft")
+    yield show.Data({"recipe": vars(found.recipe)})
     used = versions()
-    columns = list_columns(package="version", number="")
-    records = tabulate(package=used, number=used.values())
-    yield Table(columns, records, folded="Versions")
-    yield Data({"provenance.inputs_sha256": _inputs(found, log), "provenance.versions": used})
+    columns = show.list_columns(package="version", number="")
+    records = show.tabulate(package=used, number=used.values())
+    yield show.Table(columns, records, folded="Versions")
+    yield show.Data({"provenance.inputs_sha256": _inputs(found, log), "provenance.versions": used})
 
 
 def _recipe(found: Estimate) -> str:
@@ -71,34 +60,34 @@ def _recipe(found: Estimate) -> str:
     return ", ".join(choices) or "the default"
 
 
-def _show_trials(found: Estimate) -> Blocks:
+def _show_trials(found: Estimate) -> show.Blocks:
     """Cut-offs and friction terms that were tried on left-out parts."""
     cutoffs = {f"{cutoff:g} Hz": error for cutoff, error in found.tried.errors.items()}
     if cutoffs:
-        yield Text(
-            f"Cut-off {found.cutoff:g} Hz: the least error of the torque, as measured, of left-out "
-            "parts.",
+        yield show.Text(
+            f"Cut-off {found.cutoff:g} Hz: the highest of those that predict the torque, as "
+            "measured, of left-out parts best.",
             "soft",
         )
-    columns = list_columns(tried="tried", missed=("error of left-out torque", ERROR_SHARE))
-    records = tabulate(tried=cutoffs, missed=cutoffs.values())
-    yield Table(columns, records, "cutoffs_tried", folded="Cut-offs that were tried")
+    columns = show.list_columns(tried="tried", missed=("error of left-out torque", ERROR_SHARE))
+    records = show.tabulate(tried=cutoffs, missed=cutoffs.values())
+    yield show.Table(columns, records, "cutoffs_tried", folded="Cut-offs that were tried")
     terms = {words: error for words, error in found.friction.errors.items() if np.isfinite(error)}
-    records = tabulate(tried=terms, missed=terms.values())
-    yield Table(columns, records, "friction_tried", folded="Friction terms that were tried")
+    records = show.tabulate(tried=terms, missed=terms.values())
+    yield show.Table(columns, records, "friction_tried", folded="Friction terms that were tried")
 
 
-def _gravity(found: Estimate) -> Blocks:
+def _gravity(found: Estimate) -> show.Blocks:
     """The direction of gravity, by the file and by the logs."""
     direction, gravity = found.fall, found.prior.description.gravity
     if direction is None:
-        yield Text(
+        yield show.Text(
             f"Gravity as in the robot file: {format_gravity(gravity)} m/s² in the base.", "soft"
         )
-        yield Data({"gravity": {"file_m_s2": gravity, "taken": False}})
+        yield show.Data({"gravity": {"file_m_s2": gravity, "taken": False}})
         return
-    yield Text(describe_gravity(direction), "soft")
-    yield Data(
+    yield show.Text(describe_gravity(direction), "soft")
+    yield show.Data(
         {
             "gravity": {
                 "file_m_s2": direction.file,
@@ -113,21 +102,23 @@ def _gravity(found: Estimate) -> Blocks:
     )
 
 
-def _show_regularisation(found: Estimate) -> Blocks:
+def _show_regularisation(found: Estimate) -> show.Blocks:
     """How strongly the parameters were regularised towards the robot file."""
     regularisation = found.draw
     how = "as given"
-    if regularisation.errors:
+    if found.recipe.weight is None:
         how = (
             "the least error on left-out parts; sizes of friction parameters times "
             f"{regularisation.family_size:g}"
         )
-    yield Text(f"Prior weight: {WEIGHT.text(regularisation.weight)}, {how}.", "soft")
+    yield show.Text(f"Prior weight: {WEIGHT.text(regularisation.weight)}, {how}.", "soft")
     if regularisation.errors:
         yield _weight_chart(regularisation)
-    tried = tabulate(weight=regularisation.errors, error=regularisation.errors.values())
+    tried = show.tabulate(weight=regularisation.errors, error=regularisation.errors.values())
     size = regularisation.family_size
-    yield Data({"draw": {"weight": regularisation.weight, "friction_size": size, "tried": tried}})
+    yield show.Data(
+        {"draw": {"weight": regularisation.weight, "friction_size": size, "tried": tried}}
+    )
 
 
 def _weight_chart(regularisation: Regularisation) -> Chart:
@@ -148,13 +139,13 @@ def _weight_chart(regularisation: Regularisation) -> Chart:
     )
 
 
-def _show_logs(found: Estimate) -> Blocks:
+def _show_logs(found: Estimate) -> show.Blocks:
     """The logs, and how each was cleaned."""
     records: list[Record] = []
     for log, how in zip(found.logs, found.cleaning, strict=True):
         record = {"file": log.origin, "samples": len(log.time), "sha256": digest_of(log.origin)}
         records.append({**record, "cleaning": asdict(how)})
-    columns = list_columns(
+    columns = show.list_columns(
         file=("log", lambda record: file_name(record["file"], "a log")),
         samples=("samples", Number(digits=9)),
         rate=("rate Hz", _cleaned(lambda how: f"{how['rate'] * how['averaged']:.5g}")),
@@ -162,20 +153,20 @@ def _show_logs(found: Estimate) -> Blocks:
         rows=(
             "rows a second",
             _cleaned(lambda how: f"{how['rate'] / how['step']:.4g}"),
-            PAGE_ONLY,
+            show.PAGE_ONLY,
         ),
-        stamps=("stamps", _cleaned(lambda how: STAMPS[how["resampled"]]), PAGE_ONLY),
+        stamps=("stamps", _cleaned(lambda how: STAMPS[how["resampled"]]), show.PAGE_ONLY),
         kind=(
             "differentiation",
             _cleaned(lambda how: KINDS[how["differentiation"]]),
-            PAGE_ONLY,
+            show.PAGE_ONLY,
         ),
         wild=("outliers", _cleaned(lambda how: str(how["replaced"]))),
     )
-    yield Table(columns, records, "logs")
+    yield show.Table(columns, records, "logs")
 
 
-def _cleaned(words: Wording) -> Wording:
+def _cleaned(words: show.Wording) -> show.Wording:
     """Words of how a log was cleaned."""
     return lambda record: words(record["cleaning"])
 

@@ -1,7 +1,5 @@
 """Diagnostics of an estimate in sentences: what is not identified, and why errors remain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,17 +8,12 @@ from armtwin.identification.fitting.estimate import student
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.validation import Validation
+from armtwin.identification.rigid_body.friction import terms
 from armtwin.identification.rigid_body.friction.presliding import VelocityWeakening
 from armtwin.identification.rigid_body.friction.presliding_selection import DISTANCES
 from armtwin.identification.rigid_body.friction.selection import is_command
-from armtwin.identification.rigid_body.friction.terms import (
-    LOAD,
-    PRESLIDING,
-    SHAPE,
-    Term,
-    list_presliding_distances,
-)
 from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
+from armtwin.logs.channels import channel_kind
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats, Sentences
 from armtwin.maths.smoothing import low_pass
@@ -63,9 +56,12 @@ def _describe_gains(found: Estimate) -> Sentences:
     if found.gains is None:
         return
     gains = ", ".join(f"{gain:.3g}" for gain in found.gains)
+    what, logged = f"Drive gains of {gains} N m/A at the joints", "as a current without known gains"
+    if channel_kind(found.torque_source) == "tau_m":
+        what, logged = f"Gear ratios of {gains}", "at the motors, and the robot file has no gears"
     yield (
-        f"Drive gains of {gains} N m/A at the joints were identified with the parameters, in the "
-        "scale of the robot file's masses: torque was logged as a current without known gains."
+        f"{what} were identified with the parameters, in the scale of the robot file's masses: "
+        f"torque was logged {logged}."
     )
 
 
@@ -188,7 +184,7 @@ def describe_friction(found: Estimate) -> list[str]:
     if not chosen.errors:
         return []
     sentences = [*_describe_presliding(found)]
-    shapes = _terms_of(found, SHAPE)
+    shapes = _terms_of(found, terms.SHAPE)
     if shapes:
         names = _join_names([term.element.name for term in shapes])
         law = shapes[0].element.law
@@ -200,7 +196,7 @@ def describe_friction(found: Estimate) -> list[str]:
     return sentences
 
 
-def _terms_of(found: Estimate, ending: str) -> list[Term]:
+def _terms_of(found: Estimate, ending: str) -> list[terms.Term]:
     """Friction terms of one kind, by how their elements' names end."""
     return [term for term in found.model.terms if term.element.name.endswith(ending)]
 
@@ -209,8 +205,8 @@ def _describe_loads(found: Estimate) -> Sentences:
     """By how much friction grows with the torque that gears transmit."""
     values = {row.name: row for row in found.table}
     words = []
-    for term in _terms_of(found, LOAD):
-        row, host = values[term.name], term.element.name.removesuffix(LOAD)
+    for term in _terms_of(found, terms.LOAD):
+        row, host = values[term.name], term.element.name.removesuffix(terms.LOAD)
         words.append(f"{host} {100 * row.value:.2g} ± {100 * student(np.inf) * row.std:.1g} %")
     if words:
         yield (
@@ -231,9 +227,9 @@ def _describe_presliding(found: Estimate) -> Sentences:
             f"{DISTANCES[0]:.0e} to {DISTANCES[-1]:.0e} rad predicts left-out parts better."
         )
         return
-    distances = dict(list_presliding_distances(found.model.terms))
+    distances = dict(terms.list_presliding_distances(found.model.terms))
     words = ", ".join(f"{name} {distance:.1e}" for name, distance in distances.items())
-    laws = [term.element.law for term in _terms_of(found, PRESLIDING)]
+    laws = [term.element.law for term in _terms_of(found, terms.PRESLIDING)]
     weakening = all(isinstance(law, VelocityWeakening) for law in laws)
     same = "The closed loop has the same pre-sliding model."
     at_most = (

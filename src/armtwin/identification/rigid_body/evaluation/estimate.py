@@ -18,8 +18,8 @@ from armtwin.identification.rigid_body.data.reversals import mean_friction
 from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.identification.rigid_body.fit.consistency_cost import ConsistencyCost
 from armtwin.identification.rigid_body.fit.regression import RegressionModel
-from armtwin.identification.rigid_body.friction.presliding import estimate_unsettled_friction
-from armtwin.identification.rigid_body.friction.selection import FrictionSelection
+from armtwin.identification.rigid_body.friction.presliding import estimate_undetermined_friction
+from armtwin.identification.rigid_body.friction.selection import FrictionSelection, is_command
 from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
@@ -46,7 +46,8 @@ class Estimate(Result):
         covariance_at_gains: The same where the drive gains are as estimated, (p, p): that of the
             torque that a current of these gains is predicted to be.
         torque_source: Channel that the torque came from.
-        gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
+        gains: Drive gains [N m/A] of currents, or gear ratios of motor torques, that were estimated
+            with the parameters, None where none had to be, (n,).
         draw: Regularisation of the parameters towards the prior, and what was tried.
         sigma: Residual of each joint in the fit, (n,) [N m].
         fastest: Highest speed of each joint in the logs, (n,) [rad/s].
@@ -178,8 +179,8 @@ class Estimate(Result):
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque, (m, n) [N m].
 
-        It combines that of the parameters, the residual of left-out parts, and friction whose
-        contacts may still be deflected from before the log.
+        It combines that of the parameters, the residual of left-out parts, and friction of contacts
+        at rest, or still deflected from before the log.
         """
         motion = self._motion(log)
         size, direction = np.linalg.eigh(self.covariance_at_gains)
@@ -188,5 +189,8 @@ class Estimate(Result):
         for Y in self.model.regressors(motion):
             own = np.linalg.norm(Y @ root, axis=-1)
             deviation.append(np.hypot(own, self.missed))
-        before = estimate_unsettled_friction(self.robot, motion.q)
-        return np.hypot(np.concatenate(deviation), before)
+        at_rest = self.standing(log)
+        if is_command(self.torque_source):  # of a controller, which no contact holds back
+            at_rest = np.zeros_like(at_rest)
+        undetermined = estimate_undetermined_friction(self.robot, motion.q, at_rest)
+        return np.hypot(np.concatenate(deviation), undetermined)

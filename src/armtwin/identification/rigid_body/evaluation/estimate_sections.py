@@ -1,7 +1,5 @@
 """Sections of an estimate: what the logs identify and what not, and all parameters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,23 +13,12 @@ from armtwin.identification.rigid_body.evaluation.diagnostics import list_uniden
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.drawings import matrix
 from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import (
-    PAGE_ONLY,
-    Blocks,
-    Column,
-    Data,
-    Picture,
-    Table,
-    Text,
-    list_columns,
-    list_sentences,
-    tabulate,
-)
 from armtwin.robot.robot import Robot
 
 SHOWN_CHANGES = 12  # parameters shown unfolded
@@ -46,24 +33,24 @@ CHANGE = Number(100.0, "%", places=0, signed=True)
 CENTRE = Number(1e3, "mm")
 
 
-def identifiability_blocks(found: Estimate) -> Blocks:
+def identifiability_blocks(found: Estimate) -> show.Blocks:
     """What the logs do not identify, and the combinations that are identifiable."""
     everything = "These logs identify every identifiable parameter."
-    yield from list_sentences(list_unidentified(found), "not_told", everything)
+    yield from show.list_sentences(list_unidentified(found), "not_told", everything)
     counts = Counter(row.group for row in found.table)
-    yield Text(
+    yield show.Text(
         f"Of {len(found.table)} parameters {counts['alone']} are identifiable alone, "
         f"{counts['combined']} only in combination and {counts['none']} not at all; "
         f"{found.structure.rank} base parameters span all of them. These logs identify "
         f"{found.decomposition.kept} parameter combinations to within 10 %.",
         "soft",
     )
-    columns, folded = list_columns(text="base parameters"), "Base parameters as combinations"
-    yield Table(columns, tabulate(text=found.base), folded=folded)
-    yield Data({"base": found.base})
+    columns, folded = show.list_columns(text="base parameters"), "Base parameters as combinations"
+    yield show.Table(columns, show.tabulate(text=found.base), folded=folded)
+    yield show.Data({"base": found.base})
 
 
-def friction_blocks(found: Estimate, log: Log) -> Blocks:
+def friction_blocks(found: Estimate, log: Log) -> show.Blocks:
     """Friction torque of each joint over its speed: log, fit and robot file."""
     v, torque = found.friction_in(log)
     charts = []
@@ -106,7 +93,7 @@ def _alone(robot: Robot, j: int, speeds: Floats) -> Floats:
     return robot.friction_torque(v, np.zeros_like(v))[:, j]
 
 
-def link_blocks(found: Estimate) -> Blocks:
+def link_blocks(found: Estimate) -> show.Blocks:
     """Mass and centre of each link before and after."""
     links = found.prior.assembly.tree.joints
     masses = [found.table[found.prior.layout.link(k)][0] for k in range(len(links))]
@@ -118,14 +105,14 @@ def link_blocks(found: Estimate) -> Blocks:
         _before_and_after(masses, [joint.child for joint in links], np.ones(len(links))),
         "With 95 % intervals; what is not identified stays as in the robot file.",
     )
-    columns = list_columns(
+    columns = show.list_columns(
         link="link", mass_prior_kg=("mass before kg", PLAIN), mass_kg=("after kg", PLAIN)
     )
     for axis in "xyz":
         heads = {f"{axis}_prior_m": f"centre {axis} before", f"{axis}_m": "after"}
-        columns += Column.alike(CENTRE, **heads)
+        columns += show.Column.alike(CENTRE, **heads)
     records = [_link(found, k) for k in range(len(links))]
-    yield Table(columns, records, "links", folded="Mass and centre before and after")
+    yield show.Table(columns, records, "links", folded="Mass and centre before and after")
 
 
 def _link(found: Estimate, k: int) -> Record:
@@ -139,12 +126,12 @@ def _link(found: Estimate, k: int) -> Record:
     return record
 
 
-def parameter_blocks(found: Estimate) -> Blocks:
+def parameter_blocks(found: Estimate) -> show.Blocks:
     """Every parameter before and after."""
     gains = ""
     if found.gains is not None:
         gains = " They include the uncertainty of the drive gains identified with them."
-    yield Text(
+    yield show.Text(
         "From logs: the share of a value that the logs determine, the rest is the robot file's. "
         "To 10 %: the share of the parameter in combinations that the logs identify to within "
         "10 % of its size in the robot file. Standard deviations count the robot file as prior "
@@ -152,23 +139,23 @@ def parameter_blocks(found: Estimate) -> Blocks:
         f"scatter of estimates with parts left out.{gains}",
         "soft",
     )
-    columns = list_columns(
+    columns = show.list_columns(
         name="parameter",
         prior=("prior", PLAIN),
         value=("estimate", PLAIN),
         std=("std", DEVIATION),
-        change=("change", _change, PAGE_ONLY),
-        group=("identifiable", None, PAGE_ONLY),
+        change=("change", _change, show.PAGE_ONLY),
+        group=("identifiable", None, show.PAGE_ONLY),
         from_logs=("from logs", SHARE),
-        told=("to 10 %", SHARE, PAGE_ONLY),
+        told=("to 10 %", SHARE, show.PAGE_ONLY),
         unit="unit",
     )
-    yield Text("Largest changes in standard deviations:")
+    yield show.Text("Largest changes in standard deviations:")
     moved = sorted(found.table, key=_change_in_deviations, reverse=True)
-    yield Table(columns, [asdict(row) for row in moved[:SHOWN_CHANGES]])
+    yield show.Table(columns, [asdict(row) for row in moved[:SHOWN_CHANGES]])
     yield _parameter_chart(found)
     everything = f"All {len(found.table)} parameters"
-    yield Table(columns, [asdict(row) for row in found.table], "parameters", folded=everything)
+    yield show.Table(columns, [asdict(row) for row in found.table], "parameters", folded=everything)
 
 
 def _parameter_chart(found: Estimate) -> Chart:
@@ -212,7 +199,7 @@ def _change(record: Record) -> str:
     return CHANGE.with_unit(change)
 
 
-def singular_blocks(found: Estimate) -> Blocks:
+def singular_blocks(found: Estimate) -> show.Blocks:
     """Singular values of the regression, and which parameters each direction holds."""
     d = found.decomposition
     r = d.rank
@@ -236,42 +223,44 @@ def singular_blocks(found: Estimate) -> Blocks:
     names = []
     for column in d.free.basis.T:
         names.append(found.table[int(np.argmax(column))].name)
-    yield Picture(
+    yield show.Picture(
         matrix(d.V[:, :r], names, SHOWN_IN_V, "Which parameters each singular direction holds"),
         f"Which parameters each direction holds: elements of V from {SHOWN_IN_V} on, two colours "
         "for the two signs; parameters down, directions across.",
     )
 
 
-def _residuals(found: Estimate) -> Table:
+def _residuals(found: Estimate) -> show.Table:
     """Residual sum of squares over the number of directions."""
     d = found.decomposition
     residual = d.residuals / d.residuals[0]
     counts = sorted({d.kept, d.rank, *(k for k in STEPS if k <= d.rank)})
-    columns = list_columns(
+    columns = show.list_columns(
         directions=("directions", Number()), residual=("residual, share of squares", Number())
     )
-    records = tabulate(directions=counts, residual=residual[counts])
-    return Table(columns, records, folded="Residual against the number of directions")
+    records = show.tabulate(directions=counts, residual=residual[counts])
+    return show.Table(columns, records, folded="Residual against the number of directions")
 
 
-def consistency_blocks(found: Estimate) -> Blocks:
+def consistency_blocks(found: Estimate) -> show.Blocks:
     """Physical consistency of the robot, and what plain least squares would violate."""
-    yield Data({"broken_by_plain": found.broken})
+    yield show.Data({"broken_by_plain": found.broken})
     if found.recipe.estimator == "consistent":
-        yield Text(
+        yield show.Text(
             "All inertias are physically consistent; rotor inertias and friction are at least 0."
         )
     if found.consistency_cost is not None:
         share = found.consistency_cost.share
         does = "raise" if share >= 0 else "lower"
-        yield Text(
+        yield show.Text(
             f"The physical-consistency constraints {does} the error on left-out parts by "
             f"{100 * abs(share):.2g} %."
         )
-        yield Data({"contracts": asdict(found.consistency_cost)})
+        yield show.Data({"contracts": asdict(found.consistency_cost)})
     if not found.broken:
-        yield Text("Plain least squares on the same rows is physically consistent as well.")
+        yield show.Text("Plain least squares on the same rows is physically consistent as well.")
         return
-    yield Text("Plain least squares on the same rows violates physical consistency:")
-    yield Table(list_columns(text="violated constraint"), tabulate(text=found.broken), most=3)
+    yield show.Text("Plain least squares on the same rows violates physical consistency:")
+    yield show.Table(
+        show.list_columns(text="violated constraint"), show.tabulate(text=found.broken), most=3
+    )

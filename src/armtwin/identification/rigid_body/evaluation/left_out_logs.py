@@ -1,7 +1,5 @@
 """Each log, or each part of a single one, predicted from the others by a fit that never saw it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

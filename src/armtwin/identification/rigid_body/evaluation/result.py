@@ -11,20 +11,13 @@ import numpy as np
 from armtwin.drives.friction.curves import breakaway
 from armtwin.files.digests import file_name
 from armtwin.identification.rigid_body.data.clean_log import cut_middle
+from armtwin.identification.rigid_body.evaluation import estimate_sections
 from armtwin.identification.rigid_body.evaluation.basis_sections import WEIGHT, basis_blocks
 from armtwin.identification.rigid_body.evaluation.diagnostics import (
     describe_gravity,
     explain_errors,
 )
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.evaluation.estimate_sections import (
-    consistency_blocks,
-    friction_blocks,
-    identifiability_blocks,
-    link_blocks,
-    parameter_blocks,
-    singular_blocks,
-)
 from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, LeftOutPredictions
 from armtwin.identification.rigid_body.evaluation.side_by_side import ModelsSideBySide, model_blocks
 from armtwin.identification.rigid_body.evaluation.validation import (
@@ -35,21 +28,8 @@ from armtwin.identification.rigid_body.evaluation.validation import (
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log
 from armtwin.maths.batch import NamedArrays, Record, TwoArrays
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
-from armtwin.notebook.sections import (
-    PAGE_ONLY,
-    Blocks,
-    Data,
-    Line,
-    Report,
-    Section,
-    Table,
-    Text,
-    Tone,
-    list_columns,
-    list_sentences,
-    tabulate,
-)
 from armtwin.report.result import Result
 from armtwin.robot.showing.drive_tables import row_words
 
@@ -135,26 +115,34 @@ class Identification(Result):
         """Whether the error on unseen torque exceeds one half, mean of the joints."""
         return self.errors is not None and bool(np.nanmean(self.errors[0]) > HALF)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Errors, what was identified and what not, torques and parameters."""
         found = self.estimate
         sections = [
-            Section("", _errors(self)),
-            Section("What the logs do not identify", identifiability_blocks(found)),
-            Section("Torque, measured and predicted", _torques(self), page_only=True),
-            Section("Friction", friction_blocks(found, self.fitted), page_only=True),
-            Section("Masses and centres", link_blocks(found), page_only=True),
-            Section("Parameters", parameter_blocks(found)),
-            Section("Singular values", singular_blocks(found), page_only=True),
+            show.Section("", _errors(self)),
+            show.Section(
+                "What the logs do not identify", estimate_sections.identifiability_blocks(found)
+            ),
+            show.Section("Torque, measured and predicted", _torques(self), page_only=True),
+            show.Section(
+                "Friction", estimate_sections.friction_blocks(found, self.fitted), page_only=True
+            ),
+            show.Section(
+                "Masses and centres", estimate_sections.link_blocks(found), page_only=True
+            ),
+            show.Section("Parameters", estimate_sections.parameter_blocks(found)),
+            show.Section(
+                "Singular values", estimate_sections.singular_blocks(found), page_only=True
+            ),
         ]
         if self.models is not None:
             models = model_blocks(self.models, found.prior.joint_names)
-            sections.append(Section("Models side by side", models))
+            sections.append(show.Section("Models side by side", models))
         sections += [
-            Section("Physical consistency", consistency_blocks(found)),
-            Section("Data and choices", basis_blocks(found, self.log)),
+            show.Section("Physical consistency", estimate_sections.consistency_blocks(found)),
+            show.Section("Data and choices", basis_blocks(found, self.log)),
         ]
-        return Report(
+        return show.Report(
             title=f"Identification of {found.prior.name}",
             subtitle=_subtitle(found),
             sections=tuple(sections),
@@ -163,18 +151,18 @@ class Identification(Result):
         )
 
 
-def describe_estimate(estimate: Estimate) -> Report:
+def describe_estimate(estimate: Estimate) -> show.Report:
     """What an identification shows that was not validated."""
     return Identification(estimate).sections()
 
 
-def _verdict(result: Identification) -> Text:
+def _verdict(result: Identification) -> show.Text:
     """How well an identified robot predicts."""
     errors = result.errors
     if errors is None:
         why = f" ({result.unjudged})" if result.unjudged else ""
         mean = float(np.nanmean(result.fit.nrmse))
-        return Text(
+        return show.Text(
             f"Fitted, not validated{why}: torque error on the first log {mean:.1f} %, "
             "mean of joints."
         )
@@ -186,7 +174,7 @@ def _verdict(result: Identification) -> Text:
         f"mean of joints; largest for {worst}, {errors[0][j]:.1f} %"
     )
     sentence, tone = _worth(result, own, prior)
-    return Text(f"{sentence}: {beside}.", tone)
+    return show.Text(f"{sentence}: {beside}.", tone)
 
 
 def _unseen(result: Identification) -> str:
@@ -198,7 +186,7 @@ def _unseen(result: Identification) -> str:
     return "logs left out in turn"
 
 
-def _worth(result: Identification, own: float, prior: float) -> tuple[str, Tone]:
+def _worth(result: Identification, own: float, prior: float) -> tuple[str, show.Tone]:
     if result.is_worse:
         return "The identified robot is no better than its file", "bad"
     if result.error_exceeds_half:
@@ -216,50 +204,50 @@ def _subtitle(found: Estimate) -> str:
     return f"{robot}: {logs}, {torque}, {found.recipe.estimator} estimate"
 
 
-def _errors(result: Identification) -> Blocks:
+def _errors(result: Identification) -> show.Blocks:
     """Torque errors, joint by joint."""
     found = result.estimate
-    yield Text(_settings(found))
+    yield show.Text(_settings(found))
     left_out = result.errors is not None and result.log is None
     shown = "validation" if result.log is not None else "first log"
-    columns = list_columns(
+    columns = show.list_columns(
         name="joint",
         nrmse_percent=(shown, PER_HUNDRED),
-        nrmse_standing_percent=("at rest", PER_HUNDRED, PAGE_ONLY),
-        nrmse_moving_percent=("moving", PER_HUNDRED, PAGE_ONLY),
+        nrmse_standing_percent=("at rest", PER_HUNDRED, show.PAGE_ONLY),
+        nrmse_moving_percent=("moving", PER_HUNDRED, show.PAGE_ONLY),
         nrmse_plain_percent=("plain", PER_HUNDRED),
         nrmse_prior_percent=("prior", PER_HUNDRED),
     )
     if left_out:
-        columns += list_columns(
+        columns += show.list_columns(
             nrmse_unseen_percent=("left out", PER_HUNDRED),
-            nrmse_unseen_prior_percent=("prior there", PER_HUNDRED, PAGE_ONLY),
+            nrmse_unseen_prior_percent=("prior there", PER_HUNDRED, show.PAGE_ONLY),
         )
-    columns += list_columns(
-        rmse_n_m=("rms", NEWTON_METRES, PAGE_ONLY),
-        max_n_m=("largest", NEWTON_METRES, PAGE_ONLY),
+    columns += show.list_columns(
+        rmse_n_m=("rms", NEWTON_METRES, show.PAGE_ONLY),
+        max_n_m=("largest", NEWTON_METRES, show.PAGE_ONLY),
         residual_n_m=("residual", NEWTON_METRES),
     )
     joints = _joints(result)
-    yield Data({"joints": joints})
-    yield Table(columns, [*joints, _mean(joints)])
+    yield show.Data({"joints": joints})
+    yield show.Table(columns, [*joints, _mean(joints)])
     if result.left_out is not None and result.left_out.share < 1:
-        yield Text(
+        yield show.Text(
             "The logs are long: each part left out is predicted from the middle "
             f"{100 * result.left_out.share:.0f} % of the others, and of a log of more than 100 000 "
             "samples the middle is shown.",
             "soft",
         )
-    yield Text(
+    yield show.Text(
         "Errors in %, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: identified robot, plain least "
         "squares and robot file (prior). The residual is the fit's."
     )
     if found.distrusted:
-        yield Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
-    yield Data({"distrusted": found.distrusted})
+        yield show.Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
+    yield show.Data({"distrusted": found.distrusted})
     if found.fall is not None and found.fall.base_is_tilted:
-        yield Text(describe_gravity(found.fall))
-    yield from list_sentences(explain_errors(found, result.shown, result.fit), "reasons")
+        yield show.Text(describe_gravity(found.fall))
+    yield from show.list_sentences(explain_errors(found, result.shown, result.fit), "reasons")
     yield from _data(result)
 
 
@@ -278,7 +266,7 @@ def _joints(result: Identification) -> list[Record]:
     unknown = [None] * found.prior.n
     unseen, unseen_prior = result.errors or (unknown, unknown)
     still, moving = split_by_rest(fit, found.standing(result.shown))
-    return tabulate(
+    return show.tabulate(
         name=found.prior.joint_names,
         nrmse_percent=fit.nrmse,
         nrmse_standing_percent=still,
@@ -305,10 +293,10 @@ def _mean(joints: list[Record]) -> Record:
     return mean
 
 
-def _data(result: Identification) -> Iterator[Data]:
+def _data(result: Identification) -> Iterator[show.Data]:
     """Further keys of result.json."""
     found, d = result.estimate, result.estimate.decomposition
-    yield Data(
+    yield show.Data(
         {
             "robot": found.prior.name,
             "tool": found.prior.description.mounted.tool,
@@ -355,15 +343,15 @@ def _series(result: Identification) -> NamedArrays:
     return shown.series | shown.sample("prior residual", prior.tau - prior.tau_hat)
 
 
-def _torques(result: Identification) -> Blocks:
+def _torques(result: Identification) -> show.Blocks:
     found = result.estimate
     where = file_name(result.shown.origin, "the log")
     seen = "to which it was fitted" if result.log is None else "which the fit never saw"
-    yield Text(f"Shown: {where}, {seen}.")
+    yield show.Text(f"Shown: {where}, {seen}.")
     deviation = found.torque_deviation(result.shown)
     for j, name in enumerate(found.prior.joint_names):
         spread = float(np.sqrt((deviation[:, j] ** 2).mean()))
-        of_file = Line("residual of the robot file", f"prior residual{j + 1}", 3, dashed=True)
+        of_file = show.Line("residual of the robot file", f"prior residual{j + 1}", 3, dashed=True)
         caption = (
             f"{name}: error {result.fit.nrmse[j]:.1f} %, {result.prior.nrmse[j]:.1f} % with the "
             f"robot file; standard deviation of the prediction {NEWTON_METRES.with_unit(spread)}."

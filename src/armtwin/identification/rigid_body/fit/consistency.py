@@ -1,16 +1,15 @@
 """Physically consistent estimates: one conic problem, solved by Clarabel.
 
     min ‖R z - d‖²   with the pseudo-inertia of every link positive definite,
-                     rotor inertias, friction and stiffness >= 0
+                     rotor inertias >= a share of the prior's, friction and stiffness >= 0
 
 The residual itself is in the problem, not its normal equations.
 
 Ref: [Wensing-Kim-Slotine 2018]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,30 @@ ROUNDING = 1e-6  # of a parameter's size by which a fit may violate a bound of 0
 SLACK = 1e-3  # of a parameter's size by which a solver may violate a bound of 0
 
 
-def find_violations(robot: Robot, phi: Floats) -> list[str]:
+class ParameterBounds(NamedTuple):
+    """What is known of parameters beside their signs.
+
+    Attributes:
+        mass: Lower and upper bound of links' masses without what is mounted on them [kg].
+        rotor: Share of its prior that a rotor inertia keeps at least: no drive is without a rotor,
+            and logs that do not show it, or friction that takes its part, must not take it away.
+    """
+
+    mass: Mapping[str, Pair] = MappingProxyType({})
+    rotor: float = 0.0
+
+    def least(self, robot: Robot) -> Floats:
+        """Least value of each parameter that is never negative, (p,)."""
+        least = np.zeros(len(robot.parameters))
+        rotors = robot.layout.rotors
+        least[rotors] = self.rotor * robot.parameters[rotors]
+        return least
+
+
+SIGNS = ParameterBounds()
+
+
+def find_violations(robot: Robot, phi: Floats, bounds: ParameterBounds = SIGNS) -> list[str]:
     """Links, rotors and friction elements that are not physically consistent, as phrases."""
     found = []
     loads = _find_mounted_loads(robot)
@@ -36,11 +58,11 @@ def find_violations(robot: Robot, phi: Floats) -> list[str]:
         body = pseudo_inertia(phi[robot.layout.link(k)] - loads[k])
         if not np.linalg.eigvalsh(body)[0] > 0:
             found.append(f"{joint.child}: its mass and inertia are not physically consistent")
-    signed = _at_least_zero(robot)
+    signed, least = _at_least_zero(robot), bounds.least(robot)
     for k, parameter in enumerate(robot.parameter_table):
-        if signed[k] and phi[k] < 0:
+        if signed[k] and phi[k] < least[k]:
             unit = "" if parameter.unit == "1" else f" {parameter.unit}"
-            contract = f"must be at least 0{unit}"
+            contract = f"must be at least {least[k]:.4g}{unit}"
             found.append(f"{parameter.name} {contract}, got {phi[k]:.4g}")
     return found
 
@@ -77,12 +99,18 @@ def clip_to_zero(
 
 
 def solve_consistent(
-    robot: Robot, found: LeastSquaresFit, free: FreeDirections, mass: Mapping[str, Pair]
+    robot: Robot, found: LeastSquaresFit, free: FreeDirections, bounds: ParameterBounds = SIGNS
 ) -> Floats:
-    """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
-    constraints = [*_signs(robot, free), *_mass_bounds(robot, free, mass), *_bodies(robot, free)]
+    """Physical parameters φ within bounds that minimise ‖R z - d‖ of a fit, (p,)."""
+    constraints = [
+        *_signs(robot, free, bounds),
+        *_mass_bounds(robot, free, bounds.mass),
+        *_bodies(robot, free),
+    ]
     phi = free.parameters(_least_within(found, constraints))
-    return clip_to_zero(robot, phi, free, SLACK)
+    clipped = clip_to_zero(robot, phi, free, SLACK)
+    kept = (bounds.least(robot) > 0) & free.is_free
+    return np.where(kept, np.maximum(clipped, bounds.least(robot)), clipped)
 
 
 class Constraint(NamedTuple):
@@ -93,8 +121,8 @@ class Constraint(NamedTuple):
     h: Floats
 
 
-def _signs(robot: Robot, free: FreeDirections) -> Iterator[Constraint]:
-    """Rotor inertias, friction and stiffness that are free to change are at least zero."""
+def _signs(robot: Robot, free: FreeDirections, bounds: ParameterBounds) -> Iterator[Constraint]:
+    """Rotor inertias, friction and stiffness that are free to change keep their least values."""
     import clarabel
 
     slope = free.map
@@ -103,7 +131,8 @@ def _signs(robot: Robot, free: FreeDirections) -> Iterator[Constraint]:
     if len(signed):
         cone = clarabel.NonnegativeConeT(len(signed))
         start = free.start[signed]
-        least = np.where(springs, MARGIN * np.abs(start), 0.0)  # a spring without stiffness is none
+        least = bounds.least(robot)[signed]
+        least = np.where(springs, MARGIN * np.abs(start), least)  # one without stiffness is none
         yield Constraint(cone, -slope[signed], start - least)
 
 

@@ -8,8 +8,6 @@ scale of all gains is that of the prior's masses. Joints share the bodies behind
 the gains of joints that carry little to those of the others; the rest is regularised towards k₀.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.errors import ArmtwinError

@@ -1,7 +1,5 @@
 """Which parameters of a robot a recipe leaves free, and by how much each is likely to change."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from armtwin.drives.friction.terms import Loaded

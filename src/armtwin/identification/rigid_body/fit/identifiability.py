@@ -1,7 +1,5 @@
 """Which of a robot's parameters are identifiable by any motion."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

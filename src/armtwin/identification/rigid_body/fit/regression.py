@@ -3,8 +3,6 @@
 Both sides pass the same filter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

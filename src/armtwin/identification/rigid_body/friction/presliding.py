@@ -200,19 +200,27 @@ def find_settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     return found
 
 
-def estimate_unsettled_friction(robot: Robot, q: Floats) -> Floats:
-    """Standard deviation of friction by unknown initial deflections, (m, n) [N m].
+def estimate_undetermined_friction(robot: Robot, q: Floats, at_rest: Flags) -> Floats:
+    """Standard deviation of friction that a motion leaves open, (m, n) [N m].
 
-    Any deflection is as likely as another, which gives a third of the square of dry friction.
+    A contact at rest bears any torque up to break-away, the larger the less likely; one whose
+    initial deflection still matters has any, each as likely as another. These have a sixth and a
+    third of the square of dry friction.
+
+    Args:
+        robot: The robot.
+        q: Positions, (m, n).
+        at_rest: Which samples of each joint are at rest, (m, n).
     """
     joints = joint_positions(robot, q)
     power = np.zeros(q.shape)
     for element, row in robot.assembly.friction:
-        if not has_presliding(element):
-            continue
-        torque = breakaway(element.law) * of_coordinates(robot, row.weights)
-        unknown = ~_is_settled(along(row, joints), element.radius)
-        power += unknown[:, None] * torque**2 / 3
+        weights = of_coordinates(robot, row.weights)
+        share = np.where(at_rest[:, weights != 0].all(axis=1), 1 / 6, 0.0)
+        if has_presliding(element):
+            settled = _is_settled(along(row, joints), element.radius)
+            share = np.where(settled, share, 1 / 3)
+        power += np.outer(share, (breakaway(element.law) * weights) ** 2)
     return np.sqrt(power)
 
 

@@ -1,7 +1,5 @@
 """Selection of pre-sliding friction: pre-sliding distances of contacts, and their damping."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +8,7 @@ from armtwin.identification.fitting.comparison import cross_validate, estimate_g
 from armtwin.identification.fitting.parabola import find_vertex
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Host, Terms
-from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
+from armtwin.identification.rigid_body.friction.trials import Trial, prepare_trial
 from armtwin.maths.batch import NamedNumbers
 
 DISTANCES = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
@@ -36,9 +34,10 @@ def choose_distances(
     """
     if not distances:
         return {}
+    firsts = range(0, distances * places, distances)
     numbers, squares = [], []
     for r in range(distances):
-        every = trial.positive([distances * host + r for host in range(places)])
+        every = trial.positive([first + r for first in firsts])
         numbers.append(every)
         squares.append(trial.missed(every))
     best = trial.best(squares)
@@ -51,48 +50,11 @@ def choose_distances(
         return {}
     larger = estimate_gain(squares[0], squares[best]).is_significant
     finer = find_vertex(DISTANCES, [trial.share(residual) for residual in squares])
-    chosen = dict.fromkeys(range(places), -1)
-    for k in numbers[best]:
-        chosen[k // distances] = k % distances
-    residual = _choose_own_distances(trial, chosen, distances, squares[best])
-    errors["with pre-sliding hysteresis"] = trial.share(residual)
+    own = trial.choose_own(numbers[best], [range(k, k + distances) for k in firsts])
+    errors["with pre-sliding hysteresis"] = trial.share(trial.missed(own))
     found = {}
-    for host, r in chosen.items():
-        if r >= 0:
-            found[host] = finer if r == best else DISTANCES[r], larger and r > 0
-    return found
-
-
-def _choose_own_distances(
-    trial: Trial, chosen: dict[int, int], distances: int, before: ResidualSquares
-) -> ResidualSquares:
-    """Residual squares where each host has a distance of its own, or none, that does better.
-
-    Args:
-        trial: The terms.
-        chosen: Number of the distance of each host, -1 for none; changed where another is better.
-        distances: Number of distances.
-        before: Residual squares as chosen before.
-    """
-    for host in chosen:
-        options, squares = [], []
-        for r in range(-1, distances):
-            numbers = _numbers({**chosen, host: r}, distances)
-            if trial.positive(numbers) == numbers:
-                options.append(r)
-                squares.append(trial.missed(numbers))
-        if squares and estimate_gain(before, cross_validate(squares)).is_significant:
-            best = trial.best(squares)
-            chosen[host], before = options[best], squares[best]
-    return before
-
-
-def _numbers(chosen: dict[int, int], distances: int) -> list[int]:
-    """Numbers of the terms from the distance of each host."""
-    found = []
-    for host in sorted(chosen):
-        if chosen[host] >= 0:
-            found.append(distances * host + chosen[host])
+    for host, r in (divmod(k, distances) for k in own):
+        found[host] = finer if r == best else DISTANCES[r], larger and r > 0
     return found
 
 

@@ -4,8 +4,6 @@ Every comparison is made part by part, and of several options each part is predi
 that the other parts find best. What is taken must do better by a significant gain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -248,7 +246,9 @@ def _shape_suffices(trial: Trial, presliding: dict[int, tuple[float, bool]], pla
 def _choose_shape(
     trial: Trial, presliding: Sequence[int], first: int, places: int, errors: NamedNumbers
 ) -> list[int]:
-    """Terms of the shape that does better, the same for all hosts; none where none does.
+    """Terms of the shape that does better, none where none does.
+
+    It is the same for all hosts but those whose own friction or rotor another one keeps positive.
 
     Args:
         trial: The terms.
@@ -271,7 +271,9 @@ def _choose_shape(
         or not estimate_gain(trial.missed(presliding), cross_validate(squares)).is_significant
     ):
         return []
-    return options[trial.best(squares)]
+    shapes = len(DECREASES) + len(ROOTS)
+    of_hosts = [range(first + host, first + shapes * places, places) for host in range(places)]
+    return trial.avoid_negative(options[trial.best(squares)], of_hosts, presliding)
 
 
 def _shapes(first: int, places: int) -> Iterator[tuple[str, list[int]]]:

@@ -6,8 +6,6 @@ a root of the speed; a load is dry friction by the torque that the gear of its r
 they are fitted they are kept beside the robot, whose own columns are compiled for its structure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

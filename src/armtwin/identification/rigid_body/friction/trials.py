@@ -1,12 +1,11 @@
 """Friction terms tried on left-out parts, the squares of all of them computed once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import estimate_scales
 from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_out_parts
@@ -17,7 +16,7 @@ from armtwin.identification.rigid_body.data.experiment import (
     find_highest_speeds,
 )
 from armtwin.identification.rigid_body.friction.terms import Terms
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 PARTS = 12  # left out in turn, enough to estimate a standard error to 20 %
 # share of the samples at rest above which logs show that friction keeps its sign at rest
@@ -36,12 +35,14 @@ class Trial:
         terms: The terms, in the order of the last coordinates.
         free: The free directions of all, as regularised.
         squares: Squares of the parts.
+        resists: Which of the robot's own parameters are never negative, (p,).
     """
 
     is_often_at_rest: bool
     terms: Terms
     free: FreeDirections
     squares: LeftOutParts
+    resists: Flags
 
     def missed(self, chosen: Sequence[int]) -> ResidualSquares:
         """Residual squares of each part and joint with the chosen terms, (parts, n)."""
@@ -66,6 +67,69 @@ class Trial:
             kept = resisting
         return kept
 
+    def choose_own(self, chosen: Sequence[int], options: Sequence[Sequence[int]]) -> list[int]:
+        """Chosen terms, where each host has the one of its own options, or none, that does better.
+
+        Args:
+            chosen: Numbers of the terms that were chosen for all hosts alike.
+            options: Numbers of the terms that are options of each host.
+        """
+        found = sorted(chosen)
+        before = self.missed(found)
+        for own in options:
+            tried = self._list_options(found, own, ())
+            squares = [self.missed(numbers) for numbers in tried]
+            if tried and estimate_gain(before, cross_validate(squares)).is_significant:
+                best = self.best(squares)
+                found, before = tried[best], squares[best]
+        return found
+
+    def avoid_negative(
+        self, chosen: Sequence[int], options: Sequence[Sequence[int]], taken: Sequence[int]
+    ) -> list[int]:
+        """Chosen terms, others where these predict alike beside fewer negative parameters.
+
+        What a term takes from rotor inertias or friction the constraints would give back.
+
+        Args:
+            chosen: Numbers of the terms that were chosen for all hosts alike.
+            options: Numbers of the terms that are options of each host.
+            taken: Numbers of terms that are there in any case.
+        """
+        found = sorted(chosen)
+        for own in options:
+            before = self.count_negative([*taken, *found])
+            tried = []
+            for numbers in self._list_options(found, own, taken):
+                tried.append((self.count_negative([*taken, *numbers]), numbers))
+            fewest = min((count for count, _ in tried), default=before)
+            if fewest >= before:
+                continue
+            better = [numbers for count, numbers in tried if count == fewest]
+            squares = [self.missed([*taken, *numbers]) for numbers in better]
+            best = self.best(squares)
+            here = self.missed([*taken, *found])
+            if not estimate_gain(squares[best], here).is_significant:
+                found = better[best]
+        return found
+
+    def _list_options(
+        self, chosen: Sequence[int], own: Sequence[int], taken: Sequence[int]
+    ) -> list[list[int]]:
+        """Chosen terms with none and each of one host's own, where all terms resist."""
+        others = [k for k in chosen if k not in own]
+        found = []
+        for numbers in (others, *(sorted([*others, k]) for k in own)):
+            every = [*taken, *numbers]
+            if self.positive(every) == every:
+                found.append(numbers)
+        return found
+
+    def count_negative(self, chosen: Sequence[int]) -> int:
+        """Number of the robot's rotor inertias and friction below zero in a fit to all parts."""
+        own = self.parameters(chosen)[: len(self.resists)]
+        return int((own[self.resists] < 0).sum())
+
     def parameters(self, chosen: Sequence[int]) -> Floats:
         """Parameters of the robot and of all terms in a fit to all parts with the chosen ones."""
         return self.free.parameters(self.squares.values(chosen))
@@ -88,7 +152,8 @@ def prepare_trial(some: IdentificationData, terms: Terms) -> Trial:
     sized = wide.free.scaled(wide.friction, regularisation.family_size)
     weight = max(regularisation.weight, LEAST_WEIGHT)
     squares = prepare_left_out_parts(parts, sized, sigma, weight, always=some.free.count)
-    return Trial(_is_often_at_rest(some), terms, sized, squares)
+    resists = np.array([parameter.resists for parameter in some.prior.parameter_table])
+    return Trial(_is_often_at_rest(some), terms, sized, squares, resists)
 
 
 def _fit_without_terms(some: IdentificationData, parts: Squares) -> tuple[Floats, Regularisation]:

@@ -10,8 +10,6 @@ deviations come from the scatter with parts left out, as does whether they are u
 Ref: [Efron 1982]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

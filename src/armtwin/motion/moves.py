@@ -1,0 +1,94 @@
+"""What a robot program asks for: moves from target to target, as a controller runs them.
+
+Every pose is the tool's frame in the robot's base frame [m]; readers resolve base and tool.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats, Names
+
+MoveKind = Literal["LIN", "CIRC", "SPLINE", "PTP"]
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramMove:
+    """A move from where the one before ended.
+
+    Attributes:
+        kind: LIN, CIRC and SPLINE lead the tool, PTP the joints.
+        pose: Pose of the tool where it ends, (4, 4); None where joints are given.
+        joints: Joint positions where it ends, of a PTP only, (n,) [rad; m of a slide].
+        via: Pose between, of a CIRC only, (4, 4); its orientation is not used.
+        speed: Tool speed [m/s], of a PTP the share of the joints' speed limits; None for as fast as
+            limits allow.
+        acceleration: Largest acceleration of the tool [m/s²]; None for the job's.
+        zone: Distance from its end within which the path may leave it towards the next move [m]; 0
+            for an exact stop.
+        joined: Whether a SPLINE continues the spline of the move before, which it does not end.
+        judged: Whether the tolerance counts on it (the process is on).
+        wait: Time at rest after an exact stop [s].
+        line: Line of the source, from 1; 0 where there is none.
+        name: Name of the target, as in the source.
+    """
+
+    kind: MoveKind
+    pose: Floats | None = None
+    joints: Floats | None = None
+    via: Floats | None = None
+    speed: float | None = None
+    acceleration: float | None = None
+    zone: float = 0.0
+    joined: bool = False
+    judged: bool = True
+    wait: float = 0.0
+    line: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        what = self.what
+        if (self.pose is None) == (self.joints is None):
+            raise ArmtwinError(f"{what} must have either a pose or joints")
+        if self.joints is not None and self.kind != "PTP":
+            raise ArmtwinError(f"{what} leads the tool: it must have a pose, got joints")
+        if (self.via is None) == (self.kind == "CIRC"):
+            raise ArmtwinError(f"{what}: a CIRC must have a via pose, and no other move has one")
+        if self.speed is not None and not self.speed > 0:
+            raise ArmtwinError(f"{what}: speed must be above 0, got {self.speed:g}")
+        if not self.zone >= 0 or not self.wait >= 0:
+            raise ArmtwinError(f"{what}: zone and wait must not be negative")
+
+    @property
+    def what(self) -> str:
+        """What it is called in a message, as "line 12: LIN to p10"."""
+        place = f"line {self.line}: " if self.line else ""
+        return f"{place}{self.kind} to {self.name or 'a pose'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A stretch of a robot program of which every move is known.
+
+    The first move says where the stretch begins: its kind, speed and zone do not count.
+
+    Attributes:
+        moves: Its moves, in order; at least two.
+        source: Name of the file.
+        dialect: Name of its format, as "krl".
+        tool: Pose of the tool in the flange's frame that the poses are for, (4, 4); None where the
+            file does not say.
+        base: Pose in the robot's base frame of the frame in which the file gives its poses, (4, 4).
+        tool_name: What the file calls the tool.
+        base_name: What the file calls that frame.
+        cautions: What was assumed or left out in reading, as sentences with their lines.
+    """
+
+    moves: tuple[ProgramMove, ...]
+    source: str = ""
+    dialect: str = ""
+    tool: Floats | None = None
+    base: Floats | None = None
+    tool_name: str = ""
+    base_name: str = ""
+    cautions: Names = ()
