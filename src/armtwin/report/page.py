@@ -91,7 +91,7 @@ def _first_pictures(report: Report) -> Sequence[Block]:
     return (*scenes[:1], *[x for x in found if not isinstance(x, Scene)][:1])
 
 
-def _first_numbers(report: Report) -> tuple[str, Sequence[Block]]:
+def _first_numbers(report: Report) -> tuple[str, tuple[Block, ...]]:
     """What stands below the answer where no section is made for it: facts, or a short table.
 
     With the title of the section that it is taken from.
