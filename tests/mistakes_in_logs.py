@@ -93,6 +93,28 @@ def _in_time(factor):
     return lambda log, source, robot: replace(log, time=factor * log.time)
 
 
+def _angles(factor):
+    return lambda log, source, robot: _with(log, q=factor * log.q)
+
+
+def _without_weight(log, source, robot):
+    return _with(log, **{source: log.channels[source] - robot.gravity(log.q)})
+
+
+def _unsigned(log, source, robot):
+    return _with(log, **{source: np.abs(log.channels[source])})
+
+
+def _copied(channel):
+    def spoil(log, source, robot):
+        name = channel or source
+        values = log.channels[name].copy()
+        values[:, 2] = values[:, 1]
+        return _with(log, **{name: values})
+
+    return spoil
+
+
 def _in_percent(log, source, robot):
     return _with(log, **{source: 100 * log.channels[source] / robot.limits.torque})
 
@@ -137,5 +159,13 @@ MISTAKES = (
     Mistake("torque in percent of the limit", _in_percent, "percentage of each joint's limit"),
     Mistake("torque of the motors", _at_motors, "torque"),
     Mistake("torque 2 ten times too large", _one_joint(1, 10.0), "in another unit"),
+    Mistake("torque in ozf in", _scaled(141.6), "Is the torque in"),
+    Mistake("torque in lbf ft", _scaled(0.7376), "Is the torque in lbf ft"),
+    Mistake("positions in revolutions", _angles(0.5 / np.pi), "in revolutions"),
+    Mistake("radians made twice", _angles(np.pi / 180), "turned into radians twice"),
+    Mistake("torque without weight", _without_weight, "weight of the arm taken off"),
+    Mistake("absolute torques", _unsigned, "lose their sign"),
+    Mistake("torque 2 in the column of 3", _copied(""), "column of torques copied"),
+    Mistake("position 2 in the column of 3", _copied("q"), "column of positions copied"),
     Mistake("root mean square for peak", _scaled(np.sqrt(0.5)), "root mean square"),
 )

@@ -21,6 +21,9 @@ WHY_SILENT = {
     # a factor of 1.4 is within what masses of a CAD file, or a payload left out, are off by, where
     # the file's friction does not show the same
     "root mean square for peak": ("kr300", "ur10e", "xmate7"),
+    "torque in lbf ft": ("kr300", "ur10e", "xmate7"),
+    # the payload is not in the file, and the balancer bears most of the weight
+    "torque without weight": ("kr300",),
     # the file has no limits, or no gears
     "torque in percent of the limit": ("xmate7",),
     "torque of the motors": ("ur10e", "xmate7"),

@@ -15,7 +15,12 @@ from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_o
 from armtwin.identification.fitting.regularisation import WEIGHTS, estimate_scatter, fit_regularised
 from armtwin.identification.fitting.robust import huber_weights, refit_robustly
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.separable import ShapeParameters, fit as fit_rows, fit_separable
+from armtwin.identification.fitting.separable import (
+    ShapeParameters,
+    fit as fit_rows,
+    fit_separable,
+    solve_normal,
+)
 from armtwin.identification.fitting.squares import ChannelSquares, compute_squares
 from armtwin.identification.fitting.structure import analyse_structure
 
@@ -364,3 +369,11 @@ def test_a_fit_of_held_parameters_alone_is_refused():
     columns, target = experiment(12)
     with pytest.raises(ArmtwinError, match="every parameter is held"):
         fit_of(columns, target, held=NAMES)
+
+
+def test_a_column_of_zeros_has_no_part_in_normal_equations(rng):
+    """Steps of a search may take a friction term to nothing; it was an eigenvalue of NaN."""
+    A = rng.normal(size=(20, 3))
+    A[:, 1] = 0.0
+    wanted = np.array([[2.0], [0.0], [-1.0]])
+    np.testing.assert_allclose(solve_normal(A, A @ wanted), wanted, atol=1e-12)

@@ -179,11 +179,21 @@ def test_currents_without_constants_ask_for_the_mass(bare, runs):
     [
         (-1.0, "mass above 0 kg, got -1.0"),
         (5.0, "found from currents, and 'tau' is a torque"),
+        (4120.0, "carries a payload of 4120 kg. Is the known mass in another unit"),
+        (4.12e-3, "feels a payload of 0.00412 kg. Is the known mass in another unit"),
     ],
 )
 def test_masses_that_cannot_be_are_refused(bare, runs, mass, sentence):
     with pytest.raises(ArmtwinError, match=sentence):
         at.identify_drive_gains(bare, *runs, mass)
+
+
+def test_a_run_in_another_unit_than_the_other_gives_no_payload(bare, runs):
+    """The first log alone is weighed against the arm; the payload would be of hundreds of kg."""
+    without, with_it = runs
+    in_n_cm = replace(with_it, channels={**with_it.channels, "tau": 100 * with_it.tau})
+    with pytest.raises(ArmtwinError, match=r"carries a payload of .* Is a torque in another unit"):
+        at.identify_payload(bare, without, in_n_cm)
 
 
 def test_a_run_that_stands_still_is_refused(bare, runs):

@@ -61,6 +61,17 @@ def test_degrees_are_recognised(tx40, log):
     assert 'Is it in degrees? If so, say unit.q = "deg" in a columns file' in said
 
 
+def test_milliradians_are_recognised(tx40, log):
+    assert "Is it in milliradians?" in refusal(tx40, changed(log, 1e3 * log.q))
+
+
+def test_angles_beyond_a_limit_that_are_no_degrees_are_of_another_robot(tx40, log):
+    q = log.q.copy()
+    q[:, 1:3] = q[:, 1:3] / np.abs(q[:, 1:3]).max(axis=0) * 4.5
+    said = refusal(tx40, changed(log, q))
+    assert "Is it the log of another robot, or are zeros or columns of its joints others?" in said
+
+
 @pytest.mark.parametrize("joints", [(1,), (4,), (0, 1, 2, 3, 4, 5)])
 def test_a_reversed_sign_of_torque_is_recognised(tx40, log, joints):
     sign = np.ones(6)

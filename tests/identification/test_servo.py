@@ -107,6 +107,15 @@ def test_the_position_loops_of_the_first_axes_close_on_the_link_encoder(forth):
         assert row.encoder_offset == pytest.approx(3e-3, abs=0.2e-3)
 
 
+def test_a_joint_that_counts_the_other_way_in_both_channels_shows_in_its_torque(kr300, runs):
+    """q and q_ref agree on it, and such a servo was validated."""
+    log = runs[0]
+    sign = np.array([1, -1, 1, 1, 1, 1])
+    channels = {"q": sign * log.q, "q_ref": sign * log.q_ref, "tau": log.tau}
+    with pytest.raises(at.ArmtwinError, match="positions of joint_2 count the other way"):
+        at.identify_servo(kr300, [at.Log.of(log.time, **channels)])
+
+
 def test_the_wrist_leads_its_reference_and_has_no_position_feedback(forth):
     said = " ".join(forth.diagnostics)
     assert "motor_5 leads its reference" in said

@@ -96,6 +96,23 @@ def test_the_robot_that_comes_back_has_stiffness_and_delay(found):
             assert transmission.source["stiffness"].startswith("identified: two encoders")
 
 
+@pytest.mark.parametrize(
+    ("spoil", "asked"),
+    [
+        (np.degrees, "Is q_link in degrees"),
+        (lambda q: q * np.where(np.arange(q.shape[1]) == 1, -1, 1), "Does q_link count joint_2"),
+        (lambda q: q[:, ::-1], "Is q_link in another order of the joints than q"),
+    ],
+    ids=["degrees", "sign", "order"],
+)
+def test_a_link_encoder_that_is_not_beside_the_motors_is_refused(robots, virtual, spoil, asked):
+    """In degrees it ended in an error of ours, else single joints were left out without a word."""
+    q_link = spoil(virtual.q_link)
+    spoilt = replace(virtual, channels={**virtual.channels, "q_link": q_link})
+    with pytest.raises(at.ArmtwinError, match=asked):
+        at.identify_transmission(robots["kr300"], [spoilt])
+
+
 def test_logs_without_two_encoders_are_refused(robots, virtual):
     robot = robots["kr300"]
     bare = at.Log.of(virtual.time, q=virtual.q, tau_m=virtual.tau_m)

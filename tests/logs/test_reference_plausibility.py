@@ -81,6 +81,10 @@ def late(time, q, q_ref):
     return q, shifted(time, q_ref, 0.7)
 
 
+def a_little_late(time, q, q_ref):
+    return q, shifted(time, q_ref, 0.04)
+
+
 def another_run(time, q, q_ref):
     return q, q_ref[::-1]
 
@@ -99,6 +103,7 @@ MISTAKES = {
     other_zero: "Has q_ref another zero of joint_2 than q",
     early: "Is the clock of q_ref early",
     late: "late",
+    a_little_late: "Is q_ref late, or exchanged with q",
     another_run: "Is q_ref of another run",
 }
 

@@ -297,11 +297,12 @@ def _beside_logged_speeds(log: Sampled, channel: str, moved: Flags) -> str:
     size = max(factor, 1 / factor)
     if size < SAME or np.isclose(size, OTHER_UNITS, rtol=NEAR_UNIT).any():
         return ""
+    fact = f"the logged speeds {speeds} are {factor:.3g} times those of the positions {channel}"
+    if np.isclose(factor, TURN, rtol=NEAR_UNIT):
+        return f"{fact}. Are the positions in revolutions? If so, multiply them by {TURN:.5g}"
     return (
-        f"time looks {describe_time_factor(factor)}: "
-        f"the logged speeds {speeds} are {factor:.3g} times those "
-        f"of the positions {channel} in it; correct the time column, or say the unit of {speeds} "
-        "in a columns file"
+        f"time looks {describe_time_factor(factor)}: {fact} in it; correct the time column, or say "
+        f"the unit of {speeds} in a columns file"
     )
 
 

@@ -34,6 +34,7 @@ ROUGHER = 5.0  # factor from which on a channel is the rougher; good logs have 1
 ROUNDED = 0.5  # of a last decimal; rounding has a noise of 0.29
 LEAST_NOISE = 1e-10  # about the rounding of numbers in files [rad, m]
 HELD = 0.1  # share of fast samples without a step from which on a channel is held, not noisy
+LATE = 0.02  # the same where they differ: feed-forward never makes all joints lead by more [s]
 LEADS = 2.0  # samples by which all joints must lead for the reference to be called late
 ALIKE = 2.0  # factor between their leads
 EXPLAINS = 0.5  # share of the error that the lead alone explains
@@ -102,6 +103,26 @@ def reference_hypotheses(
         if found:
             return found
     return (_of_another_run(log),)
+
+
+def encoder_hypotheses(
+    time: Floats, q: Floats, q_link: Floats, names: Sequence[str]
+) -> tuple[Hypothesis, ...]:
+    """Mistakes that explain a link encoder which is not near the motor's; empty where it is.
+
+    Args:
+        time: Times of the samples, (m,) [s].
+        q: Positions by the motors' encoders, (m, n).
+        q_link: Positions by the links' encoders, (m, n).
+        names: Names of the joints, (n,).
+    """
+    if (_distance(q, q_link) <= 1).all():
+        return ()
+    found = []
+    for one in reference_hypotheses(time, q, q_link, names):
+        texts = (one.evidence, one.mistake, one.remedy)
+        found.append(Hypothesis(*(x.replace("q_ref", "q_link") for x in texts), one.strength))
+    return tuple(found)
 
 
 def _rms(values: Floats) -> Floats:
@@ -215,7 +236,7 @@ def _of_another_run(log: _Pairs) -> Hypothesis:
         f"q of {log.names[j]} is {apart[j]:.3g} rad (rms) from q_ref in a motion over "
         f"{travel:.3g} rad: it does not follow q_ref",
         "Is q_ref of another run or of other joints",
-        "give as q_ref what the servo was given in this run",
+        "give the q_ref of this run, joint by joint",
     )
 
 
@@ -246,8 +267,8 @@ def _of_the_lag(log: _Pairs) -> Iterator[Hypothesis]:
     lag = _common_lag(log)
     if lag < -LEADS * log.step:
         yield Hypothesis(
-            f"every joint leads its reference, by {-1e3 * lag:.3g} ms, and no servo acts before "
-            "its command",
+            f"every joint leads its reference, by {-1e3 * lag:.3g} ms or more, and no servo "
+            "acts before its command",
             "Is q_ref late, or exchanged with q",
             f"shift q_ref by {1e3 * lag:.3g} ms, or exchange the columns",
             -lag / (LEADS * log.step),
@@ -330,13 +351,16 @@ def _noise(values: Floats) -> Floats:
 
 
 def _common_lag(log: _Pairs) -> float:
-    """Time by which all moving joints lag their reference alike [s]; 0 where they do not."""
+    """Time by which all moving joints lag their reference alike, or lead at least [s]; else 0."""
     moving = np.ptp(log.q_ref, axis=0) > STILL_RANGE
     if not moving.any():
         return 0.0
     lags, explained = _lags(log.time, log.q[:, moving], log.q_ref[:, moving])
-    alike = (lags * lags[0] > 0).all() and np.ptp(np.log(np.abs(lags))) < np.log(ALIKE)
-    return float(np.median(lags)) if alike and (explained > EXPLAINS).all() else 0.0
+    if (lags * lags[0] <= 0).any() or (explained <= EXPLAINS).any():
+        return 0.0
+    if np.ptp(np.log(np.abs(lags))) < np.log(ALIKE):
+        return float(np.median(lags))
+    return float(lags.max()) if lags.max() < -LATE else 0.0
 
 
 def _lags(time: Floats, q: Floats, q_ref: Floats) -> TwoArrays:

@@ -10,6 +10,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import refuse_by
+from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, refuse_other_robot
 from armtwin.logs.reference_plausibility import reference_hypotheses
@@ -92,3 +93,4 @@ def _check(robot: Robot, log: Log, q: Floats) -> None:
     if "tau" in log and log.tau.shape == q.shape:
         refuse_other_robot(robot, q, log.tau)
     refuse_by(reference_hypotheses(log.time, q, log.q_ref, robot.joint_names))
+    refuse_joint_torque_mistakes(robot, log)

@@ -53,8 +53,7 @@ def solve(A: Floats, y: Floats, positive: bool = False) -> LinearSolution:
     p = A.shape[1]
     if not p:
         return LinearSolution(np.zeros(0), y, A, np.zeros(0, dtype=bool))
-    size = np.linalg.norm(A, axis=0)
-    size = np.where(size > 0, size, 1.0)
+    size = _sizes(A)
     if positive:
         from scipy.optimize import nnls
 
@@ -67,10 +66,16 @@ def solve(A: Floats, y: Floats, positive: bool = False) -> LinearSolution:
 
 def solve_normal(A: Floats, y: Floats) -> Floats:
     """Coefficients (p, k) of columns (m, p) by their normal equations: half of the digits."""
-    size = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
-    normal = (A.T @ A) / np.outer(size, size)
-    inverse = np.linalg.pinv(normal, rcond=RANK, hermitian=True)
-    return inverse @ (A.T @ y / size[:, None]) / size[:, None]
+    size = _sizes(A)
+    unit = A / size
+    inverse = np.linalg.pinv(unit.T @ unit, rcond=RANK, hermitian=True)
+    return inverse @ (unit.T @ y) / size[:, None]
+
+
+def _sizes(A: Floats) -> Floats:
+    """Norms of columns (m, p), 1 of one that is zero throughout, (p,)."""
+    size = np.linalg.norm(A, axis=0)
+    return np.where(size > 0, size, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

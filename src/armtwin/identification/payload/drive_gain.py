@@ -19,6 +19,7 @@ from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.robot.robot import Robot
 
 CLOSE = 1e-6  # relative change at which the search of the constants ends
+WIDEST = 100.0  # logarithm of a factor that is as good as any
 TRUSTED = 0.1  # relative deviation above which a constant is not identified
 
 
@@ -53,7 +54,7 @@ class DriveGain:
     @property
     def high(self) -> Floats:
         """Upper ends of their 95 % intervals, (motors,)."""
-        return self.constants * np.exp(self.widths)
+        return self.constants * np.exp(self.widths.clip(max=WIDEST))
 
     @property
     def told(self) -> Flags:

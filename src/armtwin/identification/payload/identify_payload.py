@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.identification.payload.difference import by_difference, with_arm_held
 from armtwin.identification.payload.drive_gain import drive_gain, motors_of
 from armtwin.identification.payload.load_fit import fit_load
@@ -19,6 +20,8 @@ from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
+
+HEAVIEST, LIGHTEST = 5.0, 1e-4  # payload over the mass of its arm; masses of files may be invented
 
 
 @one_blas_thread()
@@ -62,7 +65,22 @@ def identify_payload(
     road = None
     if expected is not None:
         road = fit_truncated_mass(robot, expected, ordered[-1], torque, rows.cutoff)
-    return PayloadIdentification(robot, method, source, rows, fit_load(rows), None, runs, road)
+    load = fit_load(rows)
+    mistake, remedy = "Is a torque in another unit", "say unit.tau in a columns file"
+    _refuse_unlikely(robot, load.mass, mistake, remedy)
+    return PayloadIdentification(robot, method, source, rows, load, None, runs, road)
+
+
+def _refuse_unlikely(
+    robot: Robot, mass: float, mistake: str, remedy: str, least: float = -np.inf
+) -> None:
+    """Refuse a payload that no arm of this mass carries, or that it does not feel."""
+    arm = float(robot.parameters[: robot.layout.all_links.stop : 10].sum())
+    heavy = mass > HEAVIEST * arm
+    if heavy or mass < least * arm:
+        size = "carries" if heavy else "feels"
+        evidence = f"no arm of {arm:.3g} kg {size} a payload of {mass:.4g} kg"
+        refuse_by([Hypothesis(evidence, mistake, remedy)])
 
 
 @one_blas_thread()
@@ -87,6 +105,8 @@ def identify_drive_gains(
     """
     if not 0 < mass < np.inf:
         raise ArmtwinError(f"mass must be the payload's mass above 0 kg, got {mass!r}")
+    mistake, remedy = "Is the known mass in another unit", "give it as in '5 kg'"
+    _refuse_unlikely(robot, mass, mistake, remedy, LIGHTEST)
     logs, source = _ordered(robot, [without, with_it], torque)
     if channel_kind(source) != "current":
         raise ArmtwinError(

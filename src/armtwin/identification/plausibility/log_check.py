@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
+from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import DEGREES, Pace, check_motion
@@ -66,7 +66,7 @@ class LogCheck(Result):
                 "robot, or an arm on a carrier (armtwin import URDF --tip LINK chooses a chain)"
             )
             return
-        for check in (_check_motion, _check_torque):
+        for check in (_check_motion, refuse_joint_torque_mistakes):
             try:
                 check(self.robot, log)
             except ArmtwinError as error:
@@ -75,11 +75,6 @@ class LogCheck(Result):
 
 def _check_motion(robot: Robot, log: Log) -> None:
     check_motion(log, "q", Pace.of_robot(robot))
-
-
-def _check_torque(robot: Robot, log: Log) -> None:
-    if has_joint_torque(robot, log):
-        refuse_torque_mistakes(robot, log)
 
 
 def _blocks(check: LogCheck) -> Blocks:

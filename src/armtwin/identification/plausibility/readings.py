@@ -8,13 +8,18 @@ import numpy as np
 
 from armtwin.identification.plausibility.evidence import SHOWN_TORQUE, TRAVEL
 from armtwin.identification.plausibility.samples import TorqueSamples
+from armtwin.identification.plausibility.single_joints import estimate_weight
 from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.logs.plausibility import FAST
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
 QUARTERS = (90, -90, 180)  # turns by which zeros are mistaken [deg]
 STRETCHES = (0.1, 0.2, 0.5, 2.0, 5.0, 10.0)  # of time that are tried
 JOINT_FACTORS = (0.01, 0.1, 10.0, 100.0)  # of one joint's torque that are tried
+TURN = 2 * np.pi  # beyond which no joint is taken to be, whatever its limits are [rad]
+BESIDE = 0.1  # by which a joint may be beyond them [rad, m]
+LITTLE = 0.3  # weight over the file's, below which it may have been taken off
 SAME_RATIO = 0.1  # relative difference of gear ratios that cannot be told apart
 # logarithm of odds: columns are exchanged, times wrong and robots confused more seldom than signs
 # and zeros are mistaken
@@ -31,6 +36,8 @@ UNITS = {
 }
 # the same where all of a torque shows it
 FINE_UNITS = {
+    1.35582: "Is the torque in lbf ft|multiply it by 1.356",
+    0.00706155: "Is the torque in ozf in|multiply it by 0.00706",
     np.sqrt(2.0): "Is the torque a root mean square where peaks are due|multiply it by 1.414",
     np.sqrt(0.5): "Is the torque a peak value where root mean squares are due|multiply it by 0.707",
     0.11298: "Is the torque in lbf in|multiply it by 0.113",
@@ -38,6 +45,12 @@ FINE_UNITS = {
     **UNITS,
 }
 ABOUT, EXACTLY = 3.0, 1.04  # factors within which a unit is meant, by masses and by all of a torque
+# factor that angles must be multiplied by, and what they then were
+ANGLES = {
+    np.pi / 180: 'Are the positions in degrees|say unit.q = "deg" in a columns file',
+    2 * np.pi: "Are the positions in revolutions|multiply them by 6.2832",
+    180 / np.pi: "Were the positions turned into radians twice|leave unit.q out, or correct it",
+}
 OTHER_SCALE = (
     "Is the torque in another unit, at the motor in place of the joint, or of another robot|"
     "give motor torque as tau_m, a current as current, or correct unit.tau in a columns file"
@@ -64,7 +77,7 @@ class Reading:
 
 
 def list_readings(samples: TorqueSamples, shows: Flags) -> Iterator[Reading]:
-    """Readings that change signs, zeros, columns, times, units of angles or one joint's torque.
+    """Readings that change signs, zeros, columns, times, one joint's torque or take its weight.
 
     Args:
         samples: The samples.
@@ -77,6 +90,9 @@ def list_readings(samples: TorqueSamples, shows: Flags) -> Iterator[Reading]:
     yield from _times(motion, tau, robot)
     if not samples.has_gains:
         yield from _joint_scales(motion, tau, robot, shows)
+        if estimate_weight(samples) < LITTLE:
+            words = "Was the weight of the arm taken off the torque|log the torque with it"
+            yield Reading(words, motion, tau + robot.gravity(motion.q), robot, SELDOM)
 
 
 def _list(values: Floats) -> str:
@@ -146,8 +162,16 @@ def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
 def _times(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
     for factor in STRETCHES:
         yield read_at_other_time(motion, tau, robot, factor, SELDOM)
-    words = 'Are the positions in degrees|say unit.q = "deg" in a columns file'
-    yield Reading(words, Motion(*(np.radians(x) for x in motion)), tau, robot)
+
+
+def read_other_angles(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
+    """Readings with angles in other units that take no joint beyond its limits."""
+    low, high = robot.position_limits.clip(-TURN, TURN)
+    for factor, words in ANGLES.items():
+        moved = Motion(*(factor * x for x in motion))
+        within = (moved.q >= low - BESIDE).all() and (moved.q <= high + BESIDE).all()
+        if within and (np.abs(moved.v) <= FAST * robot.limits.velocity).all():
+            yield Reading(words, moved, tau, robot)
 
 
 def read_at_other_time(
@@ -190,14 +214,16 @@ def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
     yield Reading(words, motion, tau @ np.linalg.inv(gear), robot)
 
 
-def read_other_scale(samples: TorqueSamples, scale: float) -> Reading:
+def read_other_scale(samples: TorqueSamples, scale: float, whole: float | None) -> Reading:
     """The reading with all torques as large as the robot file's.
 
     Args:
         samples: The samples.
         scale: Size of the logged torques over the file's, by its masses.
+        whole: The same by all of the torque, where joints agree on it.
     """
-    words = _name_factor(1 / scale, UNITS, ABOUT) or OTHER_SCALE
+    exact = name_exact_factor(1 / whole) if whole else ""
+    words = exact or _name_factor(1 / scale, UNITS, ABOUT) or OTHER_SCALE
     return Reading(words, samples.motion, samples.torque() / scale, samples.robot)
 
 

@@ -135,9 +135,14 @@ def _guess_gains(samples: TorqueSamples) -> Floats:
     gains = np.ones(samples.robot.n)
     for j, own in enumerate(rigid.T):
         v = motion.v[:, j]
-        one = np.ones(len(v))
-        columns = np.column_stack([own, np.sign(v), v, one, -one])
+        columns = np.column_stack([own, friction_columns(v)])
         share = solve(columns, current[:, j], positive=True).values[0]
         size = np.linalg.norm(own) / np.maximum(np.linalg.norm(current[:, j]), 1e-300)
         gains[j] = 1 / share if share > 0 else size
     return gains
+
+
+def friction_columns(v: Floats) -> Floats:
+    """Dry and viscous friction and an offset of either sign, for factors of at least 0, (m, 4)."""
+    one = np.ones(len(v))
+    return np.column_stack([np.sign(v), v, one, -one])

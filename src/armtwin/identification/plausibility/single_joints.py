@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.files.hypothesis import Hypothesis
 from armtwin.identification.fitting.separable import solve
-from armtwin.identification.plausibility.samples import TorqueSamples
+from armtwin.identification.plausibility.samples import TorqueSamples, friction_columns
 from armtwin.identification.resampling import runs_of
 from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
 from armtwin.identification.rigid_body.friction.presliding import stop_operators
@@ -18,6 +18,7 @@ from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.logs.torque import torque_or_current
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.narrow import ranges
 from armtwin.robot.robot import Robot
 
 # cut-off for reversals of friction, which show a lateness best [Hz], and the log's rate over it
@@ -182,6 +183,22 @@ def estimate_whole_scale(samples: TorqueSamples) -> float | None:
     return float(np.exp(logs.mean())) if logs.std() < SAME_SCALE else None
 
 
+def estimate_weight(samples: TorqueSamples) -> float:
+    """Weight in the torque of the joint that it varies most for, over that of the robot file.
+
+    1 where that torque is not explained by weight, inertia and friction.
+    """
+    motion = samples.motion
+    weight = samples.robot.gravity(motion.q)
+    j = int(ranges(weight).argmax())
+    inertia = samples.robot.inverse_dynamics(*motion)[:, j] - weight[:, j]
+    columns = np.column_stack([weight[:, j], inertia, friction_columns(motion.v[:, j])])
+    tau = samples.torque()[:, j]
+    found = solve(columns, tau, positive=True)
+    is_explained = found.residual.var() < WELL_EXPLAINED * tau.var()
+    return float(found.values[0]) if is_explained else 1.0
+
+
 def estimate_time_factor(samples: TorqueSamples) -> float | None:
     """By how much the time of logs is stretched, where joints agree on it; else None.
 
@@ -233,8 +250,7 @@ def _least_ratio(robot: Robot, joints: int) -> float:
 
 def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats) -> float | None:
     """Factor of a joint's inertia over that of its weight; None where a log does not show both."""
-    one = np.ones(len(v))
-    rubbing = np.column_stack([np.sign(v), v, one, -one])
+    rubbing = friction_columns(v)
     whole = solve(np.column_stack([weight, inertia, rubbing]), tau, positive=True)
     left = whole.residual @ whole.residual
     for other in (weight, inertia):

@@ -22,7 +22,7 @@ from armtwin.identification.plausibility.single_joints import (
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import torque_channel
+from armtwin.logs.torque import has_joint_torque, torque_channel
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.files import list_shipped
@@ -37,6 +37,9 @@ LEAST_FACTOR = 6.0
 # the same of another robot, whose masses are as little known, and of a reading that does not make
 # sense of all joints
 VERY_CLEAR = 30.0
+# scales of masses that are the file's, and that hardly are: of another robot with the one, where
+# its own file shows the other, less is asked
+SAME_MASSES, OTHER_MASSES = 1.3, 2.5
 LEAST_JOINTS = 3  # that must move to show more than a scale
 SAME_PLACE = 0.05  # of the reach, by which the wrist of the same arm may be elsewhere in its file
 # mass of an arm over the square of its reach: desktop arms have 10, the heaviest 800 [kg/m²]
@@ -81,11 +84,11 @@ class TorqueEvidence:
     @one_blas_thread()
     def gain_of(self, robot: Robot) -> float:
         """By how much the evidence is larger that the logs are of another robot."""
-        return self._explain_by(robot).evidence - self._own_evidence
+        return self._explain_by(robot).evidence - self._explained_by_own.evidence
 
     @cached_property
-    def _own_evidence(self) -> float:
-        return self._explain_by(self.robot).evidence
+    def _explained_by_own(self) -> TorqueExplanation:
+        return self._explain_by(self.robot)
 
     def _explain_by(self, robot: Robot) -> TorqueExplanation:
         """What the torques are by a robot whose file claims nothing of how well it is known."""
@@ -100,6 +103,7 @@ class TorqueEvidence:
         found = [
             *suspect_clipping(*given),
             *self._suspect_columns(),
+            *self._suspect_angles(),
             *self._suspect_time(),
             *self._suspect_scale(),
             *self._suspect_whole_scale(),
@@ -119,6 +123,17 @@ class TorqueEvidence:
                 model = self.model if own else TorqueModel(reading.robot, reading.motion)
                 motion = reading.motion
             yield from self._compare(reading, model.explain_near(reading.tau, self.here))
+
+    def _suspect_angles(self) -> Iterator[Hypothesis]:
+        """By readings with angles in other units; a longer travel is no evidence by itself."""
+        motion, tau = self.samples.motion, self.samples.torque()
+        for reading in readings.read_other_angles(motion, tau, self.robot):
+            read, own = (TorqueModel(self.robot, one) for one in (reading.motion, motion))
+            if read.moves.sum() >= LEAST_JOINTS:
+                read.counts = own.counts = np.maximum(read.counts, own.counts)
+                weighed = replace(self)
+                weighed.__dict__["here"] = own.explain(tau)
+                yield from weighed._compare(reading, read.explain(tau))
 
     def _suspect_time(self) -> Iterator[Hypothesis]:
         """By readings at another time, or with the torque in time, where joints agree on it."""
@@ -174,14 +189,18 @@ class TorqueEvidence:
             yield from self._compare(reading, self.model.explain(reading.tau))
         if max(free.scale, 1 / free.scale) < LEAST_FACTOR:
             return
-        reading = readings.read_other_scale(self.samples, free.scale)
+        reading = readings.read_other_scale(self.samples, free.scale, self._whole_scale)
         for found in self._compare(reading, self.model.explain(reading.tau)):
             times = f"weight and inertia in the log are {free.scale:.3g} times the robot file's"
             yield replace(found, evidence=times)
 
+    @cached_property
+    def _whole_scale(self) -> float | None:
+        return estimate_whole_scale(self.samples)
+
     def _suspect_whole_scale(self) -> Iterator[Hypothesis]:
         """Torques that are all a factor off the file's whole torque, friction included."""
-        scale = estimate_whole_scale(self.samples)
+        scale = self._whole_scale
         words = "" if scale is None else readings.name_exact_factor(1 / scale)
         if not words:
             return
@@ -206,10 +225,13 @@ class TorqueEvidence:
             other = Robot.load(name)
             if other.n != own.n or _same_geometry(own, other):
                 continue
-            there = self._explain_by(other)
-            gain = there.evidence - self._own_evidence + readings.SELDOM
+            there, here = self._explain_by(other), self._explained_by_own
+            gain = there.evidence - here.evidence + readings.SELDOM
             # masses of a shipped robot are known: at another scale the torques are not of it
-            if gain > VERY_CLEAR and max(there.scale, 1 / there.scale) < LEAST_FACTOR:
+            fits = max(there.scale, 1 / there.scale)
+            own_fits = max(here.scale, 1 / here.scale)
+            least = CLEAR if fits < SAME_MASSES and own_fits > OTHER_MASSES else VERY_CLEAR
+            if gain > least and fits < LEAST_FACTOR:
                 evidence = f"robot '{name}' explains the torques better than '{own.name}' does"
                 yield Hypothesis(evidence, f"Is the log of '{name}'", f"name robot {name}", gain)
 
@@ -251,6 +273,12 @@ def refuse_hypotheses(weighed: TorqueEvidence) -> None:
     near = [one.mistake for one in others if one.strength > first.strength - NEARLY_AS_LIKELY]
     also = f". Nearly as likely: {near[0]}?" if near else ""
     raise ArmtwinError(first.sentence + also)
+
+
+def refuse_joint_torque_mistakes(robot: Robot, log: Log) -> None:
+    """As `refuse_torque_mistakes`, of a log that may have no joint torques."""
+    if has_joint_torque(robot, log):
+        refuse_torque_mistakes(robot, log)
 
 
 def refuse_torque_mistakes(

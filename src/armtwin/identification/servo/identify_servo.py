@@ -11,6 +11,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError, blame
 from armtwin.files.hypothesis import strongest
 from armtwin.identification.fitting.estimate import student
+from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
 from armtwin.identification.servo import servo_fit
 from armtwin.identification.servo.error_size import estimate_error_size
@@ -57,6 +58,7 @@ def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) ->
         if "tau" in log and log.tau.shape == log.q.shape:
             with blame(name):
                 refuse_other_robot(robot, log.q, log.tau)
+                refuse_joint_torque_mistakes(robot, log)
     _check_motion(logs, names)
     refuse_duplicates(logs, names)
 

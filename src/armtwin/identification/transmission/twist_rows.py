@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.hypothesis import refuse_by
 from armtwin.identification.fitting.estimate import even_blocks
 from armtwin.identification.resampling import at_times
 from armtwin.identification.rigid_body.data.clean_log import clean_log, limit_to_rate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
+from armtwin.logs.reference_plausibility import encoder_hypotheses
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
@@ -95,6 +97,8 @@ def joints_with_two_encoders(robot: Robot, logs: Sequence[Log]) -> int:
         apart = np.abs(log.q[:, :joints] - log.q_link[:, :joints])
         if apart.max() < SAME:
             raise ArmtwinError("log: q and q_link are the same; there is one encoder, not two")
+        pair = log.q[:, :joints], log.q_link[:, :joints]
+        refuse_by(encoder_hypotheses(log.time, *pair, robot.joint_names[:joints]))
     return joints
 
 

@@ -9,6 +9,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
+from armtwin.logs.reference_plausibility import ANGLE_UNITS
 from armtwin.logs.rest import STILL_RANGE
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import largest, ranges
@@ -16,6 +17,7 @@ from armtwin.robot.robot import Robot
 
 QUARTERS = (90, -90, 180, -180)  # turns by which zeros are mistaken [deg]
 FAR = 1.5  # times its limit beyond which a position is not believed
+TURN = 2 * np.pi  # up to which angles are no degrees: an arm that moves by 6° has no limit there
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
 
 
@@ -106,11 +108,18 @@ def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
     turns = [] if unit == "m" else _turns_into_limits(q[:, j], low[j], high[j])
     if beyond.sum() == 1 and turns:
         mistaken = " or ".join(f"off by {abs(turn)}°" for turn in turns)
+        if ((low < q[:, j].min()) & (q[:, j].max() < high)).any():
+            mistaken += ", or the column that of another joint"
         where = f"say offset in a columns file, {turns[0]} deg for this joint"
         refuse_by([Hypothesis(fact, f"Is its zero {mistaken}", where)])
-    if (np.radians(most) <= reach).all():
-        where = 'say unit.q = "deg" in a columns file'
-        refuse_by([Hypothesis(fact, "Is it in degrees", where)])
+    if most.max() <= TURN:
+        where = "name the robot that it is of, or give sign, offset and order in a columns file"
+        mistake = "Is it the log of another robot, or are zeros or columns of its joints others"
+        refuse_by([Hypothesis(fact, mistake, where)])
+    for unit, (words, factor) in ANGLE_UNITS.items():
+        if (most / factor <= reach).all():
+            where = f'say unit.q = "{unit}" in a columns file'
+            refuse_by([Hypothesis(fact, f"Is it in {words}", where)])
     raise ArmtwinError(fact)
 
 
