@@ -243,6 +243,25 @@ def test_torques_that_are_no_friction_are_refused(rx90b):
         at.fit_friction(rx90b, curves)
 
 
+@pytest.mark.parametrize(
+    ("speed", "torque", "asked"),
+    [
+        (30 / np.pi, 1.0, "Are they in rpm or deg/s, or those of the motor"),
+        (1.0, 100.0, "Is it in N cm or N mm"),
+        (1.0, 1 / 32, "Is it that of the motor"),
+    ],
+    ids=["rpm", "N cm", "motor"],
+)
+def test_curves_in_other_units_are_refused(robots, speed, torque, asked):
+    """They were fitted as well as right ones."""
+    v = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
+    tau = np.sign(v) * (7.15 + 8.0 * np.abs(v))
+    names = robots["tx40"].joint_names
+    curves = FrictionCurves.of(names, [0] * len(v), speed * v, torque * tau)
+    with pytest.raises(at.ArmtwinError, match=asked):
+        at.fit_friction(robots["tx40"], curves, law="coulomb_viscous")
+
+
 def test_elements_that_an_identification_added_give_way_to_the_law_of_the_curve(rx90b, rng):
     """Friction of a joint is its curve, however many elements a file had for it."""
     (first, *others) = rx90b.description.friction

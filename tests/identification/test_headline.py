@@ -163,12 +163,21 @@ def test_swapped_channels_are_refused():
         at.clamp(make_log(tau, q))
 
 
+def test_a_torque_without_its_sign_is_refused_for_that():
+    """It follows no angle; that it decreased was said before."""
+    q, tau = GOOD
+    unsigned = np.abs(tau) - np.abs(tau).mean()
+    with pytest.raises(at.ArmtwinError, match="Did one of them lose its sign"):
+        at.clamp(make_log(q if unsigned @ q < 0 else -q, unsigned))
+
+
 @pytest.mark.parametrize(
     ("scale", "mistake", "remedy"),
     [
         ((180 / np.pi, 1.0), "Is q_m in degrees", 'q_m = "deg"'),
         ((1.0, 100.0), "Is tau_m in N cm", 'tau_m = "N cm"'),
         ((1.0, 1000.0), "Is tau_m in N mm", 'tau_m = "N mm"'),
+        ((1.0, 5e-4), "Is tau_m in kN m", 'tau_m = "kN m"'),
     ],
 )
 def test_units_are_doubted_first_where_no_motor_has_such_sizes(scale, mistake, remedy):

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.logs.outliers import without_outliers
 from armtwin.logs.recording import Recording, Sampled
 from armtwin.maths.batch import Flags, Floats, Names, Sentences
@@ -35,9 +34,7 @@ SLOW = 2e-3  # share of the usual speed below which it may be
 USUAL_SHARE = 0.01  # of the speed limit that a motion worth logging reaches
 FAST = 1.5  # times the speed limit beyond which time is compressed
 QUICKEST = 5e4  # samples in a second of the fastest logs [Hz]
-BEYOND = 3.0  # times its limit, or its arm's weight, from which on a torque is another robot's
 OFTEN = 0.98  # share of the samples below what is compared with it; noise is in the rest
-WEIGHED = 600  # postures of a log in which the arm is weighed
 NEAR_TURN = 0.5  # by which a jump may differ from whole turns [rad]
 STEADY = 1.0  # step that nearly all samples must keep for a jump to be seen [rad]
 DEGREES = 8 * np.pi  # angle beyond which a log alone is taken to be in degrees
@@ -126,40 +123,6 @@ def plausibility_problems(log: Sampled) -> Sentences:
 def _plausibility_problem(log: Sampled, channel: str, pace: Pace) -> str:
     """A sentence about what cannot be in a log, "" where all can; no number is too large for it."""
     return _describe_wraps(log.time, log.channels[channel], pace) or _time(log, channel, pace)
-
-
-def refuse_other_robot(robot: Robot, q: Floats, tau: Floats) -> None:
-    """Refuse torques that are far beyond what the robot's drives have and its weight needs.
-
-    A file may lack a payload, or have limits that nobody meant, but not both on an arm that weighs
-    a fraction of the logged torque.
-
-    Args:
-        robot: The robot.
-        q: Positions of the log, (m, n).
-        tau: Torques on its joints, (m, n).
-    """
-    limit = robot.limits.torque
-    shown = np.quantile(np.abs(tau), OFTEN, axis=0)
-    some = slice(None, None, max(1, len(q) // WEIGHED))
-    weight = np.abs(robot.gravity(q[some])).max(axis=0)
-    known = np.isfinite(limit) & (limit > 0)
-    beyond = known & (shown > BEYOND * np.where(known, limit, np.inf))
-    heaviest = int(weight.argmax())
-    if 2 * beyond.sum() <= len(limit) or shown[heaviest] <= BEYOND * weight[heaviest]:
-        return
-    j = int(np.where(beyond, shown / np.where(known, limit, np.inf), 0.0).argmax())
-    unit = "N m" if Pace.of_robot(robot).turns[j] else "N"
-    evidence = (
-        f"the torque of {beyond.sum()} of {len(limit)} joints is beyond {BEYOND:g} times its "
-        f"limit: {robot.joint_names[j]} shows {shown[j]:.4g} {unit} where '{robot.name}' has "
-        f"{limit[j]:.4g} {unit}, and the weight of its arm takes {weight[heaviest]:.3g} N m"
-    )
-    remedy = (
-        "name the robot that it is of; else check unit.tau in a columns file and the torque limits "
-        "of the robot file"
-    )
-    refuse_by([Hypothesis(evidence, "Is it the log of another robot", remedy)])
 
 
 def other_pace(time: Floats, q: Floats, v_ref: Floats) -> str:

@@ -121,7 +121,8 @@ def encoder_hypotheses(
     found = []
     for one in reference_hypotheses(time, q, q_link, names):
         texts = (one.evidence, one.mistake, one.remedy)
-        found.append(Hypothesis(*(x.replace("q_ref", "q_link") for x in texts), one.strength))
+        evidence, mistake, remedy = (text.replace("q_ref", "q_link") for text in texts)
+        found.append(Hypothesis(evidence, mistake, remedy, one.strength))
     return tuple(found)
 
 

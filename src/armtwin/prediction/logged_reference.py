@@ -12,7 +12,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import refuse_by
 from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.logs.log import Log
-from armtwin.logs.plausibility import Pace, check_motion, refuse_other_robot
+from armtwin.logs.plausibility import Pace, check_motion
 from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.logs.torque import feedforward_torque
 from armtwin.maths.batch import Floats
@@ -90,7 +90,5 @@ def _check(robot: Robot, log: Log, q: Floats) -> None:
     if len(log.time) < SHORTEST:
         raise ArmtwinError(f"the log must have at least {SHORTEST} samples, got {len(log.time)}")
     check_motion(log, "q_ref", Pace.of_robot(robot))
-    if "tau" in log and log.tau.shape == q.shape:
-        refuse_other_robot(robot, q, log.tau)
     refuse_by(reference_hypotheses(log.time, q, log.q_ref, robot.joint_names))
     refuse_joint_torque_mistakes(robot, log)

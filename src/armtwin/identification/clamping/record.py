@@ -24,6 +24,8 @@ GAINED = 0.01  # of the whole torque: negative friction that noise or a late tor
 PROPORTIONAL = 1e-3  # of the whole turn: residual of angles of which one is computed of the other
 OTHER_RATIO = 0.02  # by which a gear ratio differs from that of the angles
 LARGEST_TURN = 2 * np.pi  # rad: gears wind up by less than a turn of their motor
+HARDLY = 0.2  # correlation of angle and torque below which one has no sign
+SMALLEST_TORQUE = 0.01  # N m: the friction of the smallest motors
 LARGEST_TORQUE = 600.0  # N m: motors of the largest robots have a third of it
 STIFFEST = 2e7  # N m/rad: three times the stiffest gears of robots, on the joint side
 USUAL_TORQUE = 10.0  # N m: of motors, between 0.3 and 200
@@ -170,6 +172,10 @@ def _check(record: ClampingRecord) -> None:
         if np.ptp(values) <= LEAST_CHANGE * (1 + np.abs(values).max()):
             raise ArmtwinError(f"clamping log: {name} must vary, got {values[0]:.4g} throughout")
     together = float(np.corrcoef(record.q, record.tau)[0, 1])
+    if -HARDLY < together < 0:
+        evidence = f"clamping log: the torque follows no angle (correlation {together:.2f})"
+        remedy = "log both with their signs"
+        refuse_by([Hypothesis(evidence, "Did one of them lose its sign", remedy)])
     if together < 0:
         raise ArmtwinError(
             "clamping log: the torque must rise as the motor turns forward, it decreases "
@@ -209,7 +215,7 @@ def doubt_sizes(record: ClampingRecord, found: TransmissionEstimate) -> Iterator
             f"than {LARGEST_TURN:.2g} rad"
         )
         remedy = f'say unit = {{ {position} = "deg" }} in a columns file'
-        mistake = f"Is {position} in degrees"
+        mistake = f"Is {position} in degrees, else in mrad or counts"
         yield Hypothesis(evidence, mistake, remedy, record.turn / LARGEST_TURN)
     largest = 0.5 * float(np.ptp(record.tau))
     stiffness = None
@@ -221,6 +227,10 @@ def doubt_sizes(record: ClampingRecord, found: TransmissionEstimate) -> Iterator
             f"{LARGEST_TORQUE:g} N m"
         )
         yield _doubt_torque(evidence, torque, largest, largest / LARGEST_TORQUE)
+    elif largest < SMALLEST_TORQUE:
+        evidence = f"the torque of the motor reaches {largest:.2g} N m alone"
+        remedy = f'say unit = {{ {torque} = "kN m" }} in a columns file'
+        yield Hypothesis(evidence, f"Is {torque} in kN m", remedy, SMALLEST_TORQUE / largest)
     elif stiffness is not None and stiffness > STIFFEST:
         evidence = (
             f"the stiffness on the joint side is {stiffness:.3g} N m/rad, gears of robots have "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.document_steps import lubricated_steps, means_of_series
 from armtwin.identification.friction_curves.friction_group import FrictionGroup, group_rows
@@ -16,12 +19,15 @@ from armtwin.identification.friction_curves.result import FILE, FrictionFit
 from armtwin.identification.friction_curves.shapes import LAWS, shape_names
 from armtwin.identification.friction_curves.temperature import fit_temperature, reference_rows
 from armtwin.identification.rigid_body.friction.terms import without_terms
+from armtwin.logs.plausibility import FAST
 from armtwin.maths.batch import Floats
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 LEAST_TORQUE = 1e-6  # below which a torque counts as no friction [N m or A]
+GEARED = 10.0  # gear ratio from which on friction of the motor is not that of the joint
+ALIKE = 2.0  # factor within which a robot file gives friction
 WORTH = 2.0  # of Akaike's criterion that a law with more parameters must gain
 
 
@@ -50,6 +56,7 @@ def fit_friction(
     friction = without_gravity(curves, gravity)
     _refuse_driving_friction(friction)
     _refuse_none(friction)
+    refuse_by(_suspect_units(robot, friction))
     groups = []
     for numbers in _groups(prior):
         rows = np.array([prior.assembly.friction[e][1].weights for e in numbers])
@@ -60,6 +67,30 @@ def fit_friction(
     if not groups:
         raise ArmtwinError(f"robot '{robot.name}': the curves are of joints without friction")
     return FrictionFit(prior, curves, gravity, tuple(groups))
+
+
+def _suspect_units(robot: Robot, friction: FrictionCurves) -> Iterator[Hypothesis]:
+    """Speeds and torques that only another unit, or the motor's side, takes within limits."""
+    own = robot.friction_torque(friction.speeds)
+    gear = np.abs(robot.assembly.motor_rows).max(axis=0, initial=1.0)
+    for j in np.unique(friction.joint):
+        rows, name = friction.joint == j, friction.joint_names[j]
+        speed, torque = (np.abs(x[rows]) for x in (friction.speed, friction.torque))
+        fast, strong = FAST * robot.limits.velocity[j], robot.limits.torque[j]
+        ratio = gear[j] * np.median(torque) / max(np.median(np.abs(own[rows, j])), LEAST_TORQUE)
+        if speed.max() > fast:
+            limit = f"{fast / FAST:.3g} rad/s is the limit"
+            fact = f"{name}: its speeds reach {speed.max():.3g} where {limit}"
+            mistake = "Are they in rpm or deg/s, or those of the motor"
+            yield Hypothesis(fact, mistake, "give v at the joint, in rad/s")
+        if friction.unit == "A":
+            continue
+        if torque.max() > strong:
+            fact = f"{name}: its friction is {torque.max():.4g} where {strong:.4g} is the limit"
+            yield Hypothesis(fact, "Is it in N cm or N mm", "give tau at the joint, in N m")
+        elif gear[j] > GEARED and 1 / ALIKE < ratio < ALIKE:
+            fact = f"{name}: its friction is {ratio / gear[j]:.2g} times that of the robot file"
+            yield Hypothesis(fact, "Is it that of the motor", "multiply it by the gear ratio")
 
 
 def _refuse_none(friction: FrictionCurves) -> None:

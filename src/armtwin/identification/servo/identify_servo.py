@@ -34,7 +34,6 @@ from armtwin.identification.servo.signals import PARTS, Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.plausibility import refuse_other_robot
 from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.robot.defaults.assumed_drives import with_assumed_drives
@@ -55,10 +54,8 @@ def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) ->
     _check_drives(robot)
     for log, name in zip(logs, names, strict=True):
         _check_log(robot, log, name)
-        if "tau" in log and log.tau.shape == log.q.shape:
-            with blame(name):
-                refuse_other_robot(robot, log.q, log.tau)
-                refuse_joint_torque_mistakes(robot, log)
+        with blame(name):
+            refuse_joint_torque_mistakes(robot, log)
     _check_motion(logs, names)
     refuse_duplicates(logs, names)
 
