@@ -20,6 +20,9 @@ CASES = (
     "rx90b_corner_fixed",
     "kr300_frame",
     "lwa4p_bead",
+    "rx90b_probed",
+    "rx90b_cladding",
+    "ur10e_bead",
 )
 HEAD = (
     "| job | P as programmed | P by set-points | P by program points | get worse "
