@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import zipfile
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,9 @@ from armtwin.jobs.from_points import read_points
 from armtwin.jobs.setpoints import Drive
 from armtwin.maths.units import Unit
 from armtwin.motion.cell import obstacles, read_cell
+from armtwin.prediction.predict import check_limits, plan_motion
 from armtwin.prediction.registration_file import read_registration
+from armtwin.prediction.seams import cycle_of
 from armtwin.report.folder import list_result_files, read_result
 from armtwin.robot.files import list_shipped
 from armtwin.robot.schema.overrides import apply_overrides
@@ -43,6 +46,7 @@ from tests.fuzzing import (
     mutated_inside_zip,
 )
 from tests.jobs.examples import JOB, POINTS
+from tests.jobs.programs import TWO_SEAMS
 from tests.robot.test_denavit_hartenberg import LWA4P
 from tests.robot.test_urdf import GOOD
 from tests.sweeps.examples import short_job
@@ -243,6 +247,23 @@ def read_job(path):
     acting(job, robot, job.seam.times(250.0))
 
 
+def read_program(path):
+    """As a prediction does before its first tick: a profile by the robot's limits, seams, times."""
+    job = at.Job.load(path)
+    robot = job.robot()
+    job = job.planned_for(robot)
+    repr(job.sections())
+    job.process_on()
+    if job.is_program:
+        cycle = cycle_of(job)
+        assert np.isfinite([cycle.time_s, cycle.lost_at_stops_s, cycle.lost_at_corners_s]).all()
+    check_limits(robot, job, plan_motion(robot, job))
+
+
+def read_dry_run(path):
+    at.Job.from_log(short_job().robot(), path, tolerance="0.1 mm")
+
+
 def read_points_file(path):
     read_points(path, "abc")
 
@@ -317,6 +338,7 @@ def read_sweep(path):
     repr(sweep.sections())
 
 
+@cache
 def table_sweep():
     axes = {"speed": [f"{150 + 10 * k} mm/s" for k in range(10)]}
     return at.Sweep.over(short_job(), axes, name=TABLE)
@@ -443,6 +465,21 @@ def arrays_file(folder, name):
     return path.read_bytes()
 
 
+def dry_run(folder, name):
+    """The logged reference of a short job."""
+    job = short_job()
+    motion = plan_motion(job.robot(), job).trajectory
+    at.Log.of(motion.time, q_ref=motion.q).write(folder / name)
+    return (folder / name).read_bytes()
+
+
+def recorded_job(folder, name):
+    dry_run(folder, "dry_run.csv")
+    robot = short_job().robot()
+    at.Job.from_log(robot, folder / "dry_run.csv", tolerance="0.1 mm").save(folder / name)
+    return (folder / name).read_bytes()
+
+
 def trace_file(folder, name):
     """A pair of files of a drive, one of which is mutated."""
     from tests.logs.test_formats import write_trace
@@ -540,6 +577,9 @@ FILES = {
     "spread.covariance.npz": Fuzzed(read_covariance, covariance_file, mutated_inside_zip),
     "job.toml": Fuzzed(read_job, JOB + "[override]\n" + OVERRIDES),
     "acting.toml": Fuzzed(read_job, ACTING),
+    "program.toml": Fuzzed(read_program, TWO_SEAMS),
+    "recorded.toml": Fuzzed(read_program, recorded_job),
+    "dry_run.csv": Fuzzed(read_dry_run, dry_run),
     "seam.csv": Fuzzed(read_points_of_a_job, "x [mm],y [mm],z [mm]\n0,-100,0\n0,0,1.5\n0,100,0\n"),
     "points.csv": Fuzzed(read_points_file, PLACES),
     "force.csv": Fuzzed(read_forces_of_a_job, FORCES),

@@ -19,7 +19,7 @@ from armtwin.errors import ArmtwinError
 from tests.fuzzed_files import FILES
 from tests.fuzzing import check_message
 
-SECONDS = float(os.environ.get("ARMTWIN_FUZZ_SECONDS", "25"))
+SECONDS = float(os.environ.get("ARMTWIN_FUZZ_SECONDS", "40"))
 SEED = int(os.environ.get("ARMTWIN_FUZZ_SEED", "11"))
 LONGEST = 5.0  # CPU seconds that a reader may take for one input
 LEAST = 4  # inputs of a reader that has a process of its own for each

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import armtwin
@@ -45,9 +47,6 @@ def test_only_two_files_know_numba_and_only_the_app_prints():
 
 def test_slow_libraries_are_not_imported_with_the_package():
     """What costs time is imported where it is used, so that `import armtwin` stays quick."""
-    import subprocess
-    import sys
-
     slow = ("scipy.signal", "scipy.optimize", "pydantic", "defusedxml", "rich")
     slow += ("matplotlib", "pandas")
     script = f"import sys, armtwin; armtwin.Robot; print([m for m in {slow} if m in sys.modules])"
@@ -61,7 +60,6 @@ def test_the_package_imports_only_what_it_declares():
     """A core install has the declared packages and what they cannot be without;
     nothing of the development extras.
     """
-    import sys
     import tomllib
 
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
@@ -86,6 +84,18 @@ def test_the_package_imports_only_what_it_declares():
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             found |= {name.partition(".")[0] for name in names}
     assert found - allowed - set(sys.stdlib_module_names) == set()
+
+
+def test_no_study_is_taken_for_a_library():
+    """A script's own folder comes first: numba looks for a module called coverage, as others do."""
+    script = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "studies")!r})
+import numba, numpy, scipy.signal, scipy.optimize
+print([x.__file__ for x in [*sys.modules.values()] if "studies" in str(getattr(x, "__file__", ""))])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == (b"[]", b"")
 
 
 def test_no_module_imports_itself_by_way_of_others():

@@ -236,6 +236,7 @@ OTHERWISE = {
         "open": "kernels: maths is below the door, and refuses what is no plain file of ours",
         "os.open": "as above",
     },
+    "maths/sobol.py": {"(resources.files('armtwin.maths') / 'sobol.txt').read_text": OWN_DATA},
     "maths/sources.py": {"path.read_bytes": "the package's own sources"},
     "notebook/charts.py": {
         "(resources.files('armtwin.report') / 'bundle' / 'chart.css').read_text": OWN_DATA

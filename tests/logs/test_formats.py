@@ -152,6 +152,7 @@ CYCLE = '<Rob Type="KUKA"><RIst X="1"/><AIPos A1="{}" A2="2"/><IPOC>{}</IPOC></R
         (CYCLE.format("x", 4), "cycle 1: AIPos must hold numbers"),
         (CYCLE.format(1, 0) + "<Rob><IPOC>4</IPOC></Rob>", "cycle 2: a cycle needs one AIPos"),
         ("<!DOCTYPE a>" + CYCLE.format(1, 0), "is no XML|document type"),
+        (2 * CYCLE.format(1, "1e999"), "IPOC must be finite"),
     ],
 )
 def test_a_stream_of_rsi_that_is_damaged_is_refused_with_its_cycle(tmp_path, text, sentence):

@@ -1,5 +1,7 @@
 """Advice: what is called best holds at 95 % by variants of its own, with the smallest change."""
 
+import gc
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -48,7 +50,7 @@ class World:
         self.ratio, self.spread, self.short = ratio, spread, short
         self.jobs = []
         self.job = wanting(short.job, **{"options": NO_STRETCH, **wanted})
-        monkeypatch.setattr(trials, "_outcomes", self.outcomes)
+        monkeypatch.setattr(trials, "predict_all", self.predict_all)
         monkeypatch.setattr(advise, "assess", self.assess)
         monkeypatch.setattr(trials, "correct_prediction", self.correct)
         self.corrected = 0.2  # largest error over tolerance by corrected points
@@ -71,10 +73,9 @@ class World:
             verdict = replace(verdict, stopped=stop, stopped_at_m=0.01)
         return replace(self.short, job=job, verdict=verdict)
 
-    def outcomes(self, like, jobs):
-        self.jobs += jobs
-        found = [self.predicted(job) for job in jobs]
-        return [trials._Outcome(p.verdict.worst_ratio, p) for p in found]
+    def predict_all(self, jobs, robot, *, method):
+        self.jobs += [job for job in jobs if job not in self.jobs]
+        return [self.predicted(job) for job in jobs]
 
     def assess(self, p, **_):
         z = normal_draws(64, 1, 0)
@@ -117,6 +118,27 @@ class World:
 
 
 # In a made-up world
+
+
+def test_a_search_keeps_no_run_and_simulates_long_ones_one_by_one(monkeypatch, short):
+    """A run has 0.4 MB for each second of motion, and a search may try 120 of them."""
+    world = World(monkeypatch, short, lambda job: 0.5)
+    runs, together = [], []
+
+    def predict_all(jobs, *_, **__):
+        found = [world.predicted(job) for job in jobs]
+        runs.extend(weakref.ref(p) for p in found)
+        together.append(len(found))
+        return found
+
+    monkeypatch.setattr(trials, "predict_all", predict_all)
+    search = trials.Trials(short, budget=9, progress=None)
+    assert search.ratios([short.job.with_speed(f"{v} mm/s") for v in range(90, 93)]) == [0.5] * 3
+    monkeypatch.setattr(trials, "TIME_TOGETHER", 1.0)
+    search.ratios([short.job.with_speed(f"{v} mm/s") for v in range(93, 96)])
+    gc.collect()
+    assert together == [3, 1, 1, 1]
+    assert [run() for run in runs] == [None] * 6
 
 
 @pytest.mark.parametrize(("needed", "name"), [(0.03, "shift"), (0.08, "orientation")])

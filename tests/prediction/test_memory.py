@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.app import job_commands
 from armtwin.logs.csv_files import estimate_size
 from armtwin.prediction.band import ensemble
+from armtwin.prediction.predict import run_shifted
+from armtwin.prediction.sections import overview
 from tests.app.test_job_commands import call
+from tests.sweeps.examples import short_job
 
 SLOW, SLOWER = "100 mm/s", "25 mm/s"  # about 12 and 41 s with their standstills
 
@@ -43,19 +47,40 @@ def test_a_second_of_motion_adds_little_to_a_prediction_and_nothing_to_its_inter
     assert interval < 0.1e6
 
 
-@pytest.mark.parametrize("name", ["rx90b_line", "kr300_frame"])
+@pytest.mark.parametrize("name", ["rx90b_line", "kr300_frame", "rx90b_line, corrected"])
 def test_variants_run_in_pieces_are_those_run_whole(name, monkeypatch):
     """The kernel, the set-points and the reduction see the same numbers: bit by bit."""
+    name, _, is_corrected = name.partition(", ")
     run = at.predict(at.Job.load(name))
-    found = []
+    if is_corrected:
+        run = run_shifted(run, np.full((len(run.motion.trajectory.q), 2), 1e-4))
+    found, lengths, run_in_pieces = [], set(), ensemble.run_in_pieces
+
+    def run_and_note(runs, piece, **options):
+        lengths.add(piece)
+        return run_in_pieces(runs, piece, **options)
+
+    monkeypatch.setattr(ensemble, "run_in_pieces", run_and_note)
     for piece in (700, 10**6):
         monkeypatch.setattr(ensemble, "PIECE", piece)
         found.append(at.assess(run, draws=32).ensemble)
     pieces, whole = found
+    assert lengths == {700, 10**6}
     assert whole.finished.any()
     np.testing.assert_array_equal(pieces.peaks, whole.peaks)
     np.testing.assert_array_equal(pieces.errors, whole.errors)
     assert pieces.reasons == whole.reasons
+
+
+def test_a_long_motion_is_corrected_on_request_only(monkeypatch):
+    """A correction has several runs in memory beside the nominal one."""
+    for module in (job_commands, overview):
+        monkeypatch.setattr(module, "LONGEST_TRIAL", 0.1)
+    monkeypatch.setattr(job_commands, "_try_correction", None)  # would fail if it were called
+    job = short_job().with_speed("240 mm/s")
+    answer = job_commands._answer(job, "nonlinear", banded=True)
+    assert answer.band.outcome != "holds"
+    assert "`armtwin correct" in overview._remedy(answer)
 
 
 def test_a_motion_of_more_than_an_hour_is_refused_with_the_number():

@@ -33,6 +33,21 @@ def test_another_sweep_is_refused(file):
         open_table(file, "yours", VERSIONS).__enter__()
 
 
+def test_a_damaged_table_is_let_go_when_it_was_refused(file):
+    """A whole one in its place is not taken for one that another process writes.
+
+    The damage is in a name of the table's text, which SQLite quotes and which is then no UTF-8.
+    """
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"CREATE TABLE run", b"CREATE T\x86BLE run"))
+    with pytest.raises(ArmtwinError, match="is no table of results") as refused:
+        open_table(file, "mine", VERSIONS).__enter__()
+    file.write_bytes(whole)
+    with open_table(file, "mine", VERSIONS) as table:
+        assert table.count() == 1
+    del refused  # what it holds would be let go with it
+
+
 def test_another_version_is_refused(file):
     with pytest.raises(ArmtwinError, match=r"written by armtwin 0\.1\.0, this is 0\.2\.0"):
         open_table(file, "mine", {**VERSIONS, "armtwin": "0.2.0"}).__enter__()

@@ -37,8 +37,10 @@ from armtwin.files.disk import Contents
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import estimate_size, put_csv, rows_as_text
 from armtwin.maths.batch import Floats, NamedArrays, OnProgress
+from armtwin.maths.heap import return_freed_memory
 from armtwin.maths.units import Unit
 from armtwin.prediction.compare_interval import Offsets
+from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.predict import plan_motion
 from armtwin.prediction.registration_file import read_registration, registration_text
 from armtwin.prediction.tool_path import is_tool_path
@@ -333,6 +335,7 @@ def _answer(job: Job, method: HowSimulated, *, banded: bool, advise: bool = Fals
         band = None
         if banded and prediction.verdict.stopped is None:
             band = at.assess(prediction, progress=of(progress, "draws"))
+            return_freed_memory()
         causes = at.explain(prediction, of(progress, "causes"))
         advice = None
         if advise:
@@ -340,7 +343,8 @@ def _answer(job: Job, method: HowSimulated, *, banded: bool, advise: bool = Fals
                 prediction, band, nominal=not banded, progress=of(progress, "advice")
             )
         correction = None
-        if band is not None and band.outcome != "holds":
+        lasts = prediction.motion.trajectory.duration
+        if band is not None and band.outcome != "holds" and lasts <= LONGEST_TRIAL:
             correction = _try_correction(prediction, of(progress, "correction"))
     return at.Answer(prediction, causes, advice, band=band, correction=correction)
 

@@ -1,4 +1,4 @@
-"""Keep memory that was given back, for the arrays that come next."""
+"""Memory that arrays no longer need: kept for those that come next, or given back."""
 
 import ctypes
 import sys
@@ -8,6 +8,13 @@ MB = 1 << 20  # bytes
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # numbers of the options in malloc.h
 KEPT = 64 * MB  # free memory at the end of a heap that stays there
 LARGEST = 32 * MB  # arrays that come from a heap; glibc takes no larger number
+
+
+def return_freed_memory() -> None:
+    """Have glibc give back to the system what is free in the heaps of all threads."""
+    if sys.platform.startswith("linux"):
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", int)
+        trim(0)
 
 
 @cache

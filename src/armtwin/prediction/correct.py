@@ -104,18 +104,19 @@ def correct_prediction(
         )
     say: OnProgress = progress or (lambda share: None)
     first = _remove_deflection(p)
-    start = _with_size(p)
-    before = start.size
+    best = _with_size(p)
+    before, deflected = best.size, None if first is None else first.size
     if first is not None and first.size.rms < before.rms:
-        start = first
-    best, tried = _learn_shift(p, start, rounds, lambda done: say(done / (rounds + 1)))
+        best = first
+    del first  # of what was tried only the best command is kept in memory
+    best, tried = _learn_shift(p, best, rounds, lambda done: say(done / (rounds + 1)))
     program, points = _as_points(p, best, spacing)
     by_lines = _joined_by_lines(p, program)
     say(1.0)
     return Correction(
         prediction=p,
         before=before,
-        deflected=None if first is None else first.size,
+        deflected=deflected,
         rounds=tried,
         best=best,
         points=points,

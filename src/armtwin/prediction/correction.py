@@ -29,6 +29,7 @@ MICROMETRES = Number(1e6, "µm", digits=3)
 PROBABILITY = Number(1.0, "", places=2)
 TIMES = Number(1.0, "", places=2)
 SAMPLES = 800  # of a curve
+LONGEST_TRIAL = 30.0  # of a motion [s] that is corrected unasked: its runs are in memory together
 MOST_GROWTH = 1.2  # of the nominal peaks, from set-points to the points of a program
 
 

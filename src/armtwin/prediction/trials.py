@@ -1,4 +1,4 @@
-"""Trials of changed jobs: each simulated once, several at a time, within a budget."""
+"""Trials of changed jobs: several simulated at a time, within a budget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ CLOSE = 1.02  # ratio of a speed that fails to one that fits at which the search
 MARGIN = 1.03  # at this much more speed the advice must not fit any more; least that is narrowed
 MORE_STEPS = 10
 RUNS_OF_A_CORRECTION = ROUNDS + SPACINGS + 2  # at most
-TOGETHER = 2 * LANES  # jobs that are predicted at once on each thread: what they keep in memory
+# what is predicted at once, and kept in memory: jobs on each thread, and time of all motions [s]
+TOGETHER, TIME_TOGETHER = 2 * LANES, 400.0
 
 
 @dataclass(frozen=True)
@@ -56,24 +57,16 @@ class Option:
     corrected: Prediction | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """What became of a job: largest error over tolerance, and the run where it could be run."""
-
-    ratio: float
-    prediction: Prediction | None
-
-
 @dataclass
 class Trials:
-    """Simulates jobs as a prediction was, each once; counts them.
+    """Simulates jobs as a prediction was, and keeps their ratios alone; counts them.
 
     Attributes:
         prediction: How they are simulated; its own job needs no trial.
         budget: Most trials.
         progress: Called with the share of the budget that is used.
         limit: Largest error over tolerance up to which a nominal run fits.
-        known: What became of those that were tried.
+        known: Largest error over tolerance of those that were tried, inf where one cannot be run.
         corrections: The job by corrected points once it was tried, None where it cannot be.
     """
 
@@ -81,12 +74,12 @@ class Trials:
     budget: int
     progress: OnProgress | None
     limit: float = 1.0
-    known: dict[str, _Outcome] = field(default_factory=dict)
+    known: dict[str, float] = field(default_factory=dict)
     corrections: list[Prediction | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         own = self.prediction
-        self.known.setdefault(_key(own.job), _Outcome(own.verdict.worst_ratio, own))
+        self.known.setdefault(_key(own.job), own.verdict.worst_ratio)
 
     @property
     def count(self) -> int:
@@ -104,26 +97,29 @@ class Trials:
         """
         keys = [_key(job) for job in jobs]
         self._simulate(dict(zip(keys, jobs, strict=True)))
-        untried = _Outcome(np.nan, None)
-        return [self.known.get(key, untried).ratio for key in keys]
+        return [self.known.get(key, np.nan) for key in keys]
 
     def _simulate(self, jobs: dict[str, Job]) -> None:
         """Simulate those of the jobs that are new, as far as the budget reaches."""
         fresh = [(key, job) for key, job in jobs.items() if key not in self.known]
         fresh = fresh[: self.budget - self.count]
-        most = TOGETHER * thread_count()
+        lasting = [x for x in (duration_of(job) for _, job in fresh) if np.isfinite(x)]
+        at_once = int(TIME_TOGETHER / max(lasting, default=TIME_TOGETHER))
+        most = max(1, min(TOGETHER * thread_count(), at_once))
         for first in range(0, len(fresh), most):
             some = fresh[first : first + most]
-            found = _outcomes(self.prediction, [job for _, job in some])
-            for (key, _), outcome in zip(some, found, strict=True):
-                self.known[key] = outcome
+            found = _find_ratios(self.prediction, [job for _, job in some])
+            for (key, _), ratio in zip(some, found, strict=True):
+                self.known[key] = ratio
             if self.progress is not None:
                 self.progress(self.count / self.budget)
 
     def seen(self, job: Job) -> Prediction | None:
-        """The run of a job that was tried."""
-        outcome = self.known.get(_key(job))
-        return None if outcome is None else outcome.prediction
+        """The run of a job that was tried, simulated again; None where it cannot be run."""
+        own, key = self.prediction, _key(job)
+        if key == _key(own.job):
+            return own
+        return predict_all([job], own.given, method=own.method)[0] if key in self.known else None
 
     def corrected(self) -> Prediction | None:
         """The job by points of its program that are corrected on the nominal twin.
@@ -154,13 +150,12 @@ def _key(job: Job) -> str:
     return to_toml(to_tables(job.description))
 
 
-def _outcomes(like: Prediction, jobs: Sequence[Job]) -> list[_Outcome]:
-    """Jobs predicted as another one was."""
+def _find_ratios(like: Prediction, jobs: Sequence[Job]) -> list[float]:
+    """Largest errors over tolerance of jobs predicted as another one was."""
     found = []
     for prediction in predict_all(jobs, like.given, method=like.method):
         # out of reach or beyond limits: an answer like any other
-        ratio = np.inf if prediction is None else prediction.verdict.worst_ratio
-        found.append(_Outcome(ratio, prediction))
+        found.append(np.inf if prediction is None else prediction.verdict.worst_ratio)
     return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Pair, Values
+from armtwin.maths.sobol import sobol_points
 from armtwin.maths.units import CELSIUS, parse_quantity, parse_unit, split_quantity
 from armtwin.sweeps.description import SAMPLED, AxisGroup, SweepDescription
 
@@ -224,10 +225,8 @@ def _count(description: SweepDescription, axes: tuple[SweepAxis, ...]) -> int:
 
 def _shares(description: SweepDescription, count: int, axes: int) -> Floats:
     """Points that fill a box evenly, (count, axes); more Sobol points begin with fewer ones."""
+    if description.design != "latin hypercube":
+        return sobol_points(count, axes, description.seed)
     from scipy.stats import qmc
 
-    rng = np.random.default_rng(description.seed)
-    if description.design == "latin hypercube":
-        return qmc.LatinHypercube(axes, rng=rng).random(count)
-    whole = 1 << max(0, count - 1).bit_length()
-    return qmc.Sobol(axes, scramble=True, rng=rng).random(whole)[:count]
+    return qmc.LatinHypercube(axes, rng=np.random.default_rng(description.seed)).random(count)

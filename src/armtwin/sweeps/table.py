@@ -21,6 +21,8 @@ from armtwin.sweeps.rows import COLUMNS, COST, OUTCOMES, ResultRow
 FORMAT = 1  # of the SQLite file
 MEMORY = ":memory:"
 ASKED = 500  # keys in one query
+# what sqlite3 raises of a damaged file; its messages quote names in it, which may be no UTF-8
+DAMAGE = (sqlite3.Error, UnicodeError, OverflowError)
 BUSY = 2.0  # time [s] to wait for a process that only reads
 WORDS = ("outcome", "sentence")  # columns that hold texts
 ANOTHER = "Delete it to run the sweep again, or choose another folder with --out"
@@ -120,7 +122,7 @@ class ResultTable:
     def _told(self, what: str) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OverflowError) as error:
+        except DAMAGE as error:
             problem = f"cannot be {what} ({error!s:.200})"
             raise ArmtwinError(f"{self.path}: {problem}. {ANOTHER}") from None
 
@@ -162,19 +164,23 @@ def _connect(path: Path | None, read_only: bool) -> sqlite3.Connection:
             address = f"{path.absolute().as_uri()}?mode=ro"
             return sqlite3.connect(address, timeout=BUSY, uri=True)
         connection = sqlite3.connect(path, timeout=BUSY, check_same_thread=False)
-        # the file is ours until it is closed; a commit outlives the process, whatever ends it
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = DELETE")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            # the file is ours until it is closed; a commit outlives the process, whatever ends it
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = DELETE")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except DAMAGE:
+            connection.close()
+            raise
         return connection
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         raise _make_refusal(str(path), error) from None
 
 
-def _make_refusal(path: str, error: sqlite3.Error) -> ArmtwinError:
+def _make_refusal(path: str, error: Exception) -> ArmtwinError:
     if "locked" in str(error):
         return ArmtwinError(f"{path}: another sweep is writing there; wait until it is done")
-    if "not a database" in str(error) or "malformed" in str(error):
+    if any(word in str(error) for word in ("not a database", "malformed", "codec")):
         return ArmtwinError(f"{path}: is no table of results ({error}); choose another place")
     return ArmtwinError(f"{path}: cannot be opened ({error})")
 
@@ -197,7 +203,7 @@ def _check_tables(
             found = dict(connection.execute("SELECT name, value FROM about"))
             if not read_only:  # takes the lock now, not at the first row
                 connection.execute("UPDATE about SET value = value WHERE name = 'format'")
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         with suppress(sqlite3.Error):
             connection.close()
         raise _make_refusal(path, error) from None

@@ -109,13 +109,14 @@ def read_rsi(path: Path, columns: Columns) -> Recording:
     _parse(path, cycles)
     if cycles.cycles < 2:
         raise FileError(path, f"holds {cycles.cycles} cycles <Rob>; a log needs two")
+    for tag, numbers in {"IPOC": cycles.clock, **cycles.values}.items():
+        if not (np.abs(np.frombuffer(numbers)) <= LARGEST).all():
+            raise FileError(path, f"{tag} must be finite and at most {LARGEST:g}")
     clock = np.frombuffer(cycles.clock)
     time = 1e-3 * (clock - clock[0])
     found = {}
     for tag, names in cycles.axes.items():
         values = np.frombuffer(cycles.values[tag]).reshape(-1, len(names))
-        if not (np.abs(values) <= LARGEST).all():
-            raise FileError(path, f"{tag} must be finite and at most {LARGEST:g}")
         channel, unit = CHANNELS[tag]
         found[channel] = [Signal(values, time, unit)]
     remarks = ["IPOC is in ms: converted to s"]

@@ -1,11 +1,7 @@
-"""Samples: scrambled Sobol points, of which a power of two fill a box evenly.
-
-Ref: [Owen 1998]
-"""
-
-import numpy as np
+"""Samples of several normal numbers at once, from points that fill a box evenly."""
 
 from armtwin.maths.batch import Floats
+from armtwin.maths.sobol import sobol_points
 
 
 def normal_draws(count: int, quantities: int, seed: int) -> Floats:
@@ -17,10 +13,6 @@ def normal_draws(count: int, quantities: int, seed: int) -> Floats:
         seed: The same seed gives the same bits.
     """
     from scipy.special import ndtri
-    from scipy.stats import qmc
 
-    if not quantities:
-        return np.zeros((count, 0))
-    engine = qmc.Sobol(quantities, scramble=True, rng=np.random.default_rng(seed))
-    points = engine.random(count)
-    return ndtri(points)
+    found: Floats = ndtri(sobol_points(count, quantities, seed))
+    return found

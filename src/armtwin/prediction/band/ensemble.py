@@ -47,7 +47,7 @@ from armtwin.simulation.prepared import PreparedRun, compute_feedforward, contro
 Numbers = NDArray[np.intp]
 SAMPLES = 600  # number of thinned samples of a run with the process on, about
 NEAR_PEAK = 0.8  # share of the largest thinned error from which its surroundings are evaluated
-PIECE = 1024  # set-points of a variant that are in memory at a time
+PIECE = 512  # set-points of a variant that are in memory at a time
 NOWHERE = (float("nan"), float("nan"))  # on the seam
 
 
@@ -156,7 +156,7 @@ def _run_group(
     p: Prediction, grid: _Grid, in_lanes: bool, variants: Sequence[Variant]
 ) -> list[_Outcome]:
     """Variants prepared, run together and reduced; nothing else is kept of them."""
-    piece = PIECE if p.method == "nonlinear" and p.shift is None else len(p.motion.trajectory.q)
+    piece = PIECE if p.method == "nonlinear" else len(p.motion.trajectory.q)
     prepared = [_prepare_variant(p, variant, piece) for variant in variants]
     reduced = [None if x.ready is None else _Reduction(grid, x) for x in prepared]
     runs = []

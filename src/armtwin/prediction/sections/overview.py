@@ -37,6 +37,7 @@ from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Explanation, explain
 from armtwin.prediction.cautions import describe_judged
 from armtwin.prediction.comparison import Comparison
+from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.seams import program_blocks, state_seams
@@ -207,6 +208,8 @@ def _remedy(answer: Answer) -> str:
     if answer.holds:
         return "Nothing: the seam holds as it is."
     search = f"`armtwin predict {name} --advise` searches other changes."
+    if found is None and answer.prediction.motion.trajectory.duration > LONGEST_TRIAL:
+        return f"`armtwin correct {name}` corrects set-points; {search}"
     if found is None or not found.helps:
         return search
     return f"{found.gain} {'' if found.band else search}".strip()
