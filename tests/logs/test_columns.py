@@ -127,11 +127,6 @@ def test_a_file_that_is_no_npz_is_refused(tmp_path):
     ("text", "columns", "sentence"),
     [
         (
-            PLAIN.replace(",", ";"),
-            None,
-            r'are values separated by ;\? Say delimiter = ";" in a columns file',
-        ),
-        (
             "time;q1\n0;0,5\n1;0,6\n",
             'delimiter = ";"',
             r'got \'0,5\'; say decimal = "," in a columns file',

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import FileError, shorten
-from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
+from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind, is_time
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_reading import place_columns, unread_remark
 from armtwin.logs.formats.signals import Signal, combine, seconds
@@ -19,7 +19,6 @@ from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
 Named = Mapping[str, NDArray[Any]]
-TIMES = ("time", "t", "timestamp", "Time", "times", "Timestamp")
 NEAR = 0.1  # root mean square difference from q over its range below which qd is a reference
 
 
@@ -57,13 +56,13 @@ def read_named(
 
 
 def _time_name(path: Path, columns: Columns, arrays: Named, unread: list[str]) -> str:
-    wanted = TIMES if columns.time == "time" else (columns.time,)
-    for name in wanted:
-        if name in arrays:
-            return name
+    wanted = columns.time
+    names = [name for name in arrays if name == wanted or (wanted == "time" and is_time(name))]
+    if names:
+        return wanted if wanted in names else names[0]
     held = shorten(", ".join(arrays), 80) or "none"
     others = f"; not arrays of numbers: {shorten(', '.join(unread), 120)}" if unread else ""
-    raise FileError(path, f"needs an array '{wanted[0]}' of times, got {held}{others}")
+    raise FileError(path, f"needs an array '{wanted}' of times, got {held}{others}")
 
 
 def _channels(path: Path, columns: Columns, arrays: Named, samples: int) -> dict[str, list[str]]:

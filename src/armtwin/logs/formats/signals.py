@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.logs.channels import LARGEST, channel_unit
 from armtwin.logs.columns import ZERO_CELSIUS, Columns
-from armtwin.logs.recording import Recording
+from armtwin.logs.recording import Recording, find_repeats, repeats_remark
 from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.units import CELSIUS, parse_quantity
 
@@ -88,19 +88,38 @@ def combine(
     if base is None:
         held = ", ".join(found) or "none"
         raise FileError(path, f"a log needs positions ({', '.join(BASES)}), got {held}")
-    for name, signals in found.items():
-        for signal in signals:
-            check_times(path, name, signal.time)
+    found = {name: [_once(path, name, one, said) for one in found[name]] for name in found}
     found = _without_lateness(found, said)
     time = _common_times(path, found, found[base][0].time, said)
     channels: NamedArrays = {}
     for name, signals in found.items():
+        signals = [_between(signal, time[0], time[-1]) for signal in signals]
         moved = [_at_times(name, signal, time) for signal in signals]
         if not all(_is_same_clock(signal.time, time) for signal in signals):
             said.append(_describe_resampling(name, signals[0].time, time))
         values = moved[0] if len(moved) == 1 else np.hstack(moved)
         channels[name] = _convert(path, name, values, signals[0].unit, columns, said)
     return Recording(time, channels, remarks=tuple(said))
+
+
+def _once(path: Path, name: str, signal: Signal, said: list[str]) -> Signal:
+    """A signal without samples that repeat the one before; its times must increase."""
+    repeated = find_repeats(signal.time, signal.values)
+    if repeated.any():
+        said += [f"{name}: {sentence}" for sentence in repeats_remark(repeated)]
+        kept = ~repeated
+        signal = replace(signal, values=signal.values[kept], time=signal.time[kept])
+    check_times(path, name, signal.time)
+    return signal
+
+
+def _between(signal: Signal, first: float, last: float) -> Signal:
+    """A signal on the clock of the log, cut to the log; any other as it is."""
+    kept = (signal.time >= first - SAME_TIME) & (signal.time <= last + SAME_TIME)
+    at_ends = kept.any() and np.ptp(signal.time[kept]) >= last - first - 2 * SAME_TIME
+    if kept.all() or not at_ends:
+        return signal
+    return replace(signal, values=signal.values[kept], time=signal.time[kept])
 
 
 def check_times(path: Path, name: str, time: Floats) -> None:
@@ -227,14 +246,15 @@ def _convert(
     """A channel in SI by the unit of the file, or as it is where a columns file has the unit."""
     if name in columns.unit:
         return values
-    values = _from_unit(path, name, values, unit, said)
+    values = convert_unit(path, name, values, unit, said)
     if name == "temperature" and values.size and values.max() < COLDEST:
         said.append(f"temperature reaches {values.max():.4g} K only: taken as °C")
         values = values + ZERO_CELSIUS
     return values
 
 
-def _from_unit(path: Path, name: str, values: Floats, unit: str, said: list[str]) -> Floats:
+def convert_unit(path: Path, name: str, values: Floats, unit: str, said: list[str]) -> Floats:
+    """Values of a channel, or of time, in SI; said where they were not."""
     symbol = UNITS.get(unit.strip().lower(), unit.strip())
     si = channel_unit(name)
     if not symbol or symbol == si:
@@ -268,7 +288,7 @@ def seconds(path: Path, name: str, given: NDArray[Any], columns: Columns, unit: 
         given, unit = given / np.timedelta64(1, "s"), ""
     elif "time" in columns.unit:
         unit = columns.unit["time"]
-    time = _from_unit(path, "time", given.astype(np.float64), unit, [])
+    time = convert_unit(path, "time", given.astype(np.float64), unit, [])
     check_times(path, f"array '{name}'", time)
     if np.abs(time).max() > LARGEST:
         raise FileError(path, f"array '{name}' must be at most {LARGEST:g} s")
