@@ -270,3 +270,10 @@ def test_a_gripper_on_the_topic_of_the_arm_is_told_apart(tmp_path, q):
 def test_joints_that_the_robot_lacks_are_left_out_by_their_names(q):
     log = at.Log.of(TIME, joint_names=("x", "y", "gripper"), q=q, tau=q)
     assert (in_order_of(log, ("y", "x")).tau == q[:, [1, 0]]).all()
+
+
+def test_arrays_of_an_npz_file_that_are_not_read_are_named(tmp_path, q):
+    np.savez(tmp_path / "run.npz", t=TIME, q=q, wrench=q)
+    log = at.Log.read(tmp_path / "run.npz")
+    assert (log.q == q).all()
+    assert log.remarks == ("not read: arrays wrench",)

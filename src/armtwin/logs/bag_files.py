@@ -284,7 +284,9 @@ def read_bag(path: Path, columns: Columns) -> Recording:
             taken[channel] = controller.signal(path, signal, names, own)
     found = {channel: [signal] for channel, signal in taken.items() if signal is not None}
     read = [topic for topic in topics if topic in (main, controller)]
-    remarks += unread_remark("signals", [name for topic in read for name in topic.empty])
+    remarks += unread_remark(
+        "signals", [*dict.fromkeys(name for topic in read for name in topic.empty)]
+    )
     others = [topic.label(read) for topic in topics if topic not in read]
     recording = combine(path, found, columns, [*remarks, *unread_remark("topics", others + unread)])
     return replace(recording, joint_names=tuple(names) if ordered is None else ())
@@ -461,7 +463,10 @@ def _define_controller(reader: AnyReader) -> None:
     held = [one for one in reader.connections if one.msgtype == CONTROLLER]
     if not held or CONTROLLER in reader.typestore.fielddefs:
         return
-    _, _, data = next(reader.messages(connections=held))
+    first = next(reader.messages(connections=held), None)
+    if first is None:
+        return
+    data = first[2]
     point, other = "trajectory_msgs/JointTrajectoryPoint", "MultiDOFJointTrajectoryPoint multi_dof"
     for words in FORMS:
         text = "std_msgs/Header header\nstring[] joint_names\n"

@@ -3,6 +3,7 @@
 An array (m, n) is a channel, one (m,) a column as q1 of a CSV file.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,18 @@ def _time_name(path: Path, columns: Columns, arrays: Named, unread: list[str]) -
     held = shorten(", ".join(arrays), 80) or "none"
     others = f"; not arrays of numbers: {shorten(', '.join(unread), 120)}" if unread else ""
     raise FileError(path, f"needs an array '{wanted}' of times, got {held}{others}")
+
+
+def is_wanted(name: str, columns: Columns) -> bool:
+    """Whether an array can be the time or a channel, by its name."""
+    if (
+        name == columns.time
+        or is_time(name)
+        or any(name in word for word in columns.columns.values())
+    ):
+        return True
+    channel = re.sub("_?[0-9]{1,3}$", "", name)
+    return _channel_of(name, columns) is not None or _channel_of(channel, columns) is not None
 
 
 def _channels(path: Path, columns: Columns, arrays: Named, samples: int) -> dict[str, list[str]]:

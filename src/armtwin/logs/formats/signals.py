@@ -40,13 +40,8 @@ UNITS = {
 }
 COLDEST = 150.0  # temperature of a motor below which a number in K can only be one in °C [K]
 SMOOTH = ("q", "v", "a", "q_m", "q_link", "q_ref", "v_ref", "a_ref")  # splines go through these
-BASES = (
-    "q",
-    "q_link",
-    "q_m",
-    "q_ref",
-    "tool",
-)  # whose times are those of the log, the first that is there
+# whose times are those of the log, the first that is there, else any channel
+BASES = ("q", "q_link", "q_m", "q_ref", "tool")
 RATES = {"v": "q", "v_ref": "q_ref"}  # channels that are the rates of others
 LEAST_LATENESS = 1e-4  # lateness between signals that is taken into account [s]
 SHOWN = 0.5  # share of the difference of two signals that their lateness must explain
@@ -84,10 +79,9 @@ def combine(
         remarks: What was converted so far.
     """
     said = list(remarks)
-    base = next((name for name in BASES if name in found), None)
+    base = next((name for name in (*BASES, *found) if name in found), None)
     if base is None:
-        held = ", ".join(found) or "none"
-        raise FileError(path, f"a log needs positions ({', '.join(BASES)}), got {held}")
+        raise FileError(path, "a log needs a channel, got none")
     found = {name: [_once(path, name, one, said) for one in found[name]] for name in found}
     found = _without_lateness(found, said)
     time = _common_times(path, found, found[base][0].time, said)
