@@ -76,7 +76,8 @@ def test_telegrams_that_were_read_twice_count_once_and_others_at_one_time_are_re
     columns = list(zip(RTDE, (TIME[rows], q[rows], q[rows]), strict=True))
     log = at.Log.read(write_table(tmp_path / "twice.csv", columns, sep=" "))
     assert log.q == pytest.approx(q, abs=DIGITS)
-    assert "3 samples repeat the one before, time and values: left out" in log.remarks
+    sentence = "3 samples repeat time and values of the one before, the first at 0.028: left out"
+    assert sentence in log.remarks
     columns[1] = (RTDE[1], q[rows] + 1e-3 * np.arange(63)[:, None])
     with pytest.raises(at.FileError, match=r"line 10: time must increase, got 0\.028 twice"):
         at.Log.read(write_table(tmp_path / "other.csv", columns, sep=" "))
@@ -277,3 +278,10 @@ def test_arrays_of_an_npz_file_that_are_not_read_are_named(tmp_path, q):
     log = at.Log.read(tmp_path / "run.npz")
     assert (log.q == q).all()
     assert log.remarks == ("not read: arrays wrench",)
+
+
+def test_a_motor_of_34_kelvin_is_one_of_34_degrees_in_a_table_too(tmp_path, q):
+    columns = [("time", TIME), ("q{}", q), ("temperature{}", np.full((60, 3), 34.0))]
+    log = at.Log.read(write_table(tmp_path / "run.csv", columns))
+    assert log.temperature == pytest.approx(307.15)
+    assert "temperature reaches 34 K only: taken as °C" in log.remarks

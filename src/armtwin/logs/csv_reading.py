@@ -22,7 +22,7 @@ from armtwin.files.opening import BAG, LOG, open_plain_file, read_bytes, unpack_
 from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind, is_time
 from armtwin.logs.columns import Columns, Delimiter
 from armtwin.logs.csv_files import EVENT, JOINTS
-from armtwin.logs.formats.signals import convert_unit
+from armtwin.logs.formats.signals import convert, convert_unit
 from armtwin.logs.recording import Event, Recording, find_repeats, repeats_remark
 from armtwin.maths.batch import Floats, Names
 from armtwin.maths.decimals import DecimalLayout, table_of
@@ -108,9 +108,8 @@ def read_csv(path: Path, columns: Columns) -> Recording:
     for name, row in places.items():
         channels[name] = table[:, done : done + len(row)]
         done += len(row)
-        if name not in columns.unit:
-            unit = _common_unit(path, name, {units[k] for k in row})
-            channels[name] = convert_unit(path, name, channels[name], unit, remarks)
+        unit = _common_unit(path, name, {units[k] for k in row})
+        channels[name] = convert(path, name, channels[name], unit, columns, remarks)
     left = [word for k, word in enumerate(words) if k not in wanted]
     remarks += unread_remark("columns", left)
     return Recording(time, channels, _events(sheet), _joint_names(sheet), tuple(remarks))
@@ -335,7 +334,7 @@ def _without_repeats(sheet: _Sheet, after: int, table: Floats, remarks: list[str
         here, before = time[at], time[at - 1]
         got = f"{here} after {before}" if here < before else f"{here} twice: a doubled sample?"
         raise sheet.error(_where(sheet, after, at), f"time must increase, got {got}")
-    remarks += repeats_remark(repeated)
+    remarks += repeats_remark(time, repeated)
     return table[~repeated] if repeated.any() else table
 
 

@@ -64,11 +64,14 @@ def find_repeats(time: Floats, values: Floats) -> NDArray[np.bool_]:
     return repeated
 
 
-def repeats_remark(repeated: NDArray[np.bool_]) -> Names:
+def repeats_remark(time: Floats, repeated: NDArray[np.bool_]) -> Names:
     """A sentence on samples that were read twice; none where there are none."""
     if not repeated.any():
         return ()
-    return (f"{repeated.sum()} samples repeat the one before, time and values: left out",)
+    first = f"the first at {time[np.argmax(repeated)]:.9g}"
+    return (
+        f"{repeated.sum()} samples repeat time and values of the one before, {first}: left out",
+    )
 
 
 class Sampled(Protocol):

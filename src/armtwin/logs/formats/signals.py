@@ -92,7 +92,7 @@ def combine(
         if not all(_is_same_clock(signal.time, time) for signal in signals):
             said.append(_describe_resampling(name, signals[0].time, time))
         values = moved[0] if len(moved) == 1 else np.hstack(moved)
-        channels[name] = _convert(path, name, values, signals[0].unit, columns, said)
+        channels[name] = convert(path, name, values, signals[0].unit, columns, said)
     return Recording(time, channels, remarks=tuple(said))
 
 
@@ -100,7 +100,7 @@ def _once(path: Path, name: str, signal: Signal, said: list[str]) -> Signal:
     """A signal without samples that repeat the one before; its times must increase."""
     repeated = find_repeats(signal.time, signal.values)
     if repeated.any():
-        said += [f"{name}: {sentence}" for sentence in repeats_remark(repeated)]
+        said += [f"{name}: {sentence}" for sentence in repeats_remark(signal.time, repeated)]
         kept = ~repeated
         signal = replace(signal, values=signal.values[kept], time=signal.time[kept])
     check_times(path, name, signal.time)
@@ -234,7 +234,7 @@ def _describe_resampling(name: str, own: Floats, time: Floats) -> str:
     return f"{name} has times of its own ({rates[0]:.4g} Hz): put on those of the log, {how}"
 
 
-def _convert(
+def convert(
     path: Path, name: str, values: Floats, unit: str, columns: Columns, said: list[str]
 ) -> Floats:
     """A channel in SI by the unit of the file, or as it is where a columns file has the unit."""
