@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rosbags.highlevel import AnyReader
 
 MOST_MESSAGES = 5_000_000  # joint states of a bag
+MOST_STREAMS = 100  # sets of joints of a bag
 TOGETHER = 2000  # messages that are read together
 # what Python raises in the readers of bags where a file is cut off, overwritten or made up
 DAMAGE = (
@@ -435,6 +436,8 @@ def _unpack_messages(path: Path, wanted: list[str] | None) -> tuple[list[_Topic]
             if key not in places:
                 stream = _Stream(_Topic(connection.topic, connection.msgtype), reader, wanted)
                 places[key] = _join(streams, stream, data)
+            if len(streams) > MOST_STREAMS:
+                raise FileError(path, f"must hold joint states of at most {MOST_STREAMS} nodes")
             places[key].add(received, data)
             count += 1
             if count > MOST_MESSAGES:
