@@ -410,7 +410,7 @@ def test_efforts_of_universal_robots_are_amperes(tmp_path, rng):
 
 def test_joint_states_of_two_robots_are_refused(tmp_path, q):
     bag = write_bag(tmp_path / "bag", q, second=[("x", "y", "z")])
-    sentence = r"joint states of two robots: /joint_states \(a, b\), /robot_0 \(x, y, z\)"
+    sentence = r"joint states of two robots: /robot_0 \(x, y, z\), /joint_states \(a, b\)"
     with pytest.raises(at.FileError, match=sentence):
         at.Log.read(bag)
 

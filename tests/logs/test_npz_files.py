@@ -106,7 +106,7 @@ BAD = {
     "no array": ({"q": b"hello"}, "is no NPZ file of plain arrays"),
     "text": (
         {"q": plain(np.array([["a", "b"]] * 5))},
-        "array 'q' must have 2 dimensions of numbers",
+        "array 'q' must be numbers of one or two dimensions",
     ),
     "long doubles beyond doubles": (
         {"q": plain(Q.astype(np.longdouble) * 2.0**1020 * 2.0**500)},
@@ -115,7 +115,7 @@ BAD = {
     "numbers without end": ({"q": plain(1e300 * (2 + Q))}, "must be finite and at most 1e"),
     "empty time": (
         {"time": plain(np.empty(0)), "q": plain(np.empty((0, 2)))},
-        "must have at least one sample",
+        "must be finite numbers, at least one",
     ),
     "duration without a unit": (
         {"time": plain(np.arange(5).astype("timedelta64"))},

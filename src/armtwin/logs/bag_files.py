@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rosbags.highlevel import AnyReader
 
 MOST_MESSAGES = 5_000_000  # joint states of a bag
+MOST_STREAMS = 100  # sets of joints of a bag
 TOGETHER = 2000  # messages that are read together
 # what Python raises in the readers of bags where a file is cut off, overwritten or made up
 DAMAGE = (
@@ -56,6 +58,9 @@ POINT_FIELDS = {"q": "positions", "v": "velocities", "a": "accelerations", "effo
 # the points of a controller's message, by their newer and older names, and the signals' endings
 POINTS = {"reference": "_ref", "desired": "_ref", "feedback": "", "actual": "", "output": "_output"}
 COMMANDED = {"q_ref": "q_ref", "v_ref": "v_ref", "a_ref": "a_ref", "effort_output": "tau_output"}
+# points of the controller's message in ROS 2 Humble, and before it; their bags lack definitions
+FORMS = (("reference", "feedback", "error", "output", "desired", "actual"),
+         ("desired", "actual", "error"))  # fmt: skip
 UR_JOINTS = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
 GRIPPER = 3  # joints of a topic that is no second arm
 # an arm of six joints needs more at its shoulder to carry itself: 3 kg at 0.2 m are 6 N m [N m]
@@ -82,10 +87,11 @@ class _Topic:
         self.received: list[int] = []
         self.columns: dict[str, array[float]] = {}
         self.order: dict[tuple[str, ...], list[int]] = {}
+        self.empty: list[str] = []
 
     def add(self, received: int, message: _Message, wanted: list[str] | None) -> None:
         """Take a message, unless it lacks a joint."""
-        names = _names(message, self.kind)
+        names = list(message.name if self.kind == STATE else message.joint_names)
         if not self.accepts(names, wanted):
             return
         order = self.order[tuple(names)]
@@ -121,30 +127,47 @@ class _Topic:
             return []
         return [names.index(joint) for joint in self.joints]
 
-    def table(self, path: Path, signal: str) -> Floats | None:
-        """A signal by joint, (m, n); None where a message leaves it out."""
+    def table(self, signal: str, joints: list[str]) -> Floats | None:
+        """A signal of some joints, (m, n); None where a message leaves it out, or all do one."""
         column = self.columns.get(signal, array("d"))
         if not column or len(column) != len(self.stamps) * len(self.joints):
             return None
-        table = np.frombuffer(column).reshape(-1, len(self.joints))
-        bad = np.argwhere(~np.isfinite(table))
+        order = [self.joints.index(joint) for joint in joints]
+        table = np.frombuffer(column).reshape(-1, len(self.joints))[:, order]
+        if np.isnan(table).all(axis=0).any():
+            self.empty.append(f"{STATE_FIELDS.get(signal, signal)} of {self.name} (not a number)")
+            return None
+        return np.ascontiguousarray(table)
+
+    def signal(self, path: Path, signal: str, joints: list[str], time: Floats) -> Signal | None:
+        """A signal at its times, without messages at the ends that do not know it yet, or no more.
+
+        Refused where it is not finite in between.
+        """
+        table = self.table(signal, joints)
+        if table is None:
+            return None
+        finite = np.isfinite(table)
+        known = np.flatnonzero(finite.all(axis=1))
+        kept = slice(known[0], known[-1] + 1) if len(known) else slice(None)
+        bad = np.argwhere(~finite[kept])
         if len(bad):
             row, joint = bad[0]
             field = STATE_FIELDS.get(signal, signal)
-            sentence = f"message {row + 1}: {field} of {self.joints[joint]} must be finite"
-            raise FileError(path, sentence)
-        return table
+            number = row + 1 + (kept.start or 0)
+            raise FileError(path, f"message {number}: {field} of {joints[joint]} must be finite")
+        return Signal(table[kept], time[kept])
 
-    def times(self, path: Path) -> NDArray[np.int64]:
+    def times(self) -> NDArray[np.int64]:
         """Stamps of the messages, or where there are none the times of arrival, (m,) [ns]."""
         stamps = np.array(self.stamps, dtype=np.int64)
-        if not (stamps > 0).all():
-            stamps = np.array(self.received, dtype=np.int64)
-        late = np.flatnonzero(np.diff(stamps) <= 0)
-        if len(late):
-            sentence = f"time must increase, got {1e-9 * stamps[late[0] + 1]}"
-            raise FileError(path, f"message {late[0] + 2}: {sentence}")
-        return stamps
+        return stamps if (stamps > 0).all() else np.array(self.received, dtype=np.int64)
+
+    def label(self, others: Iterable[_Topic]) -> str:
+        """Its name, with its joints where it is of another robot or shares its name."""
+        if self in others or self.name in [other.name for other in others]:
+            return f"{self.name} ({', '.join(self.joints)})"
+        return self.name
 
     def ahead(self, stamps: NDArray[np.int64]) -> float:
         """By how much the clock of arrivals is ahead of the stamps [s]."""
@@ -171,10 +194,6 @@ def _signals(message: _Message, kind: str) -> Iterator[tuple[str, Any]]:
     """The lists of numbers of a message, by signal."""
     for signal, path in _signal_paths(message, kind):
         yield signal, reduce(getattr, path, message)
-
-
-def _names(message: _Message, kind: str) -> list[str]:
-    return list(message.name if kind == STATE else message.joint_names)
 
 
 class _Stream:
@@ -212,10 +231,15 @@ class _Stream:
     def _decode(self, data: bytes) -> Any:
         return self.reader.deserialize(data, self.topic.kind)
 
+    def names(self, data: bytes) -> list[str]:
+        """The joints of a message."""
+        message = self._decode(data)
+        return list(message.name if self.topic.kind == STATE else message.joint_names)
+
     def _learn(self, data: bytes) -> MessageLayout | None:
         """The layout of a message; None of one whose place of numbers cannot be told."""
+        names = self.names(data)
         message = self._decode(data)
-        names = _names(message, self.topic.kind)
         if not self.topic.accepts(names, self.wanted):
             return None
         store = self.reader.typestore
@@ -240,26 +264,32 @@ def read_bag(path: Path, columns: Columns) -> Recording:
     main, controller = _choose(path, topics, ordered)
     names = main.joints if ordered is None else ordered
     _check_names(path, names, main.joints)
-    stamps = main.times(path)
-    time = 1e-9 * (stamps - stamps[0])
-    found: dict[str, list[Signal]] = {}
     remarks: list[str] = []
-    for channel in ("q", "v"):
-        table = main.table(path, channel)
-        if table is not None:
-            found[channel] = [Signal(table, time)]
-    if "q" not in found:
+    if controller is not None:
+        left = [name for name in names if name not in controller.joints]
+        names = [name for name in names if name in controller.joints]
+        remarks += unread_remark(f"joints that {controller.name} lacks:", left)
+    stamps = main.times()
+    time = 1e-9 * (stamps - stamps[0])
+    taken = {channel: main.signal(path, channel, names, time) for channel in ("q", "v")}
+    if taken["q"] is None:
         raise FileError(path, "its JointState messages hold no positions")
-    effort = main.table(path, "effort")
-    if effort is not None and effort.any():
-        found[_effort_channel(names, effort, columns, remarks)] = [Signal(effort, time)]
+    effort = main.signal(path, "effort", names, time)
+    if effort is not None and effort.values.any():
+        taken[_effort_channel(names, effort.values, columns, remarks)] = effort
     if controller is not None:
         own = time
         if controller is not main:
-            own = _aligned(path, main, controller, stamps, remarks)
-        found |= _commanded(path, controller, own, names)
-    left = [topic.name for topic in topics if topic not in (main, controller)]
-    recording = combine(path, found, columns, [*remarks, *unread_remark("topics", left + unread)])
+            own = _aligned(main, controller, names, remarks)
+        for signal, channel in COMMANDED.items():
+            taken[channel] = controller.signal(path, signal, names, own)
+    found = {channel: [signal] for channel, signal in taken.items() if signal is not None}
+    read = [topic for topic in topics if topic in (main, controller)]
+    remarks += unread_remark(
+        "signals", [*dict.fromkeys(name for topic in read for name in topic.empty)]
+    )
+    others = [topic.label(read) for topic in topics if topic not in read]
+    recording = combine(path, found, columns, [*remarks, *unread_remark("topics", others + unread)])
     return replace(recording, joint_names=tuple(names) if ordered is None else ())
 
 
@@ -267,32 +297,45 @@ def _choose(
     path: Path, topics: list[_Topic], ordered: list[str] | None
 ) -> tuple[_Topic, _Topic | None]:
     """The topic of the positions, and that of the controller of the same joints or None."""
-    by_length = sorted(topics, key=lambda topic: -len(topic.stamps))
+    by_length = sorted(topics, key=lambda one: (len(one.joints) < GRIPPER, -len(one.stamps)))
     states = [topic for topic in by_length if topic.kind == STATE]
     controllers = [topic for topic in by_length if topic.kind == CONTROLLER]
     if ordered is not None:
         states = [topic for topic in states if set(ordered) <= set(topic.joints)] or states
     main = (states or controllers)[0]
     for topic in states[1:]:
-        if ordered is None and _is_other_robot(path, main, topic):
-            held = [f"{one.name} ({', '.join(one.joints)})" for one in (main, topic)]
-            remedy = "name the joints of one as columns.q of a columns file, or cut the bag"
-            raise FileError(path, f"holds joint states of two robots: {', '.join(held)}; {remedy}")
-    same = [topic for topic in controllers if set(main.joints) <= set(topic.joints)]
+        if ordered is None and _is_other_robot(main, topic):
+            raise _two_robots(path, "joint states", main, topic)
+    wanted = set(ordered or ())
+    same = [one for one in controllers if wanted <= set(one.joints) and _is_part(one, main)]
+    same.sort(key=lambda topic: -len(topic.joints))
+    for topic in same[1:]:
+        if set(same[0].joints).isdisjoint(topic.joints) and len(topic.joints) >= GRIPPER:
+            raise _two_robots(path, "controllers", same[0], topic)
     return main, same[0] if same else None
 
 
-def _is_other_robot(path: Path, main: _Topic, topic: _Topic) -> bool:
+def _two_robots(path: Path, kind: str, *topics: _Topic) -> FileError:
+    held = ", ".join(one.label(topics) for one in topics)
+    remedy = "name the joints of one as columns.q of a columns file, or cut the bag"
+    return FileError(path, f"holds {kind} of two robots: {held}; {remedy}")
+
+
+def _is_part(one: _Topic, other: _Topic) -> bool:
+    """Whether one topic has all joints of another, or the other way round."""
+    return set(one.joints) <= set(other.joints) or set(other.joints) <= set(one.joints)
+
+
+def _is_other_robot(main: _Topic, topic: _Topic) -> bool:
     """Whether a topic is of a second arm: other joints, or the same that are elsewhere."""
     if set(main.joints).isdisjoint(topic.joints):
-        return len(topic.joints) >= GRIPPER
+        return len(topic.joints) >= GRIPPER or 2 * len(topic.joints) >= len(main.joints)
     if set(main.joints) != set(topic.joints):
         return False
-    one, other = main.table(path, "q"), topic.table(path, "q")
+    one, other = (some.table("q", main.joints) for some in (main, topic))
     if one is None or other is None:
         return False
-    order = [topic.joints.index(joint) for joint in main.joints]
-    return bool(np.abs(one[0] - other[0, order]).max() > APART)
+    return bool(np.abs(one[0] - other[0]).max() > APART)
 
 
 def _effort_channel(joints: list[str], effort: Floats, columns: Columns, remarks: list[str]) -> str:
@@ -320,24 +363,9 @@ def _effort_channel(joints: list[str], effort: Floats, columns: Columns, remarks
     return "tau"
 
 
-def _commanded(
-    path: Path, topic: _Topic, time: Floats, joints: list[str]
-) -> dict[str, list[Signal]]:
-    """Reference and output of a controller, in the order of joints."""
-    order = [topic.joints.index(joint) for joint in joints]
-    found = {}
-    for signal, channel in COMMANDED.items():
-        table = topic.table(path, signal)
-        if table is not None:
-            found[channel] = [Signal(np.ascontiguousarray(table[:, order]), time)]
-    return found
-
-
-def _aligned(
-    path: Path, main: _Topic, topic: _Topic, stamps: NDArray[np.int64], remarks: list[str]
-) -> Floats:
+def _aligned(main: _Topic, topic: _Topic, joints: list[str], remarks: list[str]) -> Floats:
     """Times of a controller's messages by the clock of the joint states, (k,) [s]."""
-    own = topic.times(path)
+    stamps, own = main.times(), topic.times()
     time = 1e-9 * (own - stamps[0])
     apart = topic.ahead(own) - main.ahead(stamps)
     if abs(apart) > OTHER_CLOCK:
@@ -346,11 +374,10 @@ def _aligned(
             f"{topic.name} has another clock than {main.name}: moved by {apart:.6g} s, by the "
             "times of arrival"
         )
-    q, seen = main.table(path, "q"), topic.table(path, "q")
+    q, seen = (one.table("q", joints) for one in (main, topic))
     if q is None or seen is None:
         return time
-    order = [topic.joints.index(joint) for joint in main.joints]
-    late = lateness(1e-9 * (stamps - stamps[0]), q, time, seen[:, order])
+    late = lateness(1e-9 * (stamps - stamps[0]), q, time, seen)
     if late:
         said = describe_lateness(topic.name, late, main.name, "the positions that both have")
         remarks.append(f"{said}: moved")
@@ -398,21 +425,65 @@ def _unpack_messages(path: Path, wanted: list[str] | None) -> tuple[list[_Topic]
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
 
-    streams: dict[str, _Stream] = {}
+    streams: list[_Stream] = []
+    places: dict[tuple[str, int], _Stream] = {}  # by topic and length
     count = 0
     with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+        _define_controller(reader)
         chosen, unread = _split_connections(path, reader.connections, reader.typestore.fielddefs)
         for connection, received, data in reader.messages(connections=chosen):
-            name = connection.topic
-            if name not in streams:
-                streams[name] = _Stream(_Topic(name, connection.msgtype), reader, wanted)
-            streams[name].add(received, data)
+            key = connection.topic, len(data)
+            if key not in places:
+                stream = _Stream(_Topic(connection.topic, connection.msgtype), reader, wanted)
+                places[key] = _join(streams, stream, data)
+            if len(streams) > MOST_STREAMS:
+                raise FileError(path, f"must hold joint states of at most {MOST_STREAMS} nodes")
+            places[key].add(received, data)
             count += 1
             if count > MOST_MESSAGES:
                 raise FileError(path, f"must hold at most {MOST_MESSAGES} joint states")
-        for stream in streams.values():
+        for stream in streams:
             stream.flush()
-    return [stream.topic for stream in streams.values()], unread
+    return [stream.topic for stream in streams], unread
+
+
+def _join(streams: list[_Stream], new: _Stream, data: bytes) -> _Stream:
+    """The stream for messages as this one: several nodes may write joints of theirs to a topic."""
+    names = new.names(data)
+    for stream in streams:
+        known = stream.topic
+        if known.name == new.topic.name and not set(names).isdisjoint(known.joints):
+            return stream
+    new.topic.accepts(names, new.wanted)
+    streams.append(new)
+    return new
+
+
+def _define_controller(reader: AnyReader) -> None:
+    """Give the reader the definition of a controller's messages, where the bag has none."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    held = [one for one in reader.connections if one.msgtype == CONTROLLER]
+    if not held or CONTROLLER in reader.typestore.fielddefs:
+        return
+    first = next(reader.messages(connections=held), None)
+    if first is None:
+        return
+    data = first[2]
+    point, other = "trajectory_msgs/JointTrajectoryPoint", "MultiDOFJointTrajectoryPoint multi_dof"
+    for words in FORMS:
+        text = "std_msgs/Header header\nstring[] joint_names\n"
+        text += "".join(f"{point} {word}\n" for word in words)
+        more = "".join(f"trajectory_msgs/{other}_{word}\n" for word in words)
+        for whole in (f"{text}string[] multi_dof_joint_names\n{more}", text):
+            types = get_types_from_msg(whole, CONTROLLER)
+            store = get_typestore(Stores.ROS2_HUMBLE)
+            store.register(types)
+            with suppress(*_errors_of_readers()):
+                message = store.deserialize_cdr(data, CONTROLLER)
+                if len(store.serialize_cdr(message, CONTROLLER)) == len(data):
+                    reader.typestore.register(types)
+                    return
 
 
 def _split_connections(

@@ -37,6 +37,8 @@ OF_DRIVES = ("tau_m", "tau_m_ff", "current", "q_m")  # one column for a drive, n
 SINGLE = ("q_link", "temperature")  # of sensors that some joints have
 TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
 
+TIMES = ("time", "t", "times", "timestamp", "zeit")  # what files call the time, in any letters
+
 LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end
 SHORTEST_STEP = 1e-12  # of time [s]
 
@@ -49,6 +51,11 @@ def channel_kind(name: str) -> str | None:
         if name.startswith(f"{torque}_"):
             return torque
     return None
+
+
+def is_time(name: str) -> bool:
+    """Whether a name is one that files give the time."""
+    return name.lower() in TIMES
 
 
 def channel_label(name: str) -> str:

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,10 +19,11 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, shorten
 from armtwin.files.opening import BAG, LOG, open_plain_file, read_bytes, unpack_gzip
-from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
-from armtwin.logs.columns import Columns
+from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind, is_time
+from armtwin.logs.columns import Columns, Delimiter
 from armtwin.logs.csv_files import EVENT, JOINTS
-from armtwin.logs.recording import Event, Recording
+from armtwin.logs.formats.signals import convert, convert_unit
+from armtwin.logs.recording import Event, Recording, find_repeats, repeats_remark
 from armtwin.maths.batch import Floats, Names
 from armtwin.maths.decimals import DecimalLayout, table_of
 
@@ -31,7 +32,11 @@ LONGEST_RUN = 1000  # lines looked at for the end of a stretch without numbers
 LONGEST_LINE = 1_000_000  # bytes of a line of numbers
 # empty lines, and remarks from the start of a line on
 _EMPTY = re.compile(rb"(?:[ \t\r\n\f\v]++|(?<![^\n])#[^\n]*+)*+")
+_SIGNS = re.compile(rb"[;,\s]+")  # between two values
 _NUMBER = re.compile(rb"[-+]?(?:[0-9.]*[0-9](?:[eE][-+]?[0-9]+)?|nan|inf)", re.IGNORECASE)
+# a name and its unit in brackets; a number in brackets is that of a joint
+_WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])0-9][^\])]*)[\])]")
+DELIMITERS: dict[str, Delimiter] = {";": ";", ",": ",", "\t": "tab"}  # else white space
 GZIP = b"\x1f\x8b"  # with which packed files begin
 NOTHING = "a log needs a header line and at least one line of numbers"
 
@@ -63,17 +68,16 @@ class _Sheet:
         if end - at > LONGEST_LINE:
             raise self.error(at, f"must have at most {LONGEST_LINE} characters")
         try:
-            text = self.data[at:end].decode("utf-8").strip()
+            text = decode(self.data[at:end])
         except UnicodeDecodeError:
             raise FileError(self.path, "is not a text file in UTF-8") from None
-        return text.split(self.columns.separator)
+        return text.strip().split(self.columns.separator)
 
     def lines(self, at: int) -> Iterator[tuple[int, int]]:
         """Where each line that holds values begins and ends, from a place on."""
         while at < len(self.data):
             at = _EMPTY.match(self.data, at).end()  # type: ignore[union-attr]
-            end = self.data.find(b"\n", at)
-            end = len(self.data) if end < 0 else end
+            end = _end_of_line(self.data, at)
             if self.data[at:end].strip():
                 yield at, end
             at = end + 1
@@ -84,8 +88,10 @@ def read_csv(path: Path, columns: Columns) -> Recording:
     data = unpack_gzip(path, LOG) if _is_packed(path) else read_bytes(path, LOG)
     sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
     start, after = _head(sheet)
+    columns, remarks = _spelled(columns, bytes(sheet.data[start : after + LONGEST_HEADER]))
+    sheet = replace(sheet, columns=columns)
     words = [word.strip().strip('"') for word in sheet.words(start, after)]
-    header = _header(sheet, start, after, words)
+    header, units = _header(sheet, start, after, words)
     places = place_columns(path, header)
     if not places:
         known = f"{', '.join(CHANNELS)}, numbered from 1"
@@ -94,23 +100,59 @@ def read_csv(path: Path, columns: Columns) -> Recording:
     for row in places.values():
         wanted += row
     table = _table(sheet, after + 1, header, wanted)
-    time = table[:, 0] * columns.factor("time")
-    _check_time(sheet, after + 1, time)
+    table = _without_repeats(sheet, after + 1, table, remarks)
+    unit = columns.unit.get("time", units[wanted[0]])
+    time = convert_unit(path, "time", table[:, 0], unit, remarks)
     channels = {}
     done = 1
     for name, row in places.items():
         channels[name] = table[:, done : done + len(row)]
         done += len(row)
+        unit = _common_unit(path, name, {units[k] for k in row})
+        channels[name] = convert(path, name, channels[name], unit, columns, remarks)
     left = [word for k, word in enumerate(words) if k not in wanted]
-    remarks = unread_remark("columns", left)
-    return Recording(time, channels, _events(sheet), _joint_names(sheet), remarks)
+    remarks += unread_remark("columns", left)
+    return Recording(time, channels, _events(sheet), _joint_names(sheet), tuple(remarks))
+
+
+def _common_unit(path: Path, name: str, units: set[str]) -> str:
+    """The unit of the columns of a channel."""
+    if len(units) > 1:
+        got = shorten(", ".join(sorted(units)), 80)
+        raise FileError(path, f"columns of {name} must have one unit, got {got}")
+    return units.pop()
+
+
+def split_header(line: str) -> list[str]:
+    """The words of a header line."""
+    delimiter = delimiter_of(line)
+    words = line.split(None if delimiter == "space" else delimiter.replace("tab", "\t"))
+    return [word.strip().strip('"') for word in words]
+
+
+def delimiter_of(line: str) -> Delimiter:
+    """What separates the words of a header line."""
+    return next((name for sign, name in DELIMITERS.items() if sign in line), "space")
+
+
+def split_unit(word: str) -> tuple[str, str]:
+    """A word of a header, and the unit in brackets behind it or ""."""
+    match = _WITH_UNIT.fullmatch(word)
+    return (word, "") if match is None else (match[1], match[2].strip())
+
+
+def decode(text: bytes | bytearray) -> str:
+    """A line as text: in UTF-8, else in the Latin letters of Windows."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("cp1252")
 
 
 def unread_remark(kind: str, names: Sequence[str]) -> Names:
     """A sentence on what of a file was not read; none where all was."""
-    if not names:
-        return ()
-    return (f"not read: {kind} {shorten(', '.join(names), 300)}",)
+    listed = shorten(", ".join(filter(None, names)), 300)
+    return (f"not read: {kind} {listed}",) if listed else ()
 
 
 def _is_packed(path: Path) -> bool:
@@ -130,24 +172,53 @@ def read_head(path: Path) -> bytes:
 
 def header_line(head: bytes) -> str:
     """The first line of the head of a file that is neither empty nor a remark."""
-    start = _EMPTY.match(head.removeprefix(codecs.BOM_UTF8)).end()  # type: ignore[union-attr]
-    line = head.removeprefix(codecs.BOM_UTF8)[start:].partition(b"\n")[0]
-    return line.decode("utf-8", errors="replace").strip()
+    plain = head.removeprefix(codecs.BOM_UTF8)
+    start, after = place_header(plain)
+    return plain[start:after].decode("utf-8", errors="replace").strip()
+
+
+def place_header(data: bytes | bytearray) -> tuple[int, int]:
+    """Where the header begins and ends: the first line, or the remark above one of numbers."""
+    start = _EMPTY.match(data).end()  # type: ignore[union-attr]
+    after = _end_of_line(data, start)
+    above = data.rfind(b"#", 0, start)
+    line = bytes(data[start : min(after, start + LONGEST_HEADER)])
+    if above >= 0 and all(_NUMBER.fullmatch(word) for word in _SIGNS.split(line.strip())):
+        start = data.rfind(b"\n", 0, above) + 2
+        after = _end_of_line(data, start)
+    return start, after
+
+
+def _end_of_line(data: bytes | bytearray, at: int) -> int:
+    end = data.find(b"\n", at)
+    return len(data) if end < 0 else end
 
 
 def _head(sheet: _Sheet) -> tuple[int, int]:
-    """Where the header line begins and ends."""
-    lines = sheet.lines(0)
-    start, after = next(lines, (0, 0))
-    if next(lines, None) is None:
+    """Where the header line begins and ends, after which there must be lines."""
+    start, after = place_header(sheet.data)
+    if next(sheet.lines(after), None) is None:
         raise FileError(sheet.path, NOTHING)
     if after - start > LONGEST_HEADER:
         raise sheet.error(start, f"a header must have at most {LONGEST_HEADER} characters")
     return start, after
 
 
-def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> list[str]:
-    """The header in the names of channels."""
+def _spelled(columns: Columns, text: bytes) -> tuple[Columns, list[str]]:
+    """How values are written, where another delimiter than the one expected is in the header."""
+    header, _, lines = text.partition(b"\n")
+    line = header.decode("utf-8", errors="replace")
+    if (columns.separator or " ") in line.strip():
+        return columns, []
+    columns = replace(columns, delimiter=delimiter_of(line))
+    commas = re.search(rb"[0-9],[0-9]", lines) and not re.search(rb"[0-9]\.[0-9]", lines)
+    if not commas or columns.delimiter == ",":
+        return columns, []
+    return replace(columns, decimal=","), ["decimals are written with a comma"]
+
+
+def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> tuple[list[str], list[str]]:
+    """The header in the names of channels, and the unit behind each word."""
     columns = sheet.columns
     if not _holds_numbers(sheet, after + 1):
         wanted = f"a column '{columns.time}' and lines of numbers"
@@ -156,18 +227,25 @@ def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> list[str
         header = columns.canonical(words)
     except ArmtwinError as error:
         raise sheet.error(start, str(error)) from None
+    units = [""] * len(words)
+    for k, word in enumerate(words):
+        name, units[k] = split_unit(word)
+        if header[k] == word:
+            header[k] = name
+    times = [k for k, word in enumerate(header) if is_time(word)]
+    if "time" not in header and times:
+        header[times[0]] = "time"
     if "time" not in header:
-        hint = _hint(sheet.data[start:after].decode("utf-8"), columns.separator)
         got = shorten(", ".join(words[:8]), 80)
-        raise sheet.error(start, f"a log needs a column '{columns.time}', got {got}{hint}")
-    return header
+        raise sheet.error(start, f"a log needs a column '{columns.time}', got {got}")
+    return header, units
 
 
 def _holds_numbers(sheet: _Sheet, after: int) -> bool:
     """Whether the line after the header has any number; what is no table is not repeated."""
     at, end = next(sheet.lines(after))
     line = bytes(sheet.data[at : min(end, at + LONGEST_HEADER)])
-    return any(_NUMBER.fullmatch(word) for word in re.split(rb"[;,\s]+", line))
+    return any(_NUMBER.fullmatch(word) for word in _SIGNS.split(line))
 
 
 def _table(sheet: _Sheet, after: int, header: list[str], wanted: list[int]) -> Floats:
@@ -246,14 +324,18 @@ def _where(sheet: _Sheet, after: int, row: int) -> int:
     return at
 
 
-def _check_time(sheet: _Sheet, after: int, time: Floats) -> None:
-    """Refuse time that does not increase, with the line."""
-    late = np.diff(time) <= 0
+def _without_repeats(sheet: _Sheet, after: int, table: Floats, remarks: list[str]) -> Floats:
+    """The rows without those that repeat the one before; refuse time that does not increase."""
+    time = table[:, 0]
+    repeated = find_repeats(time, table)
+    late = (np.diff(time) <= 0) & ~repeated[1:]
     if late.any():
         at = int(np.argmax(late)) + 1
         here, before = time[at], time[at - 1]
         got = f"{here} after {before}" if here < before else f"{here} twice: a doubled sample?"
         raise sheet.error(_where(sheet, after, at), f"time must increase, got {got}")
+    remarks += repeats_remark(time, repeated)
+    return table[~repeated] if repeated.any() else table
 
 
 def _remarks(sheet: _Sheet, mark: str) -> Iterator[tuple[int, str]]:
@@ -261,8 +343,7 @@ def _remarks(sheet: _Sheet, mark: str) -> Iterator[tuple[int, str]]:
     sign = mark.encode()
     at = 0
     while (at := sheet.data.find(sign[:1], at)) >= 0:  # a single sign is found ten times sooner
-        end = sheet.data.find(b"\n", at)
-        end = len(sheet.data) if end < 0 else end
+        end = _end_of_line(sheet.data, at)
         begins = at == 0 or sheet.data[at - 1] == ord("\n")
         if begins and sheet.data.startswith(sign, at):
             yield at, sheet.data[at + len(sign) : end].decode("utf-8", errors="replace")
@@ -293,20 +374,12 @@ def _joint_names(sheet: _Sheet) -> Names:
     return tuple(names)
 
 
-def _hint(line: str, separator: str | None) -> str:
-    """What else may separate the values of a line."""
-    for sign, name in ((";", ";"), ("\t", "tab")):
-        if separator != sign and line.count(sign) > 0:
-            return f'; are values separated by {name}? Say delimiter = "{name}" in a columns file'
-    return ""
-
-
 def place_columns(path: Path, header: list[str]) -> dict[str, list[int]]:
     """For each channel the columns of its joints, which are numbered from 1 without a gap."""
     places = {}
     for name, columns in _number_columns(path, header).items():
         joints = sorted(columns)
-        if joints != list(range(1, len(joints) + 1)):
+        if joints != list(range(min(joints[0], 1), min(joints[0], 1) + len(joints))):
             contract = "must be numbered 1, 2, .. without a gap"
             sentence = f"columns of '{name}' {contract}, got {shorten(str(joints), 80)}"
             raise FileError(path, sentence)
@@ -318,7 +391,7 @@ def _number_columns(path: Path, header: list[str]) -> dict[str, dict[int, int]]:
     """For each channel the column of each number that a word of the header gives it."""
     found: dict[str, dict[int, int]] = {}
     for column, word in enumerate(header):
-        match = re.fullmatch(r"([A-Za-z_]+?)_?([0-9]{1,3})", word)
+        match = re.fullmatch(r"([A-Za-z_]+?)_?\[?([0-9]{1,3})\]?", word)
         if match is None:
             continue
         name = ALIASES.get(match[1], match[1])

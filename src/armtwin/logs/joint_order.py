@@ -12,7 +12,8 @@ from armtwin.logs.log import Log
 def in_order_of(log: Log, names: Sequence[str]) -> Log:
     """The log with its columns in the order of a robot's joints.
 
-    A log without names, or with names that are all other ones, is taken to be in that order.
+    Joints that the robot lacks, as those of a gripper, are left out. A log without names, or with
+    names that are all other ones, is taken to be in the robot's order.
 
     Args:
         log: Any log.
@@ -21,7 +22,7 @@ def in_order_of(log: Log, names: Sequence[str]) -> Log:
     held = log.joint_names
     if held == tuple(names) or set(held).isdisjoint(names):
         return log
-    if set(held) != set(names):
+    if not set(names) <= set(held):
         raise ArmtwinError(
             f"{log.origin or 'the log'}: it names the joints {', '.join(held)}, but the robot has "
             f"{', '.join(names)}; give their order as columns.q of a columns file"
@@ -29,7 +30,7 @@ def in_order_of(log: Log, names: Sequence[str]) -> Log:
     order = [held.index(name) for name in names]
     channels = dict(log.channels)
     for channel, values in log.channels.items():
-        if values.shape[1] == len(order):
+        if values.shape[1] == len(held):
             # sums over samples depend on how they lie in memory, and no result shall on the order
             channels[channel] = np.ascontiguousarray(values[:, order])
     return replace(log, channels=channels, joint_names=tuple(names))

@@ -1,19 +1,20 @@
 """Logs as NPZ files: arrays `time` (m,), `q` (m, n) and other channels; never pickled."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import ArmtwinError, FileError, shorten
+from armtwin.errors import ArmtwinError
 from armtwin.files.arrays import Arrays, open_arrays
 from armtwin.files.opening import LOG
-from armtwin.logs.channels import CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
+from armtwin.logs.formats.named_arrays import is_wanted, read_named
 from armtwin.logs.recording import Event, Recording
-from armtwin.maths.batch import Floats, NamedArrays, Names
+from armtwin.maths.batch import Names
 
 _EVENTS = "events"
 _JOINTS = "joint_names"
@@ -36,70 +37,20 @@ def read_npz(path: Path, columns: Columns) -> Recording:
 
 
 def _recording(archive: Arrays, columns: Columns) -> Recording:
-    time = _time(archive, columns)
-    channels = _channels(archive, columns)
-    if not channels:
-        known = ", ".join(CHANNELS)
-        raise FileError(archive.path, f"no array is a known channel; known: {known}")
-    return Recording(time, channels, _events(archive), _joint_names(archive))
+    own = [name for name in archive.names if name not in (_EVENTS, _JOINTS)]
+    wanted = [name for name in own if is_wanted(name, columns)]
+    arrays = {name: _check_numbers(archive, name) for name in wanted}
+    unread = [name for name in own if name not in wanted]
+    found = read_named(archive.path, columns, arrays, {}, unread)
+    return replace(found, events=_events(archive), joint_names=_joint_names(archive))
 
 
-def _time(archive: Arrays, columns: Columns) -> Floats:
-    """Times that increase, at least one, (m,) [s]."""
-    names, path = archive.names, archive.path
-    if columns.time not in names:
-        got = shorten(", ".join(names), 80) or "none"
-        raise FileError(path, f"needs an array '{columns.time}', got {got}")
-    time = _seconds(path, columns, archive.array(columns.time))
-    if not len(time):
-        raise archive.error(columns.time, "must have at least one sample")
-    late = np.flatnonzero(np.diff(time) <= 0)
-    if len(late):
-        k = int(late[0]) + 1
-        raise FileError(path, f"sample {k + 1}: time must increase, got {time[k]}")
-    return time
-
-
-def _channels(archive: Arrays, columns: Columns) -> NamedArrays:
-    """The arrays that are channels, under the names that a columns file gives them or their own."""
-    wanted = list(CHANNELS)
-    for name in archive.names:
-        if name not in CHANNELS and channel_kind(name) is not None:
-            wanted.append(name)
-    channels = {}
-    for name in wanted:
-        given = columns.columns.get(name, name)
-        key = given if isinstance(given, str) else name
-        if key in archive.names:
-            channels[name] = _check_array(archive.path, key, archive.array(key), 2)
-    return channels
-
-
-def _seconds(path: Path, columns: Columns, given: NDArray[Any]) -> Floats:
-    """Time in seconds; of dates from the first one on."""
-    if given.dtype.kind == "M" and given.size:
-        given = given - given.flat[0]
-    if given.dtype.kind != "m":
-        return _check_array(path, columns.time, given, 1) * columns.factor("time")
-    if np.datetime_data(given.dtype)[0] == "generic":
-        sentence = f"array '{columns.time}' must say its unit, as timedelta64[ms]"
-        raise FileError(path, sentence)
-    return _check_array(path, columns.time, given / np.timedelta64(1, "s"), 1)
-
-
-def _check_array(path: Path, name: str, values: NDArray[Any], dimensions: int) -> Floats:
-    """Real numbers of that many dimensions, none too large."""
-    is_real = np.issubdtype(values.dtype, np.number) and not np.iscomplexobj(values)
-    if values.ndim != dimensions or not is_real:
-        contract = f"must have {dimensions} dimensions of numbers"
-        raise FileError(path, f"array '{name}' {contract}, got {values.shape}")
-    with np.errstate(over="ignore"):
-        array = values.astype(np.float64)
-    bad = np.argwhere(~(np.abs(array) <= LARGEST))
-    if len(bad):
-        place = tuple(bad[0])
-        contract = f"must be finite and at most {LARGEST:g}, got {array[place]:g}"
-        raise FileError(path, f"sample {place[0] + 1} of array '{name}' {contract}")
+def _check_numbers(archive: Arrays, name: str) -> NDArray[Any]:
+    """An array of real numbers, durations or dates."""
+    array = archive.array(name)
+    if array.dtype.kind not in "fiumM" or array.ndim not in (1, 2):
+        contract = "must be numbers of one or two dimensions"
+        raise archive.error(name, f"{contract}, got {array.dtype} of shape {array.shape}")
     return array
 
 

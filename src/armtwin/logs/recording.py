@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.channels import LARGEST
@@ -53,6 +54,24 @@ class Event:
 def find_stop(events: Iterable[Event]) -> Event | None:
     """The first event that ended a run early."""
     return next((event for event in events if event.kind in STOPS), None)
+
+
+def find_repeats(time: Floats, values: Floats) -> NDArray[np.bool_]:
+    """Samples that have the time and the values of the one before, (m,): read twice."""
+    repeated = np.zeros(len(time), dtype=bool)
+    same = np.flatnonzero(np.diff(time) == 0) + 1
+    repeated[same] = (values[same] == values[same - 1]).all(axis=1)
+    return repeated
+
+
+def repeats_remark(time: Floats, repeated: NDArray[np.bool_]) -> Names:
+    """A sentence on samples that were read twice; none where there are none."""
+    if not repeated.any():
+        return ()
+    first = f"the first at {time[np.argmax(repeated)]:.9g}"
+    return (
+        f"{repeated.sum()} samples repeat time and values of the one before, {first}: left out",
+    )
 
 
 class Sampled(Protocol):

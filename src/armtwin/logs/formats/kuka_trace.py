@@ -1,9 +1,10 @@
 """Traces of KUKA controllers: pairs of a text header (.dat) and doubles (.r64), one for a drive.
 
 The header is DIAdem's: a code and a value a line, a block for each channel. 200 name, 202 unit, 210
-IMPLIZIT (offset 240 + k step 241) or EXPLIZIT (file 211, first value 221, values 220), 213 BLOCK
-(values of a channel one after another) or CHANNEL (one value of each channel in turn). Drives and
-interpolator have rates of their own.
+IMPLIZIT (offset 240 + k step 241) or EXPLIZIT (file 211, first value 221, values 220). Values of a
+channel are one after another, or one of each channel in turn: whatever 213 calls that (BLOCK or
+CHANNEL, and writers differ), the places of the first values say which. Drives and interpolator have
+rates of their own.
 """
 
 import os
@@ -26,21 +27,18 @@ from armtwin.maths.batch import Floats
 MARK = b"DIAEXTENDED"
 BEGIN, END = "#BEGINCHANNELHEADER", "#ENDCHANNELHEADER"
 MOST_FILES = 100  # headers of one trace
-# what a name says, in German and English: words in it, and the channel; the first that fits counts
-COMMANDED = r"soll|command|set ?point|target|desired|reference|nominal"
+# what a name says, in German and English: words in it, the channel, and that of a command
+COMMANDED = re.compile(r"soll|command|cmd|set ?point|target|desired|reference|nominal")
 KINDS = (
-    (rf"(?:{COMMANDED}).*(?:position|winkel|angle)", "q_ref"),
-    (r"(?:position|winkel|angle)", "q"),
-    (r"temperatur", "temperature"),
-    (rf"(?:{COMMANDED}).*(?:moment|torque)", "tau_target"),
-    (r"(?:moment|torque)", "tau"),
-    (rf"(?:{COMMANDED}).*(?:strom|current)", "current_target"),
-    (r"(?:strom|current)", "current"),
-    (rf"(?:{COMMANDED}).*(?:geschwindigkeit|drehzahl|velocity|speed)", "v_ref"),
-    (r"(?:geschwindigkeit|drehzahl|velocity|speed)", "v"),
+    (r"position|winkel|angle|axispos", "q", "q_ref"),
+    (r"temperatur", "temperature", None),
+    (r"moment|torque", "tau", "tau_target"),
+    (r"strom|current", "current", "current_target"),
+    (r"geschwindigkeit|drehzahl|velocity|speed|axisvel", "v", "v_ref"),
 )
 # differences and Cartesian values are no channels, whatever else their names say
 OTHERS = re.compile(r"fehler|error|differen|deviation|kart|cart|tcp|\b[xyzabc]\b", re.I)
+MOST_TURNS = 2.0  # of one of the first three axes; motors make more
 AXIS = re.compile(r"(?:achse|axis|drive|antrieb|joint|_a)[ _#]*([0-9]{1,2})\b", re.I)
 
 
@@ -91,10 +89,12 @@ class _TraceChannel:
 
 def read_trace(path: Path, columns: Columns) -> Recording:
     """Read a trace by its folder, or by any of its files."""
-    found: dict[str, dict[int, Signal]] = defaultdict(dict)
+    drives: dict[str, dict[int, Signal]] = defaultdict(dict)
+    others: dict[str, dict[int, Signal]] = defaultdict(dict)
     remarks: list[str] = []
     unread: list[str] = []
     for header in headers_of(path):
+        found = drives if "#" in header.stem else others
         blocks = _blocks(header)
         values = _all_values(header, blocks)
         times = [k for k, block in enumerate(blocks) if block.is_time]
@@ -115,10 +115,34 @@ def read_trace(path: Path, columns: Columns) -> Recording:
             if len(values[k]) != len(time):
                 raise block.error(f"must have {len(time)} values as time, got {len(values[k])}")
             found[channel][joint] = Signal(values[k][:, None], time, block.text(202))
+    unread += _take_motors(drives, remarks)
+    unread += [f"{name} of the interpolator" for name in others if name in drives]
+    found = {**others, **drives}
     whole = {name: _in_order(path, name, signals) for name, signals in found.items()}
     if "tau" in whole:
         remarks.append("the torque is taken as that of the joint (tau), as the trace has it")
-    return combine(path, whole, columns, [*remarks, *unread_remark("channels", unread)])
+    return combine(
+        path, whole, columns, [*remarks, *unread_remark("channels", [*dict.fromkeys(unread)])]
+    )
+
+
+def _take_motors(drives: dict[str, dict[int, Signal]], remarks: list[str]) -> list[str]:
+    """Take positions that no axis reaches as those of motors; the channels that are then lost."""
+    reached = 0.0
+    for joint, signal in drives.get("q", {}).items():
+        if joint <= 3 and signal.unit.strip().lower() not in ("rad", "radian"):
+            reached = max(reached, float(np.abs(signal.values).max()))
+    if reached <= 360 * MOST_TURNS:
+        return []
+    remarks.append(
+        f"positions of the drives reach {reached:.4g}°, more than an axis turns: taken as those of "
+        "motors (q_m), torques as tau_m"
+    )
+    for name, of_motor in (("q", "q_m"), ("tau", "tau_m")):
+        if name in drives:
+            drives[of_motor] = drives.pop(name)
+    lost = [name for name in ("q_ref", "v", "v_ref") if drives.pop(name, None)]
+    return [f"{name} of the motors" for name in lost]
 
 
 def headers_of(path: Path) -> list[Path]:
@@ -228,17 +252,22 @@ def _explicit(block: _TraceChannel, data: Floats, members: list[_TraceChannel]) 
     if method not in ("BLOCK", "CHANNEL"):
         raise block.error(f"code 213 must be BLOCK or CHANNEL, got '{shorten(method, 40)}'")
     count, first = block.count(220), block.count(221) - 1
-    step = 1 if method == "BLOCK" else len(members)
+    starts = sorted(other.count(221) - 1 for other in members)
+    if len(set(starts)) < len(starts):
+        raise block.error("code 221 must differ between the channels of a file")
+    in_turn = starts == list(range(len(members)))
+    step = len(members) if in_turn else 1
     last = first + (count - 1) * step
     if last >= len(data):
         held = f"the file {block.text(211)} holds {len(data)}"
         sentence = f"{count} values ({method}, first {first + 1}) end at {last + 1}, but {held}"
         raise block.error(f"{sentence}: cut off, or a wrong length in the header (code 220)")
-    starts = [other.count(221) - 1 for other in members]
-    if len(set(starts)) < len(starts):
-        raise block.error("code 221 must differ between the channels of a file")
-    if method == "BLOCK" and any(first < start <= last for start in starts):
+    if not in_turn and any(first < start <= last for start in starts):
         raise block.error(f"its {count} values run into those of another channel (codes 220, 221)")
+    said = sum(other.count(220) for other in members)
+    if said != len(data):
+        sentence = f"the channels of {block.text(211)} have {said} values by code 220"
+        raise block.error(f"{sentence}, but it holds {len(data)}")
     values = data[first : last + 1 : step]
     if not (np.abs(values) <= LARGEST).all():
         raise block.error(f"values must be finite and at most {LARGEST:g}")
@@ -250,12 +279,17 @@ def _channel(name: str) -> str | None:
     plain = name.replace("_", " ").lower()
     if OTHERS.search(plain):
         return None
-    return next((channel for words, channel in KINDS if re.search(words, plain)), None)
+    for words, measured, commanded in KINDS:
+        if re.search(words, plain):
+            return commanded if COMMANDED.search(plain) else measured
+    return None
 
 
 def _joint(block: _TraceChannel) -> int:
     """The axis of a channel, by its name or that of its file."""
-    match = AXIS.search(block.text(200)) or re.search("#([0-9]{1,2})", block.path.stem)
+    name = block.text(200)
+    match = AXIS.search(name) or re.search("#([0-9]{1,2})", block.path.stem)
+    match = match or re.search("([0-9]{1,2})$", name)
     if match is None:
         raise block.error("neither its name nor its file's says the axis")
     return int(match[1])

@@ -3,6 +3,7 @@
 An array (m, n) is a channel, one (m,) a column as q1 of a CSV file.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import FileError, shorten
-from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
+from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind, is_time
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_reading import place_columns, unread_remark
 from armtwin.logs.formats.signals import Signal, combine, seconds
@@ -19,7 +20,6 @@ from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
 Named = Mapping[str, NDArray[Any]]
-TIMES = ("time", "t", "timestamp", "Time", "times", "Timestamp")
 NEAR = 0.1  # root mean square difference from q over its range below which qd is a reference
 
 
@@ -57,13 +57,25 @@ def read_named(
 
 
 def _time_name(path: Path, columns: Columns, arrays: Named, unread: list[str]) -> str:
-    wanted = TIMES if columns.time == "time" else (columns.time,)
-    for name in wanted:
-        if name in arrays:
-            return name
+    wanted = columns.time
+    names = [name for name in arrays if name == wanted or (wanted == "time" and is_time(name))]
+    if names:
+        return wanted if wanted in names else names[0]
     held = shorten(", ".join(arrays), 80) or "none"
     others = f"; not arrays of numbers: {shorten(', '.join(unread), 120)}" if unread else ""
-    raise FileError(path, f"needs an array '{wanted[0]}' of times, got {held}{others}")
+    raise FileError(path, f"needs an array '{wanted}' of times, got {held}{others}")
+
+
+def is_wanted(name: str, columns: Columns) -> bool:
+    """Whether an array can be the time or a channel, by its name."""
+    if (
+        name == columns.time
+        or is_time(name)
+        or any(name in word for word in columns.columns.values())
+    ):
+        return True
+    channel = re.sub("_?[0-9]{1,3}$", "", name)
+    return _channel_of(name, columns) is not None or _channel_of(channel, columns) is not None
 
 
 def _channels(path: Path, columns: Columns, arrays: Named, samples: int) -> dict[str, list[str]]:

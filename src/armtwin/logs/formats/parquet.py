@@ -41,7 +41,7 @@ def read_parquet(path: Path, columns: Columns) -> Recording:
             count = f"{column.null_count} of {len(column)} are null, the first in row {row}"
             raise FileError(path, f"column '{shorten(name, 60)}' must hold a number each: {count}")
         arrays[name] = column.to_numpy()
-    unread = [name for name in kinds if name not in wanted]
+    unread = [f"{name} ({kind})" for name, kind in kinds.items() if name not in wanted]
     return read_named(path, columns, arrays, {}, unread)
 
 

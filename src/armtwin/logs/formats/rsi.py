@@ -38,7 +38,7 @@ class _Cycles:
         self.unread: dict[str, None] = {}
         self.depth = 0
         self.cycles = 0
-        self.in_clock = False
+        self.in_cycle = self.in_clock = False  # answers <Sen> have a clock too
         self.text = ""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -49,9 +49,10 @@ class _Cycles:
         if tag in CHANNELS:
             self.take(tag, attributes)
         elif tag == "IPOC":
-            self.in_clock, self.text = True, ""
+            self.in_clock, self.text = self.in_cycle, ""
         elif tag == "Rob":
             self.cycles += 1
+            self.in_cycle = True
         elif self.depth > 1 and len(self.unread) < LARGEST_LIST:
             self.unread[tag] = None
 
@@ -80,7 +81,7 @@ class _Cycles:
     def end(self, tag: str) -> None:
         """Take the clock at its end, and see at a cycle's end that it is whole."""
         self.depth -= 1
-        if tag == "IPOC":
+        if self.in_clock and tag == "IPOC":
             self.in_clock = False
             try:
                 self.clock.append(float(self.text))
@@ -88,6 +89,7 @@ class _Cycles:
                 got = shorten(self.text.strip(), 40)
                 raise self.error(f"IPOC must be a number of ms, got '{got}'") from None
         elif tag == "Rob":
+            self.in_cycle = False
             self.check_cycle()
 
     def check_cycle(self) -> None:

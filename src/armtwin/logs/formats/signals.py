@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.logs.channels import LARGEST, channel_unit
 from armtwin.logs.columns import ZERO_CELSIUS, Columns
-from armtwin.logs.recording import Recording
+from armtwin.logs.recording import Recording, find_repeats, repeats_remark
 from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.units import CELSIUS, parse_quantity
 
@@ -40,13 +40,8 @@ UNITS = {
 }
 COLDEST = 150.0  # temperature of a motor below which a number in K can only be one in °C [K]
 SMOOTH = ("q", "v", "a", "q_m", "q_link", "q_ref", "v_ref", "a_ref")  # splines go through these
-BASES = (
-    "q",
-    "q_link",
-    "q_m",
-    "q_ref",
-    "tool",
-)  # whose times are those of the log, the first that is there
+# whose times are those of the log, the first that is there, else any channel
+BASES = ("q", "q_link", "q_m", "q_ref", "tool")
 RATES = {"v": "q", "v_ref": "q_ref"}  # channels that are the rates of others
 LEAST_LATENESS = 1e-4  # lateness between signals that is taken into account [s]
 SHOWN = 0.5  # share of the difference of two signals that their lateness must explain
@@ -84,23 +79,41 @@ def combine(
         remarks: What was converted so far.
     """
     said = list(remarks)
-    base = next((name for name in BASES if name in found), None)
+    base = next((name for name in (*BASES, *found) if name in found), None)
     if base is None:
-        held = ", ".join(found) or "none"
-        raise FileError(path, f"a log needs positions ({', '.join(BASES)}), got {held}")
-    for name, signals in found.items():
-        for signal in signals:
-            check_times(path, name, signal.time)
+        raise FileError(path, "a log needs a channel, got none")
+    found = {name: [_once(path, name, one, said) for one in found[name]] for name in found}
     found = _without_lateness(found, said)
     time = _common_times(path, found, found[base][0].time, said)
     channels: NamedArrays = {}
     for name, signals in found.items():
+        signals = [_between(signal, time[0], time[-1]) for signal in signals]
         moved = [_at_times(name, signal, time) for signal in signals]
         if not all(_is_same_clock(signal.time, time) for signal in signals):
             said.append(_describe_resampling(name, signals[0].time, time))
         values = moved[0] if len(moved) == 1 else np.hstack(moved)
-        channels[name] = _convert(path, name, values, signals[0].unit, columns, said)
+        channels[name] = convert(path, name, values, signals[0].unit, columns, said)
     return Recording(time, channels, remarks=tuple(said))
+
+
+def _once(path: Path, name: str, signal: Signal, said: list[str]) -> Signal:
+    """A signal without samples that repeat the one before; its times must increase."""
+    repeated = find_repeats(signal.time, signal.values)
+    if repeated.any():
+        said += [f"{name}: {sentence}" for sentence in repeats_remark(signal.time, repeated)]
+        kept = ~repeated
+        signal = replace(signal, values=signal.values[kept], time=signal.time[kept])
+    check_times(path, name, signal.time)
+    return signal
+
+
+def _between(signal: Signal, first: float, last: float) -> Signal:
+    """A signal on the clock of the log, cut to the log; any other as it is."""
+    kept = (signal.time >= first - SAME_TIME) & (signal.time <= last + SAME_TIME)
+    at_ends = kept.any() and np.ptp(signal.time[kept]) >= last - first - 2 * SAME_TIME
+    if kept.all() or not at_ends:
+        return signal
+    return replace(signal, values=signal.values[kept], time=signal.time[kept])
 
 
 def check_times(path: Path, name: str, time: Floats) -> None:
@@ -221,20 +234,21 @@ def _describe_resampling(name: str, own: Floats, time: Floats) -> str:
     return f"{name} has times of its own ({rates[0]:.4g} Hz): put on those of the log, {how}"
 
 
-def _convert(
+def convert(
     path: Path, name: str, values: Floats, unit: str, columns: Columns, said: list[str]
 ) -> Floats:
     """A channel in SI by the unit of the file, or as it is where a columns file has the unit."""
     if name in columns.unit:
         return values
-    values = _from_unit(path, name, values, unit, said)
+    values = convert_unit(path, name, values, unit, said)
     if name == "temperature" and values.size and values.max() < COLDEST:
         said.append(f"temperature reaches {values.max():.4g} K only: taken as °C")
         values = values + ZERO_CELSIUS
     return values
 
 
-def _from_unit(path: Path, name: str, values: Floats, unit: str, said: list[str]) -> Floats:
+def convert_unit(path: Path, name: str, values: Floats, unit: str, said: list[str]) -> Floats:
+    """Values of a channel, or of time, in SI; said where they were not."""
     symbol = UNITS.get(unit.strip().lower(), unit.strip())
     si = channel_unit(name)
     if not symbol or symbol == si:
@@ -268,7 +282,7 @@ def seconds(path: Path, name: str, given: NDArray[Any], columns: Columns, unit: 
         given, unit = given / np.timedelta64(1, "s"), ""
     elif "time" in columns.unit:
         unit = columns.unit["time"]
-    time = _from_unit(path, "time", given.astype(np.float64), unit, [])
+    time = convert_unit(path, "time", given.astype(np.float64), unit, [])
     check_times(path, f"array '{name}'", time)
     if np.abs(time).max() > LARGEST:
         raise FileError(path, f"array '{name}' must be at most {LARGEST:g} s")

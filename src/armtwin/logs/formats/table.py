@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import FileError
-from armtwin.logs.csv_reading import header_line, read_head
+from armtwin.logs.channels import is_time
+from armtwin.logs.csv_reading import header_line, read_head, split_header, split_unit
 from armtwin.logs.formats.text_tables import FRANKA, RTDE
 from armtwin.logs.formats.tool_path import is_tool_path
 
@@ -40,7 +41,7 @@ def _begins(*marks: bytes) -> Detector:
 
 
 def _is_table(head: bytes) -> bool:
-    return "time" in re.split(r"[,;\s]+", header_line(head))
+    return any(is_time(split_unit(word)[0]) for word in split_header(header_line(head)))
 
 
 BAGS = (b"#ROSBAG V2.0\n", b"\x89MCAP0\r\n", b"SQLite format 3\0")

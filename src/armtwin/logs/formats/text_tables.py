@@ -9,12 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from armtwin.errors import FileError
-from armtwin.logs.columns import Columns, Delimiter
-from armtwin.logs.csv_reading import header_line, read_csv, read_head
+from armtwin.logs.columns import Columns
+from armtwin.logs.csv_reading import header_line, read_csv, read_head, split_header
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Names
-
-DELIMITERS: dict[str, Delimiter] = {";": ";", ",": ",", "\t": "tab"}  # else white space
 
 
 @dataclass(frozen=True)
@@ -22,14 +20,14 @@ class ControllerTable:
     """The headers of a controller's table.
 
     Attributes:
-        time: Header of the time.
+        times: Headers of the time.
         time_unit: Its unit.
         word: Header of a joint's value, with {} for the signal and # for the joint's number.
         channels: For each signal its channel.
         remarks: For each channel what must be said of it.
     """
 
-    time: str
+    times: Names
     time_unit: str
     word: str
     channels: Mapping[str, str]
@@ -48,11 +46,11 @@ class ControllerTable:
     def fits(self, line: str) -> bool:
         """Whether a line is a header of this layout."""
         header = split_header(line)
-        return self.time in header and bool(self.signals(header))
+        return not set(header).isdisjoint(self.times) and bool(self.signals(header))
 
 
 RTDE = ControllerTable(
-    "timestamp",
+    ("timestamp",),
     "s",
     "{}_#",
     {
@@ -75,7 +73,7 @@ RTDE = ControllerTable(
     },
 )
 FRANKA = ControllerTable(
-    "duration",
+    ("time", "duration"),
     "ms",
     "state.{}[#]",
     {
@@ -86,20 +84,8 @@ FRANKA = ControllerTable(
         "ddq_d": "a_ref",
         "tau_J": "tau",
     },
-    {"time": "duration is in ms: converted to s"},
+    {},
 )
-
-
-def split_header(line: str) -> list[str]:
-    """The words of a header line."""
-    delimiter = delimiter_of(line)
-    words = line.split(None if delimiter == "space" else delimiter.replace("tab", "\t"))
-    return [word.strip().strip('"') for word in words]
-
-
-def delimiter_of(line: str) -> Delimiter:
-    """What separates the words of a header line."""
-    return next((name for sign, name in DELIMITERS.items() if sign in line), "space")
 
 
 def read_rtde(path: Path, columns: Columns) -> Recording:
@@ -113,8 +99,8 @@ def read_franka(path: Path, columns: Columns) -> Recording:
 
 
 def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
-    line = header_line(read_head(path))
-    found = layout.signals(split_header(line))
+    header = split_header(header_line(read_head(path)))
+    found = layout.signals(header)
     names: dict[str, Names | str] = {}
     for channel, words in found.items():
         joints = sorted(words)
@@ -127,8 +113,7 @@ def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
         unit["temperature"] = "degC"
     how = replace(
         columns,
-        time=layout.time,
-        delimiter=delimiter_of(line),
+        time=next(word for word in layout.times if word in header),
         columns={**names, **columns.columns},
         unit={**unit, **columns.unit},
     )

@@ -5,36 +5,40 @@ rotation is a vector (rx, ry, rz), the axis times the angle, or a unit quaternio
 Units are in brackets behind a name, as in "x [mm]", or in a columns file.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import FileError, shorten
+from armtwin.errors import FileError
+from armtwin.logs.channels import is_time
 from armtwin.logs.columns import Columns
-from armtwin.logs.csv_reading import header_line, place_columns, read_csv, read_head
-from armtwin.logs.formats.text_tables import delimiter_of, split_header
+from armtwin.logs.csv_reading import (
+    header_line,
+    place_columns,
+    read_csv,
+    read_head,
+    split_header,
+    split_unit,
+)
 from armtwin.logs.recording import Recording
-from armtwin.maths.batch import Floats, NamedTexts, Names
+from armtwin.maths.batch import Floats, Names
 
 POINT, VECTOR, QUATERNION = ("x", "y", "z"), ("rx", "ry", "rz"), ("qw", "qx", "qy", "qz")
-TIMES = ("time", "t", "timestamp", "zeit")
-WORD = re.compile(r"([A-Za-z]+)\s*(?:[\[(]([^\])]*)[\])])?")  # a name, and a unit in brackets
+NO_UNIT = 'x, y, z have no unit in the file: taken as m; say unit.tool = "mm" if they are mm'
 UNIT_LENGTH = 1e-2  # by which the length of a quaternion may differ from 1
 
 
-def name_columns(header: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The word of a header and the unit for each of x, y, z, a rotation and the time."""
+def name_columns(header: Iterable[str]) -> dict[str, str]:
+    """The word of a header for each of x, y, z, a rotation and the time."""
     known = {*POINT, *VECTOR, *QUATERNION}
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, str] = {}
     for word in header:
-        match = WORD.fullmatch(word)
-        name = "" if match is None else match[1].lower()
-        name = "time" if name in TIMES else name
-        if match is not None and (name in known or name == "time"):
-            found.setdefault(name, (word, (match[2] or "").strip()))
+        name = split_unit(word)[0].lower()
+        name = "time" if is_time(name) else name
+        if name in known or name == "time":
+            found.setdefault(name, word)
     return found
 
 
@@ -51,50 +55,20 @@ def is_tool_path(line: str) -> bool:
 
 def read_path(path: Path, columns: Columns) -> Recording:
     """Read a path of a tool as a log without joints."""
-    line = header_line(read_head(path))
-    found = name_columns(split_header(line))
-    named: dict[str, Names | str] = {"tool": tuple(found[name][0] for name in POINT)}
-    names = {"tool": POINT, "tool_rotation": VECTOR, "quaternion": QUATERNION}
-    turned = next(
-        (key for key in ("tool_rotation", "quaternion") if set(names[key]) <= set(found)), ""
-    )
+    found = name_columns(split_header(header_line(read_head(path))))
+    named: dict[str, Names | str] = {"tool": tuple(found[name] for name in POINT)}
+    turned = next((names for names in (VECTOR, QUATERNION) if set(names) <= set(found)), ())
     if turned:
-        named["tool_rotation"] = tuple(found[name][0] for name in names[turned])
-    units = {"time": _common_unit(path, found, ("time",)), "tool": _common_unit(path, found, POINT)}
-    if turned == "tool_rotation":
-        units[turned] = _common_unit(path, found, VECTOR)
-    given = {name: unit for name, unit in units.items() if unit}
-    how = replace(
-        columns,
-        time=found["time"][0],
-        delimiter=delimiter_of(line),
-        columns={**named, **columns.columns},
-        unit={**given, **columns.unit},
-    )
-    if how.problem():
-        raise FileError(path, how.problem())
+        named["tool_rotation"] = tuple(found[name] for name in turned)
+    how = replace(columns, time=found["time"], columns={**named, **columns.columns})
     recording = read_csv(path, how)
-    channels = {}
-    for name, values in recording.channels.items():
-        channels[name] = values if name in columns.unit else how.to_si(name, values)
-    if turned == "quaternion":
+    channels = dict(recording.channels)
+    if turned == QUATERNION:
         channels["tool_rotation"] = _to_vectors(path, channels["tool_rotation"])
-    remarks = (*_describe_units(how.unit), *recording.remarks)
-    return replace(recording, channels=channels, remarks=remarks)
-
-
-def _common_unit(path: Path, found: dict[str, tuple[str, str]], names: Names) -> str:
-    units = {found[name][1] for name in names}
-    if len(units) > 1:
-        got = shorten(", ".join(sorted(units)), 80)
-        raise FileError(path, f"{', '.join(names)} must have one unit, got {got}")
-    return units.pop()
-
-
-def _describe_units(units: NamedTexts) -> Names:
-    if "tool" in units:
-        return (f"x, y, z are in {units['tool']}: converted to m",)
-    return ('x, y, z have no unit in the file: taken as m; say unit.tool = "mm" if they are mm',)
+    remarks = list(recording.remarks)
+    if "tool" not in columns.unit and not split_unit(found["x"])[1]:
+        remarks.insert(0, NO_UNIT)
+    return replace(recording, channels=channels, remarks=tuple(remarks))
 
 
 def _to_vectors(path: Path, quaternions: Floats) -> Floats:
