@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import qmc
 from studies.band import covered
 
 import armtwin as at
@@ -14,7 +15,7 @@ from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.distribution import log_normal_bounds, regression
-from armtwin.prediction.band.draws import normal_draws
+from armtwin.prediction.band.draws import normal_draws, sobol_points
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.identified import missing_torque, parameter_draws, with_errors
 from armtwin.prediction.band.measuring import narrow_interval
@@ -66,6 +67,17 @@ def made_up(short, peaks, failed=None, tolerance=1e-4):
     allowed = Tolerance(lateral=tolerance, vertical=tolerance)
     job = at.Job(replace(short.job.description, tolerance=allowed), short.job.origin)
     return Band(replace(short, job=job), (), np.zeros((count, 0)), ensemble, 0)
+
+
+@pytest.mark.parametrize(("count", "quantities", "seed"), [(64, 31, 0), (4096, 5, 1), (2, 1, 3)])
+def test_points_are_those_of_scipy_to_the_last_bit(count, quantities, seed):
+    engine = qmc.Sobol(quantities, scramble=True, rng=np.random.default_rng(seed))
+    assert np.array_equal(sobol_points(count, quantities, seed), engine.random(count))
+
+
+def test_more_samples_than_the_table_has_are_refused():
+    with pytest.raises(at.ArmtwinError, match="at most 65536 samples of 256 quantities"):
+        sobol_points(64, 257, 0)
 
 
 def test_half_as_many_draws_are_the_first_half_of_them():
