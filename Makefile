@@ -2,12 +2,13 @@
 # make test   lint, walls, types, tests
 # make setup  only install
 # make docs   renew generated pages and pictures
+# make wheel  build a wheel that brings its kernels along
 # make bundle rebuild the viewer of the report (needs node and npm)
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup lint docs bench bundle wheels clean
+.PHONY: demo test setup lint docs bench bundle wheel check-wheels clean
 
 demo: .venv/core.stamp
 	@$(BIN)/armtwin demo
@@ -43,8 +44,12 @@ bundle:
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
+wheel: .venv/core.stamp
+	$(BIN)/python packaging/build_kernels.py
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
 # Every package of the core must have wheels for the platforms of its users (needs the package registry).
-wheels: .venv/core.stamp
+check-wheels: .venv/core.stamp
 	@for platform in win_amd64 "macosx_14_0_arm64 --platform macosx_12_0_arm64 --platform macosx_11_0_arm64"; do \
 		for package in numpy scipy numba llvmlite pydantic pydantic_core typer rich defusedxml clarabel threadpoolctl; do \
 			$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \

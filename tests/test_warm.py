@@ -122,7 +122,7 @@ def test_what_a_command_took_in_is_not_searched_for_waste():
     script = """
 import gc, sys
 from armtwin.__main__ import start
-sys.argv = ["armtwin", "--version"]
+sys.argv = ["armtwin", "jobs", "nothing"]
 try:
     start()
 except SystemExit:
@@ -132,3 +132,20 @@ except SystemExit:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "True True True"
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_help_and_version_load_neither_kernels_nor_commands(word):
+    script = f"""
+import sys
+from armtwin.__main__ import start
+sys.argv = ["armtwin", "{word}"]
+try:
+    start()
+except SystemExit:
+    print({{"numba", "numpy", "rich", "armtwin.app.job_commands"}} & set(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"

@@ -7,13 +7,12 @@ def start() -> None:
     """Take in the command line and run it.
 
     What was taken in stays until the end: whoever looks for waste in it, again and again and once
-    more at the end, finds none and spends a fifth of a short command.
+    more at the end, finds none and spends a fifth of a short command. The search begins once the
+    command is loaded.
     """
     gc.disable()
     from armtwin.app.commands import main
 
-    gc.freeze()
-    gc.enable()
     try:
         main()
     finally:

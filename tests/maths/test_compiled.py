@@ -55,6 +55,15 @@ def test_with_the_jit_off_the_same_code_runs_in_plain_python(tmp_path):
     assert run(PACKAGE.parent, tmp_path, NUMBA_DISABLE_JIT="1") == pytest.approx(1.405, abs=1e-15)
 
 
+WATCHED = """
+from numba.core import event
+watched = []
+class Watch(event.Listener):
+    def on_start(self, what): watched.append(what)
+    def on_end(self, what): pass
+event.register("numba:compile", Watch())
+"""
+
 # Damage
 
 
@@ -106,6 +115,33 @@ def test_a_damaged_cache_is_compiled_again_and_mended(damage, ending, cache):
     assert (kernel(1.5), hits(kernel)) == (3.0, 0)
     kernel = fresh_kernel()
     assert (kernel(1.5), hits(kernel)) == (3.0, damage != "a folder")
+
+
+def test_a_shipped_kernel_runs_elsewhere_without_being_compiled(tmp_path):
+    """Made for most processors in one folder, run by a copy of the sources with an empty cache."""
+    if compiled.get_host_cpu_features().get("avx2") is None:
+        pytest.skip("this processor is not of the level that kernels are shipped for")
+    call = "from armtwin.maths.smoothing import low_pass; import numpy as np, hashlib\n"
+    call += "x = low_pass(np.arange(40.0)[:, None] ** 2, 250.0, 10.0)\n"
+    copy = tmp_path / "copy"
+    shutil.copytree(PACKAGE, copy / "armtwin", ignore=shutil.ignore_patterns("kernels"))
+    found = []
+    for cache, cpu in (("made", compiled.SHIPPED_CPU), ("empty", None)):
+        folder = tmp_path / cache
+        folder.mkdir(mode=0o700)
+        variables = {**os.environ, "PYTHONPATH": str(copy), "ARMTWIN_CACHE_DIR": str(folder)}
+        if cpu is not None:
+            variables |= dict(zip(("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"), cpu, strict=True))
+        script = WATCHED + call + "print(hashlib.sha1(x.tobytes()).hexdigest(), len(watched))"
+        line = [sys.executable, "-c", script]
+        done = subprocess.run(line, env=variables, capture_output=True, text=True, check=True)
+        found.append(done.stdout.split())
+        made = folder / "kernels"
+        if cpu is not None:
+            shutil.copytree(made, copy / "armtwin" / "kernels")
+    (first, compilations), (second, again) = found
+    assert int(compilations) > 0
+    assert (second, again) == (first, "0")
 
 
 @compiled.compiled

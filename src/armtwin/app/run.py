@@ -11,11 +11,12 @@ import typer
 import armtwin as at
 from armtwin.app.options import Output
 from armtwin.app.places import Source, files_of_log, result_folder
-from armtwin.app.showing import Place, Shown, print_json, report_of, show_result
+from armtwin.app.showing import Place, Shown, report_of, show_result
+from armtwin.app.streams import print_json
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import check_file, try_folder, write_files
 from armtwin.files.disk import Content, Contents
-from armtwin.maths.batch import Record
+from armtwin.maths.batch import Names, Record
 from armtwin.report.folder import RESULT, refuse_inputs
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
@@ -87,6 +88,12 @@ REPORT, SHEET, LOG = "report.html", "sheet.html", "log.csv"
 ROBOT = "robot.toml"
 COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
 FAILED = 1  # exit code of a result that did not come out well
+
+
+def end_with_cautions(cautions: Names) -> None:
+    """End a command that had something to caution of by exit code 1."""
+    if cautions:
+        raise typer.Exit(FAILED)
 
 
 @dataclass(frozen=True)

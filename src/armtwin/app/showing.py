@@ -1,14 +1,12 @@
 """What a command prints: a report, a sentence, or one JSON object."""
 
-import json as json_text
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-import typer
 from rich.console import Console
 
-from armtwin.app.streams import spell
+from armtwin.app.streams import print_json, spell
 from armtwin.files.disk import Contents
 from armtwin.maths.batch import Record
 from armtwin.notebook.sections import Report
@@ -58,11 +56,6 @@ def show_result(report: Report, written: Sequence[Path], full: bool) -> None:
 def say(sentence: str) -> None:
     """Print a sentence as it is, however long."""
     console().print(sentence, soft_wrap=True, markup=False)
-
-
-def print_json(result: Record) -> None:
-    """Print the one JSON object of a command."""
-    typer.echo(json_text.dumps(result, allow_nan=False))
 
 
 def describe(

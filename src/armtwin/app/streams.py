@@ -2,12 +2,15 @@
 
 import codecs
 import errno
+import json
 import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, TextIO
+
+import typer
 
 from armtwin.errors import ArmtwinError, printable
 
@@ -56,6 +59,11 @@ def spell(text: str) -> str:
     if encoding.lower().startswith("utf"):
         return shown
     return "".join(x if x.isascii() else in_ascii(x) for x in shown)
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """Print the one JSON object of a command."""
+    typer.echo(json.dumps(result, allow_nan=False))
 
 
 def _in_place(error: UnicodeError) -> tuple[str, int]:

@@ -5,12 +5,14 @@ would keep running the old law after that file was edited, so the cache lives in
 after the contents of every source file that kernels depend on (sources.py). Nor does it look at
 what it loads: machine code of a file that was cut off or changed on the disk would be run. Each
 file of ours carries a seal over its contents, and what does not match it is compiled again.
+
+A wheel may bring kernels along (packaging/build_kernels.py), made for a level of processors that
+most machines have: what is not in the user's folder is looked for there before it is compiled.
 """
 
 import hashlib
 import os
 import pickle
-import platform
 import re
 import shutil
 import sys
@@ -25,7 +27,7 @@ from typing import Any, TypeVar, overload
 
 import numba
 import numpy
-from llvmlite.binding import llvm_version_info
+from llvmlite.binding import get_host_cpu_features, llvm_version_info
 from numba.core import config, event
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -61,6 +63,9 @@ def _user_cache() -> Path:
     return Path(caches) / "armtwin"
 
 
+STAMP = source_stamp(Path(__file__).parents[1])
+
+
 def _open_folder() -> tuple[Path | None, str]:
     """Writable cache folder of this state of the sources, ours alone, and a remark on it.
 
@@ -74,7 +79,7 @@ def _open_folder() -> tuple[Path | None, str]:
             asked.append(Path(tempfile.gettempdir()) / f"armtwin-{os.geteuid()}")
         for cache in asked:
             real = Path(os.path.realpath(cache))
-            folder = real / "kernels" / source_stamp(Path(__file__).parents[1])
+            folder = real / "kernels" / STAMP
             why, remedy = why_unsafe(folder)
             if not why:
                 return _prepare(folder), remark
@@ -125,8 +130,8 @@ def take_remark() -> str:
     return _unsaid.pop() if _unsaid else ""
 
 
-# What a loaded file must agree with beside its own contents.
-_MADE_BY = (platform.python_version(), numba.__version__, numpy.__version__)
+# What a loaded file must agree with beside its own contents: bytecode, machine code, arrays.
+_MADE_BY = (sys.version_info[:2], numba.__version__, numpy.__version__.partition(".")[0])
 _SEAL = hashlib.sha256().digest_size
 
 
@@ -167,9 +172,12 @@ class _SealedFile(IndexDataCacheFile):
         with self._open_for_write(path) as file:
             file.write(_seal(data) + data)
 
+    def _read(self, path: Path) -> bytes | None:
+        return read_own_file(path)
+
     def _open_sealed(self, path: str) -> Any:
         """What a file holds; None if it is not there, is another's or its seal is broken."""
-        content = read_own_file(Path(path))
+        content = self._read(Path(path))
         if content is None:
             return None
         seal, data = content[:_SEAL], content[_SEAL:]
@@ -182,6 +190,20 @@ def _seal(data: bytes) -> bytes:
     return hashlib.sha256(repr(_MADE_BY).encode() + data).digest()
 
 
+class _ByModule(UserProvidedCacheLocator):
+    """Files by the name of the module and the state of the sources: they can be carried along."""
+
+    def __init__(self, kernel: Function, file: str) -> None:
+        settings: Any = config
+        self._py_file = file
+        self._lineno = kernel.__code__.co_firstlineno
+        self._cache_path = os.path.join(settings.CACHE_DIR, kernel.__module__)
+
+    def get_source_stamp(self) -> str:
+        """What the files must have been made from."""
+        return STAMP
+
+
 class _MachineCode(CompileResultCacheImpl):
     """What numba keeps of a kernel, without the modules of the functions inside of it.
 
@@ -190,7 +212,7 @@ class _MachineCode(CompileResultCacheImpl):
     an index into an array, much of what it needs to compile.
     """
 
-    _locator_classes: list[Any] = [UserProvidedCacheLocator]  # our folder or none
+    _locator_classes: list[Any] = [_ByModule]  # our folder or none
 
     def reduce(self, kernel: object) -> Any:
         """A compiled kernel in parts that can be written."""
@@ -222,12 +244,13 @@ def _environment(name: str, module: str, constants: list[Any]) -> Any:
 class _KernelFiles(FunctionCache):
     """numba's cache of a kernel, with sealed files; what cannot be kept is compiled again."""
 
-    _impl_class = _MachineCode
+    _impl_class: type[_MachineCode] = _MachineCode
+    _file_class: type[_SealedFile] = _SealedFile
 
     def __init__(self, kernel: Function, name: str) -> None:
         super().__init__(kernel)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base + name, stamp)
+        base = self._impl.filename_base + name
+        self._cache_file = self._file_class(self._cache_path, base, STAMP)
 
     def load_overload(self, signature: object, context: object) -> Any:
         """A kernel of the disk, ready to run, or None.
@@ -245,25 +268,82 @@ class _KernelFiles(FunctionCache):
             super().save_overload(signature, data)
 
 
+# Processors that shipped kernels are made for, and what they must have: the level of 2013 on
+# (System V ABI for x86-64, micro-architecture level 3).
+SHIPPED_CPU = ("x86-64-v3", "")
+SHIPPED_NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
+
+
+def _find_shipped() -> Path | None:
+    """Folder of the kernels that came with these sources and run on this processor."""
+    folder = Path(__file__).parents[1] / "kernels" / STAMP
+    if not folder.is_dir():
+        return None
+    has = get_host_cpu_features()
+    return folder if all(has.get(need) for need in SHIPPED_NEEDS) else None
+
+
+class _InPlace(_ByModule):
+    """Files that are read where they were installed, and never written."""
+
+    def ensure_cache_path(self) -> None:
+        """Leave the folder as it is."""
+
+
+class _ShippedCode(_MachineCode):
+    _locator_classes: list[Any] = [_InPlace]
+
+
+class _ShippedFile(_SealedFile):
+    """A file that was installed with the sources, by whom they were."""
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes()
+        except OSError:
+            return None
+
+
+class _ShippedFiles(_KernelFiles):
+    """The kernels that came with the sources."""
+
+    _impl_class = _ShippedCode
+    _file_class = _ShippedFile
+
+    def _index_key(self, signature: object, codegen: Any) -> Any:
+        kind, (triple, *_), digests = super()._index_key(signature, codegen)
+        return kind, (triple, *SHIPPED_CPU), digests
+
+
 class _KernelCache:
     """The cache of a kernel, opened when the kernel is first called: a command calls few of all.
 
     numba asks it with its lock on all compiling held.
     """
 
-    def __init__(self, kernel: Function, name: str, folder: Path) -> None:
-        self._kernel, self._name, self._folder = kernel, name, folder
+    def __init__(self, kernel: Function, name: str) -> None:
+        self._kernel, self._name = kernel, name
 
     @cached_property
     def _files(self) -> _KernelFiles | None:
         remark = take_remark()
         if remark:
             warnings.warn(remark, stacklevel=2)
+        return self._open(CACHE_FOLDER, _KernelFiles)
+
+    @cached_property
+    def _shipped(self) -> _KernelFiles | None:
+        return self._open(SHIPPED_FOLDER, _ShippedFiles)
+
+    def _open(self, folder: Path | None, kind: type[_KernelFiles]) -> _KernelFiles | None:
+        """The files of the kernel in a folder, if there is one."""
+        if folder is None:
+            return None
         settings: Any = config  # its fields are made at run time
         before = settings.CACHE_DIR
-        settings.CACHE_DIR = str(self._folder)
+        settings.CACHE_DIR = str(folder)
         try:
-            return _KernelFiles(self._kernel, self._name)
+            return kind(self._kernel, self._name)
         except RuntimeError:  # the folder cannot be written any more
             return None
         finally:
@@ -275,8 +355,12 @@ class _KernelCache:
         return None if self._files is None else self._files.cache_path
 
     def load_overload(self, signature: object, context: object) -> Any:
-        """A kernel of the disk, ready to run, or None."""
-        return None if self._files is None else self._files.load_overload(signature, context)
+        """A kernel of the disk, the user's own or one that was shipped, ready to run, or None."""
+        for files in (self._files, self._shipped):
+            found = None if files is None else files.load_overload(signature, context)
+            if found is not None:
+                return found
+        return None
 
     def save_overload(self, signature: object, data: object) -> None:
         """Keep a compiled kernel."""
@@ -284,6 +368,7 @@ class _KernelCache:
             self._files.save_overload(signature, data)
 
 
+SHIPPED_FOLDER = _find_shipped()
 EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 OPTIONS = EXACT | {"fastmath": {"contract"}}
 # Parts of kernels have no door from Python: unboxing their arguments is a fifth of their compiling.
@@ -328,8 +413,8 @@ def compiled(
         return f
     options = EXACT if exact else OPTIONS
     kernel: Any = numba.njit(**options)(f)
-    if CACHE_FOLDER is not None:
-        kernel._cache = _KernelCache(f, name, CACHE_FOLDER)
+    if CACHE_FOLDER is not None or SHIPPED_FOLDER is not None:
+        kernel._cache = _KernelCache(f, name)
     if straight and JOINS_RIGHTLY:
         kernel.compile = _joining(kernel.compile)
     return kernel

@@ -222,10 +222,10 @@ def _judged_share(p: Prediction) -> Floats | float:
 
     Between the seams of a program nothing is corrected: there the joints may be led.
     """
-    from scipy.ndimage import maximum_filter1d
-
     if p.job.seam.judged is None:
         return 1.0
+    from scipy.ndimage import maximum_filter1d
+
     on = process_is_on(p.job, p.motion.command.s).astype(float)
     rate = p.motion.trajectory.rate
     near = maximum_filter1d(on, 1 + round(shifted_motion.SETTLED * rate))
