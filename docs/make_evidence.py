@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "evidence.md"
 SIZE, DPI = (8.2, 3.6), 90
 COLOURS = 48
+WIDTH = 130  # of the page's lines
 SECTION = "<!-- {} -->\n{}<!-- end -->\n"
 
 
@@ -211,9 +213,9 @@ def ur5(data: Path) -> Found:
 CASES = {
     "kr300": Case(
         "KUKA KR 300 R2500 ultra, torques",
-        "Weigand's identification project (TU Kaiserslautern, MIT licence): two runs of 10 s at\n"
-        "250 Hz. Fitted on run A, judged on run B as measured. The published model is the authors'\n"
-        "own. It falls short at rest, where dry friction holds any torque within its bounds: in the\n"
+        "Weigand's identification project (TU Kaiserslautern, MIT licence): two runs of 10 s at "
+        "250 Hz. Fitted on run A, judged on run B as measured. The published model is the authors' "
+        "own. It falls short at rest, where dry friction holds any torque within its bounds: in the "
         "picture the first and the last second.",
         "torque error [%]",
         kr300,
@@ -222,9 +224,9 @@ CASES = {
     ),
     "tx40": Case(
         "Staubli TX40, torques",
-        "FIGAROH's example data (Apache 2.0): point-to-point motion at 5 kHz in six segments.\n"
-        "Fitted on five, judged on the sixth, 60 Hz on both sides. FIGAROH's own parameters reach\n"
-        "7.5 10.0 12.1 13.0 13.8 15.9 % on segments that are not here. A segment in which the arm\n"
+        "FIGAROH's example data (Apache 2.0): point-to-point motion at 5 kHz in six segments. "
+        "Fitted on five, judged on the sixth, 60 Hz on both sides. FIGAROH's own parameters reach "
+        "7.5 10.0 12.1 13.0 13.8 15.9 % on segments that are not here. A segment in which the arm "
         "is at rest (segment_10) is not predicted by anyone: 88 % error, as with the file.",
         "torque error [%]",
         tx40,
@@ -233,10 +235,10 @@ CASES = {
     ),
     "ur10e": Case(
         "Universal Robots UR10e, target currents",
-        "Mamedov's dynamic calibration (Innopolis University): fitted on an excitation of 30 s,\n"
-        "judged on another run. Beside a URDF nothing was known; torque per ampere is identified\n"
-        "too. The source's own fit reaches 6.0 2.4 1.8 2.9 3.4 7.1 % on runs that are not here. On\n"
-        "such rich data plain least squares is as good; its bodies cannot exist.",
+        "Mamedov's dynamic calibration (Innopolis University): fitted on an excitation of 30 s, "
+        "judged on another run. Beside a URDF nothing was known; torque per ampere is identified "
+        "too. The source's own fit reaches 6.0 2.4 1.8 2.9 3.4 7.1 % on runs that are not here. On "
+        "such rich data plain least squares is as good.",
         "torque error [%]",
         ur10e,
         "armtwin identify ur10e.urdf ident_20_02_10_30sec_12harm.csv.gz --torque current_des "
@@ -244,9 +246,9 @@ CASES = {
     ),
     "xmate7": Case(
         "Rokae xMate 7, torque sensors of seven joints",
-        "Liu's identification of an xMate: 13 s at 1 kHz; the masses of its URDF are invented.\n"
-        "Fitted on the first two thirds, judged on the last. Here plain least squares is better in\n"
-        "the mean, by joint 7 alone: its torque is below 1 N m, and the constraints cost more than\n"
+        "Liu's identification of an xMate: 13 s at 1 kHz; the masses of its URDF are invented. "
+        "Fitted on the first two thirds, judged on the last. Here plain least squares is better in "
+        "the mean, by joint 7 alone: its torque is below 1 N m, and the constraints cost more than "
         "they bring.",
         "torque error [%]",
         xmate7,
@@ -254,9 +256,9 @@ CASES = {
     ),
     "gen3": Case(
         "Kinova Gen3, torque sensors of seven joints",
-        "Chiha's dynamic identification (CC0): fitted on a run of 4.9 s, judged on one of 1.9 s.\n"
-        "So little motion determines few parameters: less is wrong than with plain least squares or\n"
-        "the URDF, but no joint is predicted well, and joint 1, whose torque is below 2 N m, not at\n"
+        "Chiha's dynamic identification (CC0): fitted on a run of 4.9 s, judged on one of 1.9 s. "
+        "So little motion determines few parameters: less is wrong than with plain least squares or "
+        "the URDF, but no joint is predicted well, and joint 1, whose torque is below 2 N m, not at "
         "all. This is a failure; `identify` says so by its list of what the logs do not identify.",
         "torque error [%]",
         gen3,
@@ -265,10 +267,10 @@ CASES = {
     ),
     "kr300_servo": Case(
         "KUKA KR 300 R2500 ultra, errors of the joints",
-        "The same two runs: the servo is fitted to commanded and reached positions of run A, and\n"
-        "its error predicted on run B. Given is the share of the error's variance that is\n"
-        "explained; a pure delay is what is often assumed. The curves are the closed loop of the\n"
-        "twin on the reference of run B, with the torque of its own model. It needs to know what\n"
+        "The same two runs: the servo is fitted to commanded and reached positions of run A, and "
+        "its error predicted on run B. Given is the share of the error's variance that is "
+        "explained; a pure delay is what is often assumed. The curves are the closed loop of the "
+        "twin on the reference of run B, with the torque of its own model. It needs to know what "
         "the robot carried: without `--payload recorded` nothing is explained of joint 2.",
         "explained [%]",
         kr300_servo,
@@ -276,7 +278,7 @@ CASES = {
     ),
     "dualarm": Case(
         "A laboratory dual-arm robot, seven joints, ordinary position servo",
-        "Hu's dual-arm robot: 30 s at 99 Hz; the masses of its URDF are invented and the currents\n"
+        "Hu's dual-arm robot: 30 s at 99 Hz; the masses of its URDF are invented and the currents "
         "have no unit. The servo is fitted to one excitation and judged on the other.",
         "explained [%]",
         dualarm,
@@ -284,9 +286,9 @@ CASES = {
     ),
     "ur5": Case(
         "Universal Robots UR5, size of the error",
-        "Short runs of a course, its own controller, no torque logged: fitted to the runs of one\n"
-        "operator, judged on a run of another. Such logs do not determine the servo. What the twin\n"
-        "gives is the size of the error with an interval: on this run it holds three of six\n"
+        "Short runs of a course, its own controller, no torque logged: fitted to the runs of one "
+        "operator, judged on a run of another. Such logs do not determine the servo. What the twin "
+        "gives is the size of the error with an interval: on this run it holds three of six "
         "joints, and is wrong by up to a factor of 4.",
         "rms of the error [mrad]",
         ur5,
@@ -325,7 +327,7 @@ def write_section(name: str, case: Case, found: Found) -> str:
     """The section of a recording."""
     joints = len(found.rows[0][1])
     head = " | ".join(str(k + 1) for k in range(joints))
-    lines = [f"## {case.title}", "", case.text, ""]
+    lines = [f"## {case.title}", "", textwrap.fill(case.text, WIDTH), ""]
     lines += [f"| {case.unit} of joint | {head} | mean |", "|---|" + "---|" * (joints + 1)]
     for what, values in found.rows:
         cells = " | ".join(f"{value:.3g}" for value in values)
@@ -358,7 +360,7 @@ def main() -> None:
         section = write_section(name, case, found)
         old = re.compile(f"<!-- {name} -->.*?<!-- end -->\n", re.DOTALL)
         text = old.sub(lambda _, section=section: section, text)
-        print(section)
+        sys.stdout.write(section)
     PAGE.write_text(text, encoding="utf-8")
 
 
