@@ -215,8 +215,8 @@ CASES = {
         "KUKA KR 300 R2500 ultra, torques",
         "Weigand's identification project (TU Kaiserslautern, MIT licence): two runs of 10 s at "
         "250 Hz. Fitted on run A, judged on run B as measured. The published model is the authors' "
-        "own. It falls short at rest, where dry friction holds any torque within its bounds: in the "
-        "picture the first and the last second.",
+        "own. It falls short at rest, where dry friction holds any torque within its bounds: "
+        "in the picture the first and the last second.",
         "torque error [%]",
         kr300,
         "armtwin identify kr300 ident_A.csv.gz --payload recorded --torque tau "
@@ -257,9 +257,9 @@ CASES = {
     "gen3": Case(
         "Kinova Gen3, torque sensors of seven joints",
         "Chiha's dynamic identification (CC0): fitted on a run of 4.9 s, judged on one of 1.9 s. "
-        "So little motion determines few parameters: less is wrong than with plain least squares or "
-        "the URDF, but no joint is predicted well, and joint 1, whose torque is below 2 N m, not at "
-        "all. This is a failure; `identify` says so by its list of what the logs do not identify.",
+        "So little motion determines few parameters: less is wrong than with plain least "
+        "squares or the URDF, but no joint is predicted well, and joint 1, whose torque is below "
+        "2 N m, not at all. This is a failure; `identify` lists what the logs do not identify.",
         "torque error [%]",
         gen3,
         "armtwin identify kinova_gen3.urdf ident_quadratic.csv.gz --torque tau "
