@@ -1,13 +1,14 @@
 # make demo   set up and run the main job
 # make test   lint, walls, types, tests
 # make setup  only install
-# make docs   renew generated pages and pictures
+# make docs   renew generated pages, build the site in docs/_site
+# make pictures  run the tutorials, take their pictures and the gallery's (needs chromium)
 # make bundle rebuild the viewer of the report (needs node and npm)
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup lint docs bench bundle wheels clean
+.PHONY: demo test setup lint docs pictures bench bundle wheels clean
 
 demo: .venv/core.stamp
 	@$(BIN)/armtwin demo
@@ -24,8 +25,13 @@ lint: .venv/dev.stamp
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-docs: .venv/dev.stamp
-	@for script in docs/make_*.py; do $(BIN)/python $$script || exit 1; done
+docs: .venv/docs.stamp
+	@for page in api constants laws options pictures; do $(BIN)/python docs/make_$$page.py || exit 1; done
+	$(BIN)/python -m sphinx -W -q docs docs/_site
+	@echo "open docs/_site/index.html"
+
+pictures: .venv/dev.stamp
+	@for script in gallery tutorials notebook; do $(BIN)/python docs/make_$$script.py || exit 1; done
 
 bench: .venv/dev.stamp
 	@for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
@@ -41,6 +47,10 @@ bundle:
 
 .venv/dev.stamp: .venv/core.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.venv/docs.stamp: .venv/core.stamp
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
 # Every package of the core must have wheels for the platforms of its users (needs the package registry).

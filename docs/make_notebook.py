@@ -55,7 +55,8 @@ def write_lines(notebook: Any) -> Iterator[str]:
         if cell.cell_type == "markdown":
             yield f"{cell.source}\n"
             continue
-        yield f"```python\n{cell.source}\n```\n"
+        source = cell.source.replace(");", ")")  # which only hides a value
+        yield f"```python\n{source}\n```\n"
         for output in cell.outputs:
             data = output.get("data", {})
             text = output.get("text", data.get("text/plain", ""))

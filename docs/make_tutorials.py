@@ -26,6 +26,11 @@ NAMED = re.compile(r"# (\S+\.\w+)\n")
 COLUMNS = "80"
 
 
+def find_pages() -> list[Path]:
+    """The tutorials that are run from here; docs/make_notebook.py writes the notebook's."""
+    return [path for path in sorted(TUTORIALS.glob("*.md")) if path.stem != "notebook"]
+
+
 class Step(NamedTuple):
     """A step of a tutorial.
 
@@ -87,7 +92,7 @@ def run_command(line: str, folder: Path) -> list[str]:
 
 def main() -> None:
     """Renew the pages that are named, or all."""
-    pages = [Path(name) for name in sys.argv[1:]] or sorted(TUTORIALS.glob("*.md"))
+    pages = [Path(name) for name in sys.argv[1:]] or find_pages()
     with open_browser() as chromium:
         for path in pages:
             text = path.read_text(encoding="utf-8")
