@@ -10,7 +10,8 @@ import armtwin
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+OUTSIDE = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), *OUTSIDE])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

@@ -16,37 +16,22 @@ from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.units import CELSIUS, parse_quantity
 
 # what units are called in files besides the names that quantities have
-UNITS = {
-    "grad": "deg",
-    "°": "deg",
-    "degree": "deg",
-    "degrees": "deg",
-    "grad/s": "deg/s",
-    "°/s": "deg/s",
-    "radian": "rad",
-    "radians": "rad",
-    "nm": "N m",
-    "n*m": "N m",
-    "n·m": "N m",
-    "sec": "s",
-    "sekunden": "s",
-    "grad c": "degC",
-    "c": "degC",
-    "celsius": "degC",
-    "kelvin": "K",
-    "ampere": "A",
-    "u/min": "rpm",
-    "1/min": "rpm",
+CALLED = {
+    "deg": ("grad", "°", "degree", "degrees"),
+    "deg/s": ("grad/s", "°/s"),
+    "rad": ("radian", "radians"),
+    "N m": ("nm", "n*m", "n·m"),
+    "s": ("sec", "sekunden"),
+    "degC": ("grad c", "c", "celsius"),
+    "K": ("kelvin",),
+    "A": ("ampere",),
+    "rpm": ("u/min", "1/min"),
 }
+UNITS = {name: unit for unit, names in CALLED.items() for name in names}
 COLDEST = 150.0  # temperature of a motor below which a number in K can only be one in °C [K]
 SMOOTH = ("q", "v", "a", "q_m", "q_link", "q_ref", "v_ref", "a_ref")  # splines go through these
-BASES = (
-    "q",
-    "q_link",
-    "q_m",
-    "q_ref",
-    "tool",
-)  # whose times are those of the log, the first that is there
+# whose times are those of the log, the first that is there
+BASES = "q", "q_link", "q_m", "q_ref", "tool"
 RATES = {"v": "q", "v_ref": "q_ref"}  # channels that are the rates of others
 LEAST_LATENESS = 1e-4  # lateness between signals that is taken into account [s]
 SHOWN = 0.5  # share of the difference of two signals that their lateness must explain
