@@ -80,7 +80,9 @@ def photograph(browser: Browser, report: Path, path: Path, film: bool = False) -
     page.goto(report.resolve().as_uri())
     page.wait_for_timeout(1500)
     with Image.open(io.BytesIO(page.screenshot())) as image:
-        image.convert("RGB").resize(SMALL, Image.Resampling.LANCZOS).quantize(128).save(path)
+        image.convert("RGB").resize(SMALL, Image.Resampling.LANCZOS).quantize(
+            128, Image.Quantize.MAXCOVERAGE
+        ).save(path)
     if film:
         save_film(page, path.with_name("banner.gif"))
     page.close()
