@@ -1,8 +1,8 @@
 """The documentation as a site: `make docs`, or `python -m sphinx -W docs docs/_site`.
 
 The pages are written to be read in the repository too. What only the site needs is added here as
-they are read: the tree of contents is made of the lists in index.md, and the pages beside docs/ are
-found in docs/site/.
+they are read: the tree of contents is made of the lists in index.md, and the pages beside docs/
+take the places of those in docs/site/.
 """
 
 from __future__ import annotations
@@ -44,6 +44,15 @@ def replace_links(text: str, depth: int) -> str:
     return text.replace(f"](../{'../' * depth}README.md)", f"]({'../' * depth}index.md)")
 
 
+def read_outside(page: str) -> str:
+    """A page from beside docs/, with links as from docs/site/; "" for any other."""
+    for name, place in OUTSIDE.items():
+        if place == f"{page}.md":
+            text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](../")
+            return text.replace("](CHANGELOG.md)", "](changelog.md)")
+    return ""
+
+
 def make_tree(index: str) -> str:
     """The tree of contents of the site: a part for each heading of the index."""
     parts = []
@@ -56,7 +65,7 @@ def make_tree(index: str) -> str:
 
 def prepare(app: Sphinx, page: str, text: list[str]) -> None:
     """Add to a page what only the site needs."""
-    text[0] = replace_links(text[0], page.count("/"))
+    text[0] = read_outside(page) or replace_links(text[0], page.count("/"))
     if page == "index":
         text[0] += f"\n{make_tree(text[0])}"
 

@@ -153,3 +153,32 @@ def test_completion_knows_the_commands():
         words, env={**os.environ, **asked}, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["predict"]
+
+
+def test_commands_run_as_on_windows(tmp_path):
+    """A folder with a blank and an umlaut, a console of code page 1252, no fork, and no file that
+    is opened in the encoding of the system.
+    """
+    folder = tmp_path / "Prüf stand"
+    folder.mkdir()
+    job = at.Job.load("rx90b_line")
+    job.save(folder / "Naht ä.toml")
+    code = """
+import os, sys, warnings
+vars(os).pop("fork", None)
+warnings.filterwarnings("error", category=EncodingWarning, module="armtwin")
+sys.argv = ["armtwin", "check", "Naht ä.toml"]
+from armtwin.__main__ import start
+start()
+"""
+    strict = ["-X", "warn_default_encoding", "-W", "ignore::EncodingWarning"]
+    done = subprocess.run(
+        [sys.executable, *strict, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.stderr == b""
+    assert done.returncode == 0
+    assert "+-0.1 mm lateral" in done.stdout.decode("cp1252")
