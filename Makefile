@@ -1,14 +1,15 @@
 # make demo   set up and run the main job
 # make test   lint, walls, types, tests
 # make setup  only install
-# make docs   renew generated pages and pictures
+# make docs   renew generated pages, build the site in docs/_site
+# make pictures  run the tutorials, take their pictures and the gallery's (needs chromium)
 # make wheel  build a wheel that brings its kernels along
 # make bundle rebuild the viewer of the report (needs node and npm)
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup lint docs bench bundle wheel check-wheels clean
+.PHONY: demo test setup lint docs pictures bench bundle wheel check-wheels clean
 
 demo: .venv/core.stamp
 	@$(BIN)/armtwin demo
@@ -25,8 +26,13 @@ lint: .venv/dev.stamp
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-docs: .venv/dev.stamp
-	@for script in docs/make_*.py; do $(BIN)/python $$script || exit 1; done
+docs: .venv/docs.stamp
+	@for page in api constants laws options pictures; do $(BIN)/python docs/make_$$page.py || exit 1; done
+	$(BIN)/python -m sphinx -W -q docs docs/_site
+	@echo "open docs/_site/index.html"
+
+pictures: .venv/dev.stamp
+	@for script in gallery tutorials notebook; do $(BIN)/python docs/make_$$script.py || exit 1; done
 
 bench: .venv/dev.stamp
 	@for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
@@ -47,6 +53,10 @@ bundle:
 wheel: .venv/core.stamp
 	$(BIN)/python packaging/build_kernels.py
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+.venv/docs.stamp: .venv/core.stamp
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
 
 # Every package of the core must have wheels for the platforms of its users (needs the package registry).
 check-wheels: .venv/core.stamp

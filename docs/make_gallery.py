@@ -11,13 +11,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import armtwin as at
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 PICTURES = Path(__file__).parent / "pictures"
 SCREEN = {"width": 1366, "height": 768}
@@ -57,15 +58,37 @@ def results() -> Iterator[tuple[str, Reported]]:
     yield "placements", at.sweep(at.Sweep.over(at.Job.load("rx90b_line"), places))
 
 
-def photograph(page: Page, path: Path) -> None:
-    """Save the first screen of a page as a small picture."""
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """A browser; without one the script ends, and pictures stay as they are."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        sys.exit("no chromium on this machine: the pictures stay as they are")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def photograph(browser: Browser, report: Path, path: Path, film: bool = False) -> None:
+    """Save the first screen of a report as a small picture, and beside it one that plays."""
     from PIL import Image
 
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(report.resolve().as_uri())
+    page.wait_for_timeout(1500)
     with Image.open(io.BytesIO(page.screenshot())) as image:
-        image.convert("RGB").resize(SMALL, Image.Resampling.LANCZOS).quantize(128).save(path)
+        image.convert("RGB").resize(SMALL, Image.Resampling.LANCZOS).quantize(
+            128, Image.Quantize.MAXCOVERAGE
+        ).save(path)
+    if film:
+        save_film(page, path.with_name("banner.gif"))
+    page.close()
 
 
-def film(page: Page, path: Path) -> None:
+def save_film(page: Page, path: Path) -> None:
     """Save the seam while it plays as an animated picture."""
     from PIL import Image
 
@@ -84,24 +107,11 @@ def film(page: Page, path: Path) -> None:
 
 def main() -> None:
     """Take all pictures."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        sys.exit("no chromium on this machine: the pictures of README.md stay as they are")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play, tempfile.TemporaryDirectory() as folder:
-        chromium = play.chromium.launch(executable_path=browser, args=FLAGS)
+    with open_browser() as browser, tempfile.TemporaryDirectory() as folder:
         for name, result in results():
             path = Path(folder) / f"{name}.html"
             result.report(path)
-            page = chromium.new_page(viewport=SCREEN)
-            page.goto(path.as_uri())
-            page.wait_for_timeout(1500)
-            photograph(page, PICTURES / f"{name}.png")
-            if name == "seam_out":
-                film(page, PICTURES / "banner.gif")
-            page.close()
-        chromium.close()
+            photograph(browser, path, PICTURES / f"{name}.png", film=name == "seam_out")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import armtwin
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+OUTSIDE = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"), *OUTSIDE])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -25,7 +26,7 @@ def is_written(path, text):
     return path.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("name", ["make_laws", "make_constants"])
+@pytest.mark.parametrize("name", ["make_laws", "make_constants", "make_options"])
 def test_a_page_that_is_made_from_the_sources_is_up_to_date(make, name):
     script = make(name)
     assert is_written(script.PAGE, script.page()), f"run `python docs/{name}.py`"

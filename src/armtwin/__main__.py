@@ -1,6 +1,16 @@
 """`python -m armtwin` is the command `armtwin`."""
 
 import gc
+import sys
+
+from armtwin import __version__
+
+
+def announce() -> None:
+    """Say on a terminal at once what is begun: to load all that it needs takes a second."""
+    asked = sys.argv[1:2]
+    if asked and not asked[0].startswith("-") and sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"armtwin {__version__}: {asked[0]}\n")
 
 
 def start() -> None:
@@ -10,6 +20,7 @@ def start() -> None:
     more at the end, finds none and spends a fifth of a short command. The search begins once the
     command is loaded.
     """
+    announce()
     gc.disable()
     from armtwin.app.commands import main
 

@@ -182,3 +182,12 @@ def test_keys_that_change_nothing_are_refused(step_test):
         at.sensitivity(step_test, ["servo.proportional.gain"], by=1.5)
     with pytest.raises(ArmtwinError, match="without a change nothing can be measured"):
         at.sensitivity(step_test, ["servo.proportional.gain"], features=["height"])
+
+
+def test_peaks_of_a_job_are_those_that_its_verdict_counts():
+    """With the process on: at the start of this line, where it is off, the error is larger."""
+    job = at.Job.load("rx90b_line")
+    run = at.predict(job)
+    base = at.sensitivity(job, ["friction.joint_2.viscous"]).base.features
+    assert base["lateral peak"] == run.verdict.peaks["lateral"]
+    assert base["lateral peak"] < abs(run.path_error.lateral).max()

@@ -357,3 +357,10 @@ def test_a_job_with_a_given_robot_does_not_mistake_it_for_its_own(robots):
     light = robots["rx90b"].with_parameters(0.9 * robots["rx90b"].parameters)
     assert np.array_equal(job.robot(light).parameters[:10], light.parameters[:10])
     assert job.robot() == own
+
+
+def test_a_command_line_calls_a_shipped_job_by_its_name_and_others_by_their_file(tmp_path):
+    shipped = at.Job.load("rx90b_line")
+    assert shipped.argument == "rx90b_line"
+    shipped.save(tmp_path / "rx90b_line.toml")
+    assert at.Job.load(tmp_path / "rx90b_line.toml").argument == str(tmp_path / "rx90b_line.toml")

@@ -12,7 +12,6 @@ NOTEBOOK = Path(__file__).parents[2] / "docs" / "example.ipynb"
 
 def test_the_example_notebook_runs_and_shows_tables_and_plots(tmp_path):
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    assert not any(cell.get("outputs") for cell in notebook.cells)
     interpreter = new_code_cell("import sys; print(sys.executable)")
     notebook.cells.append(interpreter)
     resources = {"metadata": {"path": str(tmp_path)}}

@@ -385,6 +385,8 @@ def test_the_page_of_a_sweep_has_its_map_and_its_tiles(browser, tmp_path):
         assert opened.said == []
         assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
         assert opened.page.locator(".pane .cell").count() == 4
+        for place in (".verdict", ".more .chart", ".beside canvas"):  # the first screen has them
+            assert opened.page.locator(place).bounding_box()["y"] < 400
         opened.page.click("[data-view=seam]")
     assert pages[0].picture() != pages[1].picture()
     pages[0].narrow()

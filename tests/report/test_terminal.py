@@ -1,5 +1,6 @@
 """The terminal: the verdict first, no digit lost in a narrow window, readable in the C locale."""
 
+import io
 import re
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from armtwin.app.streams import in_ascii
 from armtwin.errors import printable
 from armtwin.notebook.numbers import MICROMETRES, Number
 from armtwin.notebook.sections import Column, Facts, Report, Section, Table, Text
-from armtwin.report.terminal import to_terminal
+from armtwin.report.terminal import to_screen, to_terminal
 
 
 def printed(report, width, spelled=printable):
@@ -120,3 +121,20 @@ def test_other_letters_are_chosen_before_the_lines_are_broken(report, width):
     words = text.replace("─", "-")
     assert words.isascii()
     assert max(len(line.rstrip()) for line in words.splitlines()) <= width
+
+
+def test_a_screen_shows_what_fits_of_a_section_and_counts_the_rest():
+    """A text that leads to a table comes with it or not at all."""
+    columns = (Column("name", "name"),)
+    small = Table(columns, [{"name": f"short {k}"} for k in range(3)])
+    large = Table(columns, [{"name": f"long {k}"} for k in range(40)])
+    blocks = (small, Text("The many:"), large, Text("Last."))
+    shown = Report("title", "", (Section("", blocks),), verdict=(Text("It holds.", "good"),))
+    console = Console(width=80, file=io.StringIO())
+    console.print(to_screen(shown))
+    text = console.file.getvalue()
+    assert "short 2" in text
+    assert "Last." in text
+    assert "The many:" not in text
+    assert "long 0" not in text
+    assert "--full shows: 1 more to note" in text

@@ -85,5 +85,6 @@ def _identify_from_log(
     """Identify what of an actuator one log shows."""
     prior = at.Robot.load(robot)
     run = robot_run(f"actuator {what}", prior, output, inputs_of(robot, [log], columns))
-    found = identify(prior, at.Log.read(log, columns))
+    with progress_bar("fit"):
+        found = identify(prior, at.Log.read(log, columns))
     run.finish(found, robot=found.robot)

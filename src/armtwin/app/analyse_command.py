@@ -19,6 +19,7 @@ from armtwin.app.options import (
     read_quantity,
 )
 from armtwin.app.places import Source, files_of_job, files_of_log, words_of
+from armtwin.app.progress import progress_bar
 from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
@@ -113,7 +114,9 @@ def analyse(
         v = _rates(found, "--speeds", speeds, "rad/s")
         a = _rates(found, "--accelerations", accelerations, "rad/s^2")
         motion = at.states(found, motion, v, a).faster(faster or 1.0)
-    run.finish(at.analyse(found, what, motion, **settings))
+    with progress_bar(what):
+        result = at.analyse(found, what, motion, **settings)
+    run.finish(result)
 
 
 def _check_moving(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import armtwin as at
 from armtwin.app.options import Carried, Columns, Output, RobotFile, argument, quantity
+from armtwin.app.progress import progress_bar
 from armtwin.app.run import inputs_of, read_logs, robot_run
 
 
@@ -29,5 +30,6 @@ def complete(
     given = carried.by(robot)
     paths = logs or []
     run = robot_run("complete", given, output, inputs_of(robot, paths, columns))
-    found = at.complete(given, read_logs(paths, columns), bandwidth=bandwidth)
+    with progress_bar("rules"):
+        found = at.complete(given, read_logs(paths, columns), bandwidth=bandwidth)
     run.finish(found, robot=found.robot, passed=not (found.still or given.cautions))

@@ -8,6 +8,7 @@ import typer
 
 from armtwin import ArmtwinError, Log, Robot
 from armtwin.app import options as opt
+from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
 from armtwin.files.atomic import check_file
 from armtwin.files.names import safe_name
@@ -104,7 +105,8 @@ def export_fmu(
     target = free(loaded, suffix, output, robot)
     model = Model(friction or "lugre", servo, quantise, joints)
     part = WholeRobot(model) if joint is None else OneJoint(joint, friction, driven, inertia)
-    written = export_fmu(loaded, target, part, fmi=fmi, sources_only=sources_only)
+    with progress_bar("unit"):
+        written = export_fmu(loaded, target, part, fmi=fmi, sources_only=sources_only)
     remarks = [f"FMI {fmi}.0, {' and '.join(written.kinds)}"]
     if written.binary:
         remarks.append(f"binary for this platform: {written.binary}")

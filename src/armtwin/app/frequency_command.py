@@ -5,6 +5,7 @@ from typing import Annotated
 import armtwin as at
 from armtwin.app.options import Columns, Joint, LogFile, Output, option, quantity
 from armtwin.app.places import Source, files_of_log
+from armtwin.app.progress import progress_bar
 from armtwin.app.run import folder_run
 
 
@@ -31,5 +32,7 @@ def frequency(
         words.append(f"{window:g} s")
     source = Source("frequency", log.name.partition(".")[0], str(log), options, tuple(words))
     run = folder_run(source, output, files_of_log(log, columns))
-    found = at.log_response(at.Log.read(log, columns), given, answer, window=window, joint=joint)
+    with progress_bar("response"):
+        read = at.Log.read(log, columns)
+        found = at.log_response(read, given, answer, window=window, joint=joint)
     run.finish(found)

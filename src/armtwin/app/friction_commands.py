@@ -165,7 +165,8 @@ def presliding(
     prior = installation.by(robot, "friction")
     source = Source("friction presliding", prior.name, prior.origin)
     run = folder_run(source, output, inputs_of(robot, [log], columns))
-    found = at.fit_presliding(prior, at.Log.read(log, columns), joint)
+    with progress_bar("logs"):
+        found = at.fit_presliding(prior, at.Log.read(log, columns), joint)
     run.finish(found, passed=not found.refused)
 
 
@@ -209,6 +210,7 @@ def warmup(
     options = {"period_s": period, "limit": limit, "torque": torque}
     source = Source("warmup", log.name.partition(".")[0], str(log), options)
     run = folder_run(source, output, files_of_log(log, columns))
-    read = at.Log.read(log, columns)
-    found = at.identify_warm_up(read, period=period, limit=limit, torque=torque)
+    with progress_bar("log"):
+        read = at.Log.read(log, columns)
+        found = at.identify_warm_up(read, period=period, limit=limit, torque=torque)
     run.finish(found, passed=found.warm)

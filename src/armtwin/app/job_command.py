@@ -6,6 +6,7 @@ from typing import Annotated
 import armtwin as at
 from armtwin.app.export_commands import free_file
 from armtwin.app.options import Carried, FileOutput, option, quantity, words_of_list
+from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Pair
@@ -40,9 +41,9 @@ def job(
     target = free_file(output.out or Path(f"{from_log.stem}.toml"), output, from_log)
     if target.suffix != ".toml":
         raise ArmtwinError(f"--out must be a job file that ends in .toml, got '{target}'")
-    made = at.Job.from_log(
-        carried.by(robot), from_log, tolerance=tolerance, seams=_read_times(seams or "")
-    )
+    times = _read_times(seams or "")
+    with progress_bar("log"):
+        made = at.Job.from_log(carried.by(robot), from_log, tolerance=tolerance, seams=times)
     made.seen_from(target.parent).save(target)
     describe(JobCheck(at.Job.load(target)), output.json, [target])
 

@@ -121,7 +121,8 @@ def predict(
     if sweep_zone is not None:
         zones = [read_quantity("--sweep-zone", x, ZONE) for x in parse_list(sweep_zone)]
         run = folder_run(source, output, places.files_of_job(chosen[0]))
-        found = at.sweep_zone(chosen[0], zones, method=method)
+        with progress_bar("zones"):
+            found = at.sweep_zone(chosen[0], zones, method=method)
         run.finish(found, passed=any(record["within"] for record in found.records))
         return
     writes = [LOG, ADVISED] if advise else [LOG]
@@ -250,7 +251,7 @@ def _compare_tool_path(
     with progress_bar("path") as progress:
         found = at.compare_tool_path(job, logs, given=given, interval=False, progress=progress)
         if found.prediction.verdict.stopped is None:
-            band = at.assess(found.prediction, progress=of(progress, "draws"))
+            band = at.assess(found.prediction, progress=of(progress, "variants"))
             found = replace(found, band=band)
     contents: Contents = {
         COMPARED: _comparison_csv(found.time, found.channels),
@@ -334,7 +335,7 @@ def _answer(job: Job, method: HowSimulated, *, banded: bool, advise: bool = Fals
         prediction = at.predict(job, method=method, progress=progress)
         band = None
         if banded and prediction.verdict.stopped is None:
-            band = at.assess(prediction, progress=of(progress, "draws"))
+            band = at.assess(prediction, progress=of(progress, "variants"))
             return_freed_memory()
         causes = at.explain(prediction, of(progress, "causes"))
         advice = None

@@ -21,13 +21,19 @@ def progress_bar(first: str) -> Iterator[Say | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description:12}"), BarColumn(), TimeElapsedColumn()
+    left = TimeRemainingColumn(elapsed_when_finished=True), TextColumn("left")
+    columns = TextColumn("{task.description:12}"), BarColumn(), *left
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(first, total=1.0)
+        task = bar.add_task(first, total=None)  # how much there is to do is not known yet
+        now = ""
 
         def say(what: str, share: float) -> None:
-            bar.update(task, description=what, completed=share)
+            nonlocal now
+            if what != now:  # the time left is that of what is being done
+                bar.reset(task, total=1.0, description=what)
+                now = what
+            bar.update(task, completed=share)
 
         yield say

@@ -17,30 +17,10 @@ from armtwin.errors import ArmtwinError, printable
 # Windows says EINVAL of a pipe whose reader is gone.
 CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
 
-IN_ASCII = {
-    "µ": "u",
-    "μ": "u",
-    "°": " deg",
-    "±": "+-",
-    "²": "^2",
-    "³": "^3",
-    "¹": "^1",
-    "⁻": "^-",
-    "·": "*",
-    "×": "x",
-    "−": "-",
-    "–": "-",
-    "…": "...",
-    "‖": "||",
-    "τ": "tau",
-    "φ": "phi",
-    "σ": "sigma",
-    "λ": "lambda",
-    "π": "pi",
-    "─": "-",
-    "│": "|",
-    "\u0302": "^",
-}
+IN_ASCII = dict(zip("µμ·×−–─│", "uu*x---|", strict=True))
+IN_ASCII |= {"°": " deg", "±": "+-", "…": "...", "‖": "||", "\u0302": "^"}
+IN_ASCII |= {"²": "^2", "³": "^3", "¹": "^1", "⁻": "^-"}
+IN_ASCII |= {"τ": "tau", "φ": "phi", "σ": "sigma", "λ": "lambda", "π": "pi"}
 READABLE = "armtwin.readable"
 
 

@@ -351,6 +351,12 @@ class Job(Result):
         """What the job is called in an error: its file, or its name."""
         return self.origin or f"job '{self.name}'"
 
+    @property
+    def argument(self) -> str:
+        """What a command line calls it: a shipped job by its name, others by their file."""
+        shipped = files.list_shipped().get(self.name)
+        return self.name if str(shipped) == self.origin else self.origin or self.name
+
     @cached_property
     def points(self) -> dict[int, SeamPoints]:
         """Points of the segments that name a file, by the number of the segment."""

@@ -253,8 +253,8 @@ def _nominal_gain(result: Correction) -> str:
     number = number_of(direction)
     peaks = [number.with_unit(x.verdict.peaks[direction]) for x in (result.prediction, after)]
     return (
-        f"Correct the points on the twin (`armtwin correct {after.job.name}`): nominally "
-        f"{peaks[0]} {direction} become {peaks[1]}."
+        f"Correct the points on the twin (`armtwin correct {result.prediction.job.argument}`): "
+        f"nominally {peaks[0]} {direction} become {peaks[1]}."
     )
 
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from armtwin.analysis.scaled_keys import find_differences, scale_together
 from armtwin.analysis.sensitivity import Features, Measure, Moved, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
@@ -112,7 +110,7 @@ def _measure_experiment(experiment: Experiment) -> Measure:
 
 
 def _measure_job(job: Job) -> Measure:
-    """Largest share of a job's tolerance, and peaks of its path error over the whole run [m]."""
+    """Largest share of a job's tolerance, and peaks of its path error with the process on [m]."""
 
     def measure_features(values: Mapping[str, Any]) -> Features:
         override = {**job.description.override, **values}
@@ -121,11 +119,11 @@ def _measure_job(job: Job) -> Measure:
         stop = find_stop(prediction.log.events)
         if stop is not None:
             raise ArmtwinError(stop.text)
-        error = prediction.path_error
+        peaks = prediction.verdict.peaks
         return {
             "error over tolerance": float(prediction.verdict.worst_ratio),
-            "lateral peak": float(np.abs(error.lateral).max()),
-            "vertical peak": float(np.abs(error.vertical).max()),
+            "lateral peak": peaks["lateral"],
+            "vertical peak": peaks["vertical"],
         }
 
     return measure_features

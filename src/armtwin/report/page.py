@@ -69,7 +69,7 @@ def report_markup(report: Report, plots: Sequence[Plot]) -> str:
     for number, section in enumerate(report.sections):
         inside = _blocks([x for x in section.blocks if id(x) not in shown], numbers)
         if inside:
-            title = words(section.title or "Result")
+            title = words(section.title or "Details")
             contents.append(element("a", inside=title, href=f"#s{number}"))
             summary = element("summary", inside=element("h2", inside=title))
             folds.append(element("details", "fold", summary + inside, id=f"s{number}") + "\n")
@@ -85,10 +85,15 @@ def _headline(text: Text) -> str:
 
 
 def _first_pictures(report: Report) -> Sequence[Block]:
-    """What stands beside the answer where no section is made for it: robot, and first picture."""
+    """What stands beside the answer where no section is made for it.
+
+    The robot and the first picture; without a robot two plots, where there are so many.
+    """
     found = [x for x in report.blocks if not isinstance(x, Text | Facts | Table | Data)]
     scenes = [x for x in found if isinstance(x, Scene)]
-    return (*scenes[:1], *[x for x in found if not isinstance(x, Scene)][:1])
+    flat = [x for x in found if not isinstance(x, Scene)]
+    pair = not scenes and all(isinstance(x, Plot) for x in flat[:2])
+    return (*scenes[:1], *flat[: 2 if pair else 1])
 
 
 def _first_numbers(report: Report) -> tuple[str, tuple[Block, ...]]:

@@ -91,6 +91,8 @@ class _Screen:
                 yield part
         left_out, notes = [], 0
         for title, blocks in self._parts():
+            if not blocks:
+                continue
             part = Group(*blocks)
             height = len(console.render_lines(part, options))
             if lines + height <= SCREEN or title == ANSWER:
@@ -114,9 +116,17 @@ class _Screen:
             if text.tone not in ("fair", "bad"):
                 yield "", list(_block(text, spelled))
         for section in report.sections:
-            blocks = list(_section(section, spelled))
-            if blocks and section.role != "answer":
-                yield section.title, blocks
+            if section.role == "answer" or section.page_only:
+                continue
+            if section.title:
+                yield section.title, list(_section(section, spelled))
+                continue
+            part: list[RenderableType] = []
+            for block in section.blocks:
+                part += _block(block, spelled)
+                if not isinstance(block, Text) or not block.text.endswith(":"):
+                    yield "", part
+                    part = []
 
 
 def _section(section: Section, spelled: Spelling) -> Iterator[RenderableType]:

@@ -43,7 +43,7 @@ def _grid_maps(pivot: Pivot) -> Blocks:
     """The map of the best runs, the limit along a third axis, one map for each of the others."""
     label, unit, _ = MEASURES[pivot.result.measure]
     others = ", ".join(axis.label for axis in pivot.others)
-    caption = "Outlined: the runs that hold."
+    caption = "Bright is good; outlined: the runs that hold."
     if others:
         caption = f"In each cell the best run, whatever {others} is. {caption}"
     bins = _bins(pivot.result, pivot.result.numbers[pivot.result.measure])
@@ -73,16 +73,17 @@ def _map(
     """A map of runs, (k, m), by what they are measured by."""
     result = pivot.result
     edges, scale, unit = bins
+    falling = result.measure == "ratio"  # a small error is good, a small probability is not
     values = scale * result.numbers[result.measure][runs]
     held = np.isin(runs, [k for k, row in enumerate(result.rows) if row.holds])
     hints = [[_hint(result, int(run)) for run in line] for line in runs]
     cells = Cells(
         x=edges_of(sort_values(pivot.x)),
         y=edges_of(sort_values(pivot.y)),
-        colours=_colours(values, edges),
+        colours=_colours(values, edges, falling),
         held=held,
         hints=hints,
-        keys=_keys(edges, unit),
+        keys=_keys(edges, unit, falling),
         without="stops or cannot be run",
     )
     return _chart(pivot, title, caption, (cells,))
@@ -176,27 +177,29 @@ def _round_edges(low: float, high: float) -> Floats:
     return np.array([low, high])
 
 
-def _colours(values: Floats, edges: Floats) -> Numbers:
-    """Numbers of the colours of values; few colours are spread over all that there are."""
+def _colours(values: Floats, edges: Floats, falling: bool = False) -> Numbers:
+    """Numbers of the colours of values, the bright ones for large values unless they are falling.
+
+    Few colours are spread over all that there are.
+    """
     found = np.full(values.shape, NO_VALUE)
     known = np.isfinite(values)
     place = np.clip(np.searchsorted(edges, values[known], side="right") - 1, 0, len(edges) - 2)
-    found[known] = _spread(place, len(edges) - 1)
+    found[known] = _spread(place, len(edges) - 1, falling)
     return found
 
 
-def _spread(places: Numbers, count: int) -> Numbers:
-    if count <= 1:
-        return np.zeros_like(places)
-    return np.round(places * (COLOURS - 1) / (count - 1)).astype(int)
+def _spread(places: Numbers, count: int, falling: bool = False) -> Numbers:
+    rising = np.round(places * (COLOURS - 1) / max(count - 1, 1)).astype(int)
+    return COLOURS - 1 - rising if falling else rising
 
 
-def _keys(edges: Floats, unit: str) -> list[tuple[int, str]]:
+def _keys(edges: Floats, unit: str, falling: bool = False) -> list[tuple[int, str]]:
     """Legend of the colours."""
     count = len(edges) - 1
     found = []
     for k in range(count):
-        colour = int(_spread(np.array([k]), count)[0])
+        colour = int(_spread(np.array([k]), count, falling)[0])
         found.append((colour, f"{edges[k]:g} to {edges[k + 1]:g} {unit}"))
     return found
 

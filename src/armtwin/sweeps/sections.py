@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -33,9 +34,13 @@ class BestPlacement:
     @cached_property
     def prediction(self) -> Prediction | None:
         """The best run; None where none was run to its end, or nothing is moved."""
-        best = self.result.best(1)
+        return self.result.prediction(self.result.best(1)[0]) if self.moves else None
+
+    @property
+    def moves(self) -> bool:
+        """Whether the workpiece is moved, and some run was run to its end."""
         moved = any(axis.varies for axis in self.result.sweep.axes if _moves(axis.key))
-        return self.result.prediction(best[0]) if best and moved else None
+        return moved and bool(self.result.best(1))
 
     def series(self) -> NamedArrays:
         """Series of the best run, for the player."""
@@ -105,15 +110,17 @@ def describe_sweep(result: SweepResult) -> show.Report:
     """How many runs hold, the best few, maps, placements over the cell."""
     d = result.sweep.description
     placed = BestPlacement(result)
+    first = int(placed.moves)  # maps beside the robot; without it the first is the picture
     several = [axis.label for axis in result.sweep.axes if axis.varies]
     return show.Report(
         title=d.title or d.name,
         subtitle=f"{d.name}: {len(result.rows)} runs, {', '.join(several)}",
         sections=(
-            show.Section("", _overview(result)),
+            show.Section("Runs", _overview(result)),
             show.Section("The best runs", _best(result)),
-            show.Section("Maps", map_blocks(result), page_only=True),
-            show.Section("Over the cell", placed.blocks(), page_only=True),
+            show.Section("Map", islice(map_blocks(result), first), page_only=True, role="numbers"),
+            show.Section("More maps", islice(map_blocks(result), first, None), page_only=True),
+            show.Section("Over the cell", placed.blocks(), page_only=True, role="picture"),
             show.Section("Runs without an answer", _reasons(result)),
         ),
         verdict=(_verdict(result),),
@@ -164,9 +171,9 @@ def _facts(result: SweepResult) -> Iterator[tuple[str, str]]:
     yield "runs", "nominal and with 90 % intervals" if d.band else "nominal"
     yield "computed now", f"{course.computed}, on {course.place}" if course.computed else "none"
     yield "known before", str(course.known) if course.known else ""
-    yield "took", SECONDS.with_unit(round(course.seconds, 1)) if course.computed else ""
+    yield "took", f"{course.seconds:.3g} s" if course.computed else ""
     cost = float(np.nanmean(result.numbers["cpu_s"]))
-    yield "cost of a run", f"{1e3 * cost:.3g} ms of one core"
+    yield "cost of a run", f"{cost:.2g} s of one core"
 
 
 def _overview(result: SweepResult) -> show.Blocks:

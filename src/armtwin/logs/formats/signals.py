@@ -16,28 +16,18 @@ from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.units import CELSIUS, parse_quantity
 
 # what units are called in files besides the names that quantities have
-UNITS = {
-    "grad": "deg",
-    "°": "deg",
-    "degree": "deg",
-    "degrees": "deg",
-    "grad/s": "deg/s",
-    "°/s": "deg/s",
-    "radian": "rad",
-    "radians": "rad",
-    "nm": "N m",
-    "n*m": "N m",
-    "n·m": "N m",
-    "sec": "s",
-    "sekunden": "s",
-    "grad c": "degC",
-    "c": "degC",
-    "celsius": "degC",
-    "kelvin": "K",
-    "ampere": "A",
-    "u/min": "rpm",
-    "1/min": "rpm",
+CALLED = {
+    "deg": ("grad", "°", "degree", "degrees"),
+    "deg/s": ("grad/s", "°/s"),
+    "rad": ("radian", "radians"),
+    "N m": ("nm", "n*m", "n·m"),
+    "s": ("sec", "sekunden"),
+    "degC": ("grad c", "c", "celsius"),
+    "K": ("kelvin",),
+    "A": ("ampere",),
+    "rpm": ("u/min", "1/min"),
 }
+UNITS = {name: unit for unit, names in CALLED.items() for name in names}
 COLDEST = 150.0  # temperature of a motor below which a number in K can only be one in °C [K]
 SMOOTH = ("q", "v", "a", "q_m", "q_link", "q_ref", "v_ref", "a_ref")  # splines go through these
 # whose times are those of the log, the first that is there, else any channel

@@ -202,7 +202,7 @@ def _why(shown: _Shown) -> str:
 
 def _remedy(answer: Answer) -> str:
     """What to change, as it was searched; the corrected set-points where nothing was asked for."""
-    name, found = answer.prediction.job.name, answer.correction
+    name, found = answer.prediction.job.argument, answer.correction
     if answer.advice is not None:
         return answer.advice.verdict_text.text
     if answer.holds:
