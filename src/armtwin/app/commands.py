@@ -31,6 +31,8 @@ from armtwin.maths.batch import Names
 from armtwin.maths.compiled import before_compiling, take_remark
 from armtwin.prediction.job_check import JobCheck
 from armtwin.prediction.predict import refuse_incomplete
+from armtwin.programs.contents import ProgramContents
+from armtwin.programs.table import find_format as find_program, read_program, read_side_file
 from armtwin.report.result import Result
 
 app = typer.Typer(
@@ -110,8 +112,8 @@ def check(
         str,
         opt.argument(
             "FILE",
-            "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
-            "or bag.",
+            "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log, bag, "
+            "or robot program.",
         ),
     ],
     robot: Annotated[
@@ -121,13 +123,23 @@ def check(
         ),
     ] = None,
     columns: opt.Columns = None,
+    frames: opt.Frames = None,
     json: opt.Json = False,
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run.
 
-    Exit code 1: a mistake would explain what a robot, a job or a log of --robot says.
+    Exit code 1: a mistake would explain what a robot, a job or a log of --robot says, or a
+    program has lines that are not understood.
     """
-    found = _contents(file, robot, columns)
+    program = find_program(Path(file))
+    if program is not None:
+        given = read_side_file(frames)
+        model = None if robot is None else Robot.load(robot)
+        found: Result = ProgramContents(read_program(Path(file), given, model))
+    elif frames is not None:
+        raise ArmtwinError(f"--frames is for a robot program, but '{file}' is none")
+    else:
+        found = _contents(file, robot, columns)
     describe(found, json)
     _end(getattr(found, "cautions", ()))
 

@@ -47,7 +47,7 @@ def correct(
     Says how likely the seam holds before and after, on the same sampled variants of the robot.
     Exit code 1: even so it does not hold, or may not; with --nominal: is out of tolerance.
     """
-    asked = at.Job.load(job)
+    asked = changes.load(job)
     chosen = change_job(asked, changes)
     source = of_job("correct", asked, chosen, "nonlinear")
     run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS])

@@ -1,0 +1,193 @@
+"""The formats of robot programs: how each is recognised, read and written; one line each."""
+
+import re
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple
+
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.loading import read_description
+from armtwin.files.reading import read_tables
+from armtwin.files.schema import Schema
+from armtwin.maths.batch import Names, Record
+from armtwin.maths.quantities import Length
+from armtwin.programs.execution import Execution, Given, Remark, Source, Step
+from armtwin.programs.text import read_program_text
+from armtwin.programs.values import Unknown
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Pose
+
+LOOKED_AT = 200_000  # letters of a file by which its format is recognised
+
+
+class Format(NamedTuple):
+    """A format of robot programs.
+
+    Attributes:
+        name: What it is called on the command line.
+        title: What it is called in words.
+        reader: Module and class that read it.
+        endings: Of its files' names.
+        words: What a file of it has.
+    """
+
+    name: str
+    title: str
+    reader: str
+    endings: Names
+    words: str
+
+    def open(self, source: Source) -> Execution:
+        """A program of this format, ready to be read."""
+        module, _, name = self.reader.partition(".")
+        made: Execution = getattr(import_module(f"armtwin.programs.{module}"), name)(source)
+        return made
+
+
+FORMATS = (
+    Format(
+        "rapid",
+        "RAPID (ABB)",
+        "rapid.Rapid",
+        (".mod", ".modx", ".prg", ".sys"),
+        r"^\s*MODULE\s+\w+|^\s*(LOCAL\s+)?PROC\s+\w+\s*\(|\bMove(L|J|C|AbsJ)\b[^;\n]*;",
+    ),
+    Format("ls", "Fanuc LS", "fanuc.Fanuc", (".ls",), r"^\s*/(PROG|MN)\b"),
+    Format(
+        "krl",
+        "KRL (KUKA)",
+        "krl.Krl",
+        (".src", ".sub", ".dat"),
+        r"^\s*(&ACCESS|(GLOBAL\s+)?DEF(DAT|FCT)?\s+\w+|S?(LIN|PTP)\s+[\w{])",
+    ),
+    Format(
+        "urscript",
+        "URScript",
+        "urscript.UrScript",
+        (".script", ".urscript", ".txt"),
+        r"\bmove[jlpc]\s*\(|^\s*def\s+\w+\s*\(.*\):",
+    ),
+    Format(
+        "gcode",
+        "G-code",
+        "gcode.GCode",
+        (".gcode", ".nc", ".ngc", ".tap", ".cnc", ".g", ".mpf", ".iso"),
+        r"^[^\n;(]*\bG0?[0-3](?![\d.])",
+    ),
+    Format(
+        "points", "points", "points.Points", (".csv",), r"\A\ufeff?\s*x\b[^\n]*\by\b[^\n]*\bz\b"
+    ),
+)
+
+
+def find_format(path: Path, text: str | None = None) -> Format | None:
+    """The format of a file by its ending and its words; None where it is no program."""
+    if text is None:
+        if not path.is_file():
+            return None
+        try:
+            text, _ = read_program_text(path)
+        except ArmtwinError:
+            return None
+    head = text[:LOOKED_AT]
+    if re.match(r"\ufeff?[^\n]*\btime\b", head) and path.suffix == ".csv":
+        return None
+    fitting = [x for x in FORMATS if re.search(x.words, head, re.M | re.I)]
+    by_ending = [x for x in fitting if path.suffix.lower() in x.endings]
+    known = any(path.suffix.lower() in x.endings for x in FORMATS) or not path.suffix
+    return (by_ending or fitting)[0] if fitting and (by_ending or known) else None
+
+
+@dataclass(frozen=True)
+class SideFile:
+    """Frames and values that a program names and does not have.
+
+    Attributes:
+        base: Poses of bases in the robot's base frame, by the names of the program.
+        tool: Poses of tools in the flange's frame, by the names of the program.
+        values: Values of variables and registers, by name.
+        no_motion: Routines that do not move the robot.
+        zone: Distance of zones of G-code [m].
+        angles: Convention of the words A, B, C of G-code: "abc" or "rpy".
+    """
+
+    base: dict[str, Pose] = field(default_factory=dict)
+    tool: dict[str, Pose] = field(default_factory=dict)
+    values: Record = field(default_factory=dict)
+    no_motion: tuple[str, ...] = ()
+    zone: Length | None = None
+    angles: Literal["abc", "rpy"] | None = None
+    name: str = ""
+
+    format_number: ClassVar[int] = 1
+
+
+def read_side_file(path: Path | None) -> Given:
+    """What a side file gives; nothing where there is none."""
+    if path is None:
+        return Given()
+    found: SideFile = read_description(
+        read_tables(path), Schema(SideFile, "side file of a program"), str(path)
+    )
+    values = {**found.values, **{name.lower(): value for name, value in found.values.items()}}
+    return Given(
+        base={name: x.matrix() for name, x in found.base.items()},
+        tool={name: x.matrix() for name, x in found.tool.items()},
+        values={key: float(x) if isinstance(x, int) else x for key, x in values.items()},
+        no_motion=tuple(name.lower() for name in found.no_motion),
+        zone=found.zone,
+        angles=found.angles or "",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramFile:
+    """A program as it was read.
+
+    Attributes:
+        path: Its file.
+        text: Its text.
+        encoding: How the text is encoded.
+        format: Its format.
+        stretches: Known moves one after the other.
+        remarks: What is not understood, or assumed, with lines.
+        is_marked: Whether the program says where the process is on.
+    """
+
+    path: Path
+    text: str
+    encoding: str
+    format: Format
+    stretches: tuple[tuple[Step, ...], ...]
+    remarks: tuple[Remark, ...]
+    is_marked: bool
+
+    @property
+    def moves(self) -> int:
+        """How many moves are known."""
+        return sum(map(len, self.stretches))
+
+
+def read_program(path: Path, given: Given | None = None, robot: Robot | None = None) -> ProgramFile:
+    """Read a program; nothing is guessed.
+
+    Args:
+        path: Its file.
+        given: What a side file gives.
+        robot: The robot whose kinematics say where joint targets are.
+    """
+    text, encoding = read_program_text(path)
+    known = find_format(path, text)
+    if known is None:
+        titles = ", ".join(x.title for x in FORMATS)
+        raise FileError(path, f"is no robot program that can be read. Known are: {titles}")
+    run = known.open(Source(text, path, given or Given(), robot))
+    try:
+        run.read()
+    except Unknown as why:
+        raise FileError(path, f"line {run.statement.line}: {why}") from None
+    found = tuple(tuple(x) for x in run.stretches())
+    is_marked = any(step.judged for stretch in found for step in stretch)
+    remarks = tuple(sorted(set(run.remarks)))
+    return ProgramFile(path, text, encoding, known, found, remarks, is_marked)
