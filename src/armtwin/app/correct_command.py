@@ -1,5 +1,6 @@
 """The command that corrects a job's set-points on the twin."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
 from armtwin.maths.units import Unit
+from armtwin.prediction.corrected_program import correct_program
 
 SETPOINTS, POINTS = "setpoints.csv", "points.csv"
 DECIMALS = 6  # of millimetres and degrees
@@ -50,7 +52,10 @@ def correct(
     asked = changes.load(job)
     chosen = change_job(asked, changes)
     source = of_job("correct", asked, chosen, "nonlinear")
-    run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS])
+    program = asked.__dict__.get("source")
+    written = "" if program is None else f"{program.read.path.stem}_corrected"
+    names = [f"{written}{program.read.path.suffix}"] if program is not None else []
+    run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS, *names])
     with progress_bar("simulation") as progress:
         found = at.correct(
             chosen,
@@ -59,12 +64,17 @@ def correct(
             nominal=nominal,
             progress=of(progress, "simulation"),
         )
+        if program is not None:
+            found = replace(found, written=correct_program(found, program))
     motion = found.best.motion
     log = at.Log.of(motion.time, (), q=motion.q, v=motion.v, a=motion.a)
     contents: Contents = {
         SETPOINTS: partial(put_csv, log.recording),
         POINTS: points_text(found),
     }
+    if found.written is not None and program is not None:
+        data = found.written.text.encode(program.read.encoding)
+        contents[names[0]] = lambda file: file.write(data)
     run.finish(found, contents, passed=found.holds)
 
 

@@ -49,6 +49,7 @@ from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
+from armtwin.programs.execution import Given as KnownOfProgram
 from armtwin.programs.table import ProgramFile, read_program, read_side_file
 from armtwin.report.folder import seen_from
 from armtwin.report.result import Result
@@ -65,11 +66,12 @@ MEETS = 1e-6  # distance [m] within which points of a file continue the segment 
 
 
 class ProgramSource(NamedTuple):
-    """The program that a job is from: as it was read, its stretch from 0, its side file."""
+    """The program that a job is from, its stretch from 0, its side file, and the robot."""
 
     read: ProgramFile
     stretch: int
-    frames: str | Path | None
+    given: KnownOfProgram
+    robot: Robot
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class Job(Result):
                 read, number, given, Tolerance(lateral, vertical)
             )
         job = Job(description, str(program))
-        job.__dict__["source"] = ProgramSource(read, number, frames)
+        job.__dict__["source"] = ProgramSource(read, number, known, given)
         return job
 
     def save(self, path: str | Path) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import FileError
-from armtwin.maths.batch import Floats, NamedNumbers, Record
+from armtwin.maths.batch import Floats, NamedNumbers, Pair, Record
 from armtwin.maths.rotations import inverse, pose
 from armtwin.motion.moves import MoveKind
 from armtwin.motion.path import arc_through
@@ -119,6 +119,7 @@ class Given:
         no_motion: Routines that do not move the robot.
         zone: Distance of zones where the dialect gives none [m].
         angles: Convention of the words A, B, C of G-code.
+        seams: Lines from and to of moves with the process on; none where the program says it.
     """
 
     base: dict[str, Floats] = field(default_factory=dict)
@@ -127,6 +128,7 @@ class Given:
     no_motion: tuple[str, ...] = ()
     zone: float | None = None
     angles: str = ""
+    seams: tuple[Pair, ...] = ()
 
 
 class _Leave(Exception):
@@ -560,7 +562,10 @@ class Execution:
             raise Unknown("its target is not a number")
         is_named = re.fullmatch(r"[\w$ .:\[\]{}-]+", step.name) and step.name[0] not in "[{"
         name = step.name if is_named else f"line {step.line}"
-        self.steps.append(replace(step, judged=self.process, name=name))
+        judged = self.process
+        if self.given.seams:
+            judged = any(first <= step.line <= last for first, last in self.given.seams)
+        self.steps.append(replace(step, judged=judged, name=name))
 
     def by_time(self, kind: MoveKind, X: Floats | None, via: Floats | None, time: float) -> float:
         """Speed of a move that takes a time [m/s]."""

@@ -17,7 +17,7 @@ MOVE = re.compile(
     r"([JLCAS])\s+((?:PR?\[(?:[^\[\]]|\[[^\]]*\])*\]\s*){1,2})"
     r"\s*(A?R\[\s*\d+\s*\]|[\d.]+|WELD_SPEED|max_speed)?\s*"
     r"(%|mm/se[ck]|cm/min|inch/min|deg/se[ck]|mse[ck]|se[ck]|s\b)?\s*"
-    r"(F(?:INE|EIN)|CNT\s*(?:R\[[\s\d]+\]|\d+)|CR\s*(?:R\[[\s\d]+\]|\d+))?(.*)",
+    r"(F(?:INE|EIN)|CNT\s*(?:R\[[\s\d]+\]|\d+)|CR\s*(?:R\[[\s\d]+\]|[\d.]+))?(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 KINDS = (

@@ -10,7 +10,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.loading import read_description
 from armtwin.files.reading import read_tables
 from armtwin.files.schema import Schema
-from armtwin.maths.batch import Names, Record
+from armtwin.maths.batch import Names, Pair, Record
 from armtwin.maths.quantities import Length
 from armtwin.programs.execution import Execution, Given, Remark, Source, Step
 from armtwin.programs.text import read_program_text
@@ -110,6 +110,7 @@ class SideFile:
         no_motion: Routines that do not move the robot.
         zone: Distance of zones of G-code [m].
         angles: Convention of the words A, B, C of G-code: "abc" or "rpy".
+        seams: Lines of moves with the process on, as "12-18", where the program does not say it.
     """
 
     base: dict[str, Pose] = field(default_factory=dict)
@@ -118,6 +119,7 @@ class SideFile:
     no_motion: tuple[str, ...] = ()
     zone: Length | None = None
     angles: Literal["abc", "rpy"] | None = None
+    seams: tuple[str, ...] = ()
     name: str = ""
 
     format_number: ClassVar[int] = 1
@@ -138,7 +140,15 @@ def read_side_file(path: Path | None) -> Given:
         no_motion=tuple(name.lower() for name in found.no_motion),
         zone=found.zone,
         angles=found.angles or "",
+        seams=tuple(_read_lines(path, text) for text in found.seams),
     )
+
+
+def _read_lines(path: Path, text: str) -> Pair:
+    found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    if found is None:
+        raise FileError(path, f'seams must be lines, as "12-18", got {text!r:.40}')
+    return float(found[1]), float(found[2] or found[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,15 +179,19 @@ class ProgramFile:
         return sum(map(len, self.stretches))
 
 
-def read_program(path: Path, given: Given | None = None, robot: Robot | None = None) -> ProgramFile:
+def read_program(
+    path: Path, given: Given | None = None, robot: Robot | None = None, text: str | None = None
+) -> ProgramFile:
     """Read a program; nothing is guessed.
 
     Args:
         path: Its file.
         given: What a side file gives.
         robot: The robot whose kinematics say where joint targets are.
+        text: Another text in place of the file's.
     """
-    text, encoding = read_program_text(path)
+    written, encoding = read_program_text(path)
+    text = written if text is None else text
     known = find_format(path, text)
     if known is None:
         titles = ", ".join(x.title for x in FORMATS)
