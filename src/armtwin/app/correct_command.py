@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -40,6 +41,10 @@ def correct(
     nominal: Annotated[
         bool, flag("--nominal", "The nominal twin alone: fast, without probabilities.")
     ] = False,
+    measured: Annotated[
+        list[Path] | None,
+        option("--measured", "LOG", "Learn from logged runs of the job, in their order."),
+    ] = None,
     *,
     changes: Changes,
     output: Output,
@@ -57,13 +62,16 @@ def correct(
     names = [f"{written}{program.read.path.suffix}"] if program is not None else []
     run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS, *names])
     with progress_bar("simulation") as progress:
-        found = at.correct(
-            chosen,
-            rounds=rounds,
-            spacing=spacing,
-            nominal=nominal,
-            progress=of(progress, "simulation"),
-        )
+        if measured:
+            found = at.learn_from_runs(chosen, measured, rounds=rounds, spacing=spacing)
+        else:
+            found = at.correct(
+                chosen,
+                rounds=rounds,
+                spacing=spacing,
+                nominal=nominal,
+                progress=of(progress, "simulation"),
+            )
         if program is not None:
             found = replace(found, written=correct_program(found, program))
     motion = found.best.motion

@@ -125,6 +125,8 @@ class Correction(Result):
         measured_first: What program points would reach after measurements, each beside those
             before it.
         written: The corrected robot program, where the job is from one.
+        measured: Sizes of the errors of the logged runs that it is learned from; `before` is that
+            of the first, and the size of `best` what the next run should show.
     """
 
     prediction: Prediction
@@ -138,6 +140,7 @@ class Correction(Result):
     band: Band | None = None
     measured_first: tuple[MeasuredFirst, ...] = ()
     written: WrittenProgram | None = None
+    measured: tuple[Size, ...] = ()
 
     @property
     def decisive(self) -> Corrected:
@@ -256,6 +259,12 @@ def _verdict(result: Correction) -> Iterator[show.Text]:
     A correction fits the twin that it was learned on: what the variants say comes first.
     """
     decisive = result.decisive
+    if result.measured:
+        runs = ", ".join(MICROMETRES.text(max(x.lateral, x.vertical)) for x in result.measured)
+        peak = MICROMETRES.with_unit(max(result.best.size.lateral, result.best.size.vertical))
+        yield show.Text(
+            f"Largest error of the logged runs: {runs} µm. The next run should show {peak}."
+        )
     if decisive.band is None:
         yield verdict_text(decisive.prediction)
     else:
