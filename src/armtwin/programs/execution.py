@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.errors import FileError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats, NamedNumbers, Pair, Record
 from armtwin.maths.rotations import inverse, pose
 from armtwin.motion.moves import MoveKind
@@ -26,6 +26,7 @@ MOST_STEPS = 500_000  # statements that are run of a program, and moves of it
 DEEPEST = 25  # calls within calls
 MOST_ROUNDS = 20_000  # of a loop
 SAME_AXIS = 1e-4  # change of an external axis that is none [mm, deg]
+BROKEN = (TypeError, LookupError, ValueError, ArithmeticError, AttributeError, RecursionError)
 OPENING = {"proc", "if", "for", "while", "loop", "repeat", "switch"}
 
 
@@ -210,7 +211,8 @@ class Execution:
         """Name and parameters of a routine, as its first statement says."""
         found = re.search(r"([\w$]+)\s*\(([^)]*)\)?", text)
         name, inside = found.groups() if found else (text, "")
-        words = [re.findall(r"[\w$]+", part.partition(":")[0]) for part in inside.split(",")]
+        parts = re.split(r"[,\\]", inside)
+        words = [re.findall(r"[\w$]+", part.partition(":")[0]) for part in parts]
         return self.fold(name), [self.fold(word[-1]) for word in words if word]
 
     def condition(self, text: str) -> str:
@@ -246,7 +248,8 @@ class Execution:
         for node in nodes:
             if node.kind == "proc":
                 self.routines[self.routine(node.head.text)[0]] = node
-        self.run([node for node in nodes if node.kind != "proc"])
+        with suppress(_Leave):
+            self.run([node for node in nodes if node.kind != "proc"])
         initial = dict(self.scopes[0])
         for name in sorted(self.routines, key=lambda name: name != "main"):
             if name in self.called:
@@ -300,7 +303,11 @@ class Execution:
                     self.execute(node.head)
             except Unknown as why:
                 self.refuse(str(why))
-            except (TypeError, LookupError, ValueError, ArithmeticError):
+            except FileError:
+                raise
+            except ArmtwinError as why:
+                self.refuse(str(why))
+            except BROKEN:
                 self.refuse("is not understood")
 
     def refuse(self, why: str) -> None:

@@ -63,7 +63,7 @@ class GCode(Execution):
             )
             words.append((found[1].upper(), number))
         if WORD.sub("", text).strip():
-            if re.match(r"[NO]?\d*\s*[MT]\d+|[A-Z]{2,}", text, re.I):
+            if re.match(r"(N\d+\s*)?M\d+", text, re.I):
                 return  # an event with a text, as M117 Printing
             raise Unknown(f"'{text[:40]}' is not understood")
         codes = [float(x) for letter, x in words if letter == "G"]
