@@ -70,7 +70,9 @@ def rapid(style: int, targets: list) -> Written:
     lines, head = [], RAPID_HEAD
     if style == 0:
         for k, X in enumerate(targets[:-2]):
-            lines.append(f"  MoveL {_rapid_target(X)},v100\\V:={20 + k},z{(0, 1, 5)[k % 3]},tGun\\WObj:=wPart;\n")
+            lines.append(
+                f"  MoveL {_rapid_target(X)},v100\\V:={20 + k},z{(0, 1, 5)[k % 3]},tGun\\WObj:=wPart;\n"
+            )
     elif style == 1:
         for k, X in enumerate(targets[:-2]):
             head += f"  CONST robtarget p{k}0:={_rapid_target(X)};\n"
@@ -78,11 +80,14 @@ def rapid(style: int, targets: list) -> Written:
     elif style == 2:
         inner = ",\n    ".join(_rapid_target(X) for X in targets[:-2])
         head += f"  CONST robtarget path{{{len(targets) - 2}}}:=[{inner}];\n  VAR num n:=0;\n"
-        lines = ["  n:=Dim(path,1);\n  FOR i FROM 1 TO n DO\n", "    movel path{i},v100,z1,tGun\\wobj:=wPart;\n  ENDFOR\n"]
+        lines = [
+            "  n:=Dim(path,1);\n  FOR i FROM 1 TO n DO\n",
+            "    movel path{i},v100,z1,tGun\\wobj:=wPart;\n  ENDFOR\n",
+        ]
     else:
         first = targets[0]
         head += f"  PERS robtarget pRef:={_rapid_target(first)};\n"
-        lines = ["  rSeam pRef\\fast;\n  TPWrite \"MoveL; done\";\n"]
+        lines = ['  rSeam pRef\\fast;\n  TPWrite "MoveL; done";\n']
         body = ""
         moves = moves[:1]
         for k in range(3):
@@ -100,7 +105,9 @@ def rapid(style: int, targets: list) -> Written:
         )
         text = f"{head}{body}PROC main()\n  ConfL\\Off;\n{start}{''.join(lines)}{tail}ENDPROC\nENDMODULE\n"
         return Written(".mod", text, moves)
-    return Written(".mod", f"{head}PROC main()\n{start}{''.join(lines)}{tail}ENDPROC\nENDMODULE\n", moves)
+    return Written(
+        ".mod", f"{head}PROC main()\n{start}{''.join(lines)}{tail}ENDPROC\nENDMODULE\n", moves
+    )
 
 
 def _krl_frame(X, more=""):
@@ -121,7 +128,10 @@ def krl(style: int, targets: list) -> Written:
         rows = "".join(f"lin {_krl_frame(X)} c_dis ; x\n" for X in targets[:-2])
         return Written(".src", head + setting + home + rows + tail, moves)
     if style == 1:
-        rows, data = "", "DEFDAT SEAM PUBLIC\n;FOLD EXT;%{PE}\nEXT BAS(BAS_COMMAND :IN,REAL :IN)\n;ENDFOLD\n"
+        rows, data = (
+            "",
+            "DEFDAT SEAM PUBLIC\n;FOLD EXT;%{PE}\nEXT BAS(BAS_COMMAND :IN,REAL :IN)\n;ENDFOLD\n",
+        )
         for k, X in enumerate(targets[:-2]):
             more = ",S 2,T 35,E1 0.0,E2 0.0"
             data += f"DECL E6POS XP{k}={_krl_frame(X, more)}\n"
@@ -158,7 +168,9 @@ def ls(style: int, targets: list) -> Written:
             x, y, z = 1e3 * X[:3, 3]
             body = f"\tX = {x:10.6f}  mm,\tY = {y:10.6f}  mm,\tZ = {z:10.6f}  mm,\n\tW = {w:10.6f} deg,\tP = {p:10.6f} deg,\tR = {r:10.6f} deg"
         config = "" if X is None else "\t\tCONFIG : 'N U T, 0, 0, 0',"
-        positions.append(f'P[{number}:"pt {number}"]{{\n   GP1:\n\tUF : 1, UT : 1,{config}\n{body}\n}};')
+        positions.append(
+            f'P[{number}:"pt {number}"]{{\n   GP1:\n\tUF : 1, UT : 1,{config}\n{body}\n}};'
+        )
         return number
 
     rows.append(f"J P[{add(None)}:home] 50% FINE    ;")
@@ -181,8 +193,14 @@ def ls(style: int, targets: list) -> Written:
         moves.append(("CIRC", targets[-1]))
     rows += ["  !MOVE; done ;", "  WAIT    .50(sec) ;", "  DO[1:laser]=OFF ;"]
     body = "\n".join(f"{k:4d}:{row}" for k, row in enumerate(rows, 1))
-    text = f"/PROG  SEAM\n/ATTR\nOWNER\t\t= MNEDITOR;\nCOMMENT\t\t= \"x\";\n/APPL\n/MN\n{body}\n/POS\n" + "\n".join(positions) + "\n/END\n"
-    return Written(".ls", text.replace("\n", "\r\n") if style % 2 else text, moves, side="UFRAME[1]")
+    text = (
+        f'/PROG  SEAM\n/ATTR\nOWNER\t\t= MNEDITOR;\nCOMMENT\t\t= "x";\n/APPL\n/MN\n{body}\n/POS\n'
+        + "\n".join(positions)
+        + "\n/END\n"
+    )
+    return Written(
+        ".ls", text.replace("\n", "\r\n") if style % 2 else text, moves, side="UFRAME[1]"
+    )
 
 
 def _ur(X):
@@ -210,7 +228,10 @@ def urscript(style: int, targets: list) -> Written:
     else:
         rows = "  if (get_standard_digital_in(2) == True):\n    set_standard_digital_out(1, False)\n  end\n"
         rows += "".join(f"  go_to({_ur(X)}, 0.05)\n  sleep(0.1)\n" for X in whole[:-2])
-        head = "def go_to(target, speed):\n  textmsg(\"movel(x)\")\n  movel(target, v=speed)\nend\n" + head
+        head = (
+            'def go_to(target, speed):\n  textmsg("movel(x)")\n  movel(target, v=speed)\nend\n'
+            + head
+        )
     return Written(".script", head + home + rows + tail, moves)
 
 
@@ -219,7 +240,13 @@ def gcode(style: int, targets: list) -> Written:
     places = [np.round(X[:3, 3], 5) for X in targets]
     down = from_rpy(np.pi, 0, 0)
     scale = 0.0254 if style == 2 else 1e-3
-    rows = ["%", "O1000 (SEAM)", "G21 G90 G17 G54 G40" if style != 2 else "G20G90G17", "G0 X0 Y0 Z0", "M3 S1000"]
+    rows = [
+        "%",
+        "O1000 (SEAM)",
+        "G21 G90 G17 G54 G40" if style != 2 else "G20G90G17",
+        "G0 X0 Y0 Z0",
+        "M3 S1000",
+    ]
     moves = [("LIN", pose(down, (0, 0, 0)))]
     here = np.zeros(3)
     if style == 1:
@@ -227,7 +254,9 @@ def gcode(style: int, targets: list) -> Written:
     for k, p in enumerate(places):
         x, y, z = (p - here if style == 1 else p) / scale
         gap = "" if style == 3 else " "
-        rows.append(f"N{10 * k}{gap}G1{gap}X{x:.7f}{gap}Y{y:.7f}{gap}Z{z:.7f}{gap}F{600 if style != 2 else 24} ; cut")
+        rows.append(
+            f"N{10 * k}{gap}G1{gap}X{x:.7f}{gap}Y{y:.7f}{gap}Z{z:.7f}{gap}F{600 if style != 2 else 24} ; cut"
+        )
         moves.append(("LIN", pose(down, p)))
         here = p
     if style != 1:
@@ -236,7 +265,9 @@ def gcode(style: int, targets: list) -> Written:
         rows.append(f"G2 X{x + 2 * reach:.7f} Y{y:.7f} I{reach:.7f} J0")
         moves.append(("CIRC", pose(down, here + (0.04, 0, 0))))
     rows += ["M5", "M30", "%"]
-    return Written((".nc", ".gcode", ".ngc", ".tap")[style], "\n".join(rows) + "\n", moves, side="G54")
+    return Written(
+        (".nc", ".gcode", ".ngc", ".tap")[style], "\n".join(rows) + "\n", moves, side="G54"
+    )
 
 
 DIALECTS = {"rapid": rapid, "krl": krl, "ls": ls, "urscript": urscript, "gcode": gcode}
@@ -247,10 +278,11 @@ def side_file(written: Written) -> str:
     if not written.side:
         return "format = 1\n"
     R, p = BASE[:3, :3].tolist(), BASE[:3, 3].tolist()
-    return f'format = 1\n[base."{written.side}"]\nposition = {p}\norientation = {{ matrix = {R} }}\n'
+    return (
+        f'format = 1\n[base."{written.side}"]\nposition = {p}\norientation = {{ matrix = {R} }}\n'
+    )
 
 
 def in_base(written: Written, X: np.ndarray) -> np.ndarray:
     """A target in the robot's base frame."""
     return X if written.ending == ".script" else BASE @ X
-

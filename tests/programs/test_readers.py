@@ -128,7 +128,13 @@ def test_200_unknown_constructs_are_named_by_line_and_end_the_stretch(tmp_path):
             assert len(sides) == 1, (name, construct)
 
 
-PLACES = {"rapid": r"^  Move", "krl": r"^lin", "ls": r":L P", "urscript": r"^  movel", "gcode": r"^N"}
+PLACES = {
+    "rapid": r"^  Move",
+    "krl": r"^lin",
+    "ls": r":L P",
+    "urscript": r"^  movel",
+    "gcode": r"^N",
+}
 
 
 def test_a_program_whose_targets_do_not_change_is_written_byte_for_byte(tmp_path):
@@ -189,13 +195,25 @@ END
     ("old", "new", "tool", "sentence"),
     [
         ("", "", None, "tool TOOL_DATA.1. has no values .* --tool NAME"),
-        ("$BASE={X 575,Y 0,Z 50,A -45,B 0,C 0}", "$BASE=BASE_DATA[3]", "laser_head", "BASE_DATA.3. has no values"),
+        (
+            "$BASE={X 575,Y 0,Z 50,A -45,B 0,C 0}",
+            "$BASE=BASE_DATA[3]",
+            "laser_head",
+            "BASE_DATA.3. has no values",
+        ),
         ("$VEL.CP=0.1", "$VEL.CP=0", "laser_head", "line 7: .VEL.CP must be above 0"),
         ("Y -60,Z 0", "Y -1300,Z 0", "laser_head", r"out of reach(.|\n)*line 8"),
-        ("LIN {X 0,Y -60,", "CIRC {X 30,Y 0,Z 0},{X 60,Y 0,", "laser_head", "line 8.*line|line 8.*CIRC"),
+        (
+            "LIN {X 0,Y -60,",
+            "CIRC {X 30,Y 0,Z 0},{X 60,Y 0,",
+            "laser_head",
+            "line 8.*line|line 8.*CIRC",
+        ),
     ],
 )
-def test_what_a_program_lacks_or_cannot_do_is_said_with_its_line(tmp_path, robot, old, new, tool, sentence):
+def test_what_a_program_lacks_or_cannot_do_is_said_with_its_line(
+    tmp_path, robot, old, new, tool, sentence
+):
     path = tmp_path / "seam.src"
     path.write_text(SEAM.replace(old, new) if old else SEAM)
     with pytest.raises(at.ArmtwinError, match=sentence):
@@ -261,9 +279,25 @@ def test_no_mutation_of_a_program_is_more_than_refused(tmp_path):
             at_ = int(random.integers(len(letters)))
             how = random.integers(3)
             letters[at_ : at_ + int(random.integers(1, 9))] = (
-                [] if how == 0 else [str(random.choice(signs))] if how == 1 else letters[at_ - 9 : at_]
+                []
+                if how == 0
+                else [str(random.choice(signs))]
+                if how == 1
+                else letters[at_ - 9 : at_]
             )
         try:
             read(tmp_path, written._replace(text="".join(letters)))
         except at.ArmtwinError:
             pass
+
+
+def test_the_examples_of_the_docs_are_the_same_two_seams_in_every_dialect():
+    folder = Path(__file__).parents[2] / "docs" / "programs"
+    given = read_side_file(folder / "frames.toml")
+    places = []
+    for ending in ("src", "mod", "ls", "script", "nc"):
+        found = read_program(folder / f"two_seams.{ending}", given)
+        assert not [x for x in found.remarks if x.is_gap]
+        (steps,) = found.stretches
+        places.append([(step.base.X @ step.spot.X)[:3, 3] for step in steps])
+    assert np.ptp(np.array(places), axis=0).max() < 1e-6

@@ -57,7 +57,7 @@ def correct(
     asked = changes.load(job)
     chosen = change_job(asked, changes)
     source = of_job("correct", asked, chosen, "nonlinear")
-    program = asked.__dict__.get("source")
+    program = asked.source
     written = "" if program is None else f"{program.read.path.stem}_corrected"
     names = [f"{written}{program.read.path.suffix}"] if program is not None else []
     run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS, *names])

@@ -268,6 +268,11 @@ class Job(Result):
         """
         return display.draw_seam(self.seam, self.process_on(), axes)
 
+    @cached_property
+    def source(self) -> ProgramSource | None:
+        """The robot program that the job was made from, by `from_program`; None for another."""
+        return None
+
     @property
     def name(self) -> str:
         """Short name."""
