@@ -4,6 +4,8 @@ A style gets targets in the robot's base frame and writes a program whose moves 
 lists as off-line tools write them, and with names, arrays, loops and procedures as people do.
 """
 
+# ruff: noqa: E501  lines of programs are long
+
 from typing import NamedTuple
 
 import numpy as np
@@ -263,7 +265,7 @@ def gcode(style: int, targets: list) -> Written:
         x, y, _ = here / scale
         reach = 0.02 / scale
         rows.append(f"G2 X{x + 2 * reach:.7f} Y{y:.7f} I{reach:.7f} J0")
-        moves.append(("CIRC", pose(down, here + (0.04, 0, 0))))
+        moves.append(("CIRC", pose(down, here + np.array([0.04, 0, 0]))))
     rows += ["M5", "M30", "%"]
     return Written(
         (".nc", ".gcode", ".ngc", ".tap")[style], "\n".join(rows) + "\n", moves, side="G54"

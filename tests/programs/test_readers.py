@@ -1,6 +1,7 @@
 """Readers of robot programs: what they know is right, and what they do not know is said."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -285,10 +286,8 @@ def test_no_mutation_of_a_program_is_more_than_refused(tmp_path):
                 if how == 1
                 else letters[at_ - 9 : at_]
             )
-        try:
+        with suppress(at.ArmtwinError):
             read(tmp_path, written._replace(text="".join(letters)))
-        except at.ArmtwinError:
-            pass
 
 
 def test_the_examples_of_the_docs_are_the_same_two_seams_in_every_dialect():

@@ -9,9 +9,8 @@ import armtwin as at
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.motion.moves import ProgramMove
 from armtwin.prediction.corrected_program import correct_program
-from armtwin.programs.emitting import DIALECTS, write_program
 from armtwin.programs.table import read_program
-from armtwin.programs.writing import Replacement, replace_targets
+from armtwin.programs.writing import DIALECTS, Replacement, replace_targets, write_program
 
 ENDINGS = {"krl": ".src", "rapid": ".mod", "urscript": ".script", "ls": ".ls"}
 TOOL = pose(from_rpy(0.1, -0.7, 0.2), (0.1, 0.02, 0.2))

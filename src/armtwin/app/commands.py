@@ -31,8 +31,12 @@ from armtwin.maths.batch import Names
 from armtwin.maths.compiled import before_compiling, take_remark
 from armtwin.prediction.job_check import JobCheck
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.programs.contents import ProgramContents
-from armtwin.programs.table import find_format as find_program, read_program, read_side_file
+from armtwin.programs.table import (
+    ProgramContents,
+    find_format as find_program,
+    read_program,
+    read_side_file,
+)
 from armtwin.report.result import Result
 
 app = typer.Typer(

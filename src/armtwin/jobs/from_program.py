@@ -75,7 +75,7 @@ def describe_stretch(
     )
     description = replace(description, notes=tuple(_list_notes(of, number, steps[0].tool)))
     mounted = robot.description.mounted.tool
-    if not mounted or np.abs(tool - _own_tool(robot)).max() <= SAME_TOOL:
+    if not mounted or np.abs(tool - own_tool(robot)).max() <= SAME_TOOL:
         return description
     keys = {f"tool.{mounted}.tcp.position": tool[:3, 3].tolist()}
     given = robot.description.tool[mounted].tcp.orientation
@@ -85,7 +85,7 @@ def describe_stretch(
     return replace(description, override=keys)
 
 
-def _own_tool(robot: Robot) -> Floats:
+def own_tool(robot: Robot) -> Floats:
     """Pose of the mounted tool in the flange's frame."""
     mounted = robot.description.mounted.tool
     return robot.description.tool[mounted].tcp.matrix() if mounted else np.eye(4)
@@ -126,7 +126,7 @@ def _tool_of(of: ProgramFile, tool: KnownFrame, robot: Robot) -> Floats:
             of.path,
             _ask("tool", tool.name, "in the flange's frame").replace("give ", f"give {choice}"),
         )
-    return _own_tool(robot)
+    return own_tool(robot)
 
 
 def _to_move(of: ProgramFile, step: Step, robot: Robot, tool: Floats) -> ProgramMove:

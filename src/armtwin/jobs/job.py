@@ -49,7 +49,7 @@ from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
-from armtwin.programs.execution import Given as KnownOfProgram
+from armtwin.programs.execution import SideValues
 from armtwin.programs.table import ProgramFile, read_program, read_side_file
 from armtwin.report.folder import seen_from
 from armtwin.report.result import Result
@@ -70,7 +70,7 @@ class ProgramSource(NamedTuple):
 
     read: ProgramFile
     stretch: int
-    given: KnownOfProgram
+    given: SideValues
     robot: Robot
 
 

@@ -40,7 +40,7 @@ from armtwin.robot.robot import Robot
 
 def learn_from_runs(
     job: Job | str | Path,
-    logs: Sequence[Log | str | Path],
+    logs: Log | Sequence[Log],
     robot: Robot | str | Path | None = None,
     *,
     rounds: int = ROUNDS,
@@ -55,11 +55,12 @@ def learn_from_runs(
         rounds: Rounds of learning on the twin.
         spacing: As of `correct`.
     """
-    if not logs:
+    given = [logs] if isinstance(logs, Log) else list(logs)
+    if not given:
         raise ArmtwinError("logs must be one or more logged runs of the job, got none")
     job, robot = load_job_and_robot(job, robot)
     p = predict(job, robot)
-    runs = [_Measured(p, log if isinstance(log, Log) else Log.read(log)) for log in logs]
+    runs = [_Measured(p, log) for log in given]
     best = min(runs, key=lambda run: run.size.rms)
     own = run_shifted(p, best.shift)
     offset = best.error - fit_shift(

@@ -38,12 +38,12 @@ class Statement(NamedTuple):
     line: int
 
 
-class Node(NamedTuple):
+class Block(NamedTuple):
     """A statement with what belongs to it: branches with the statement that opens each."""
 
     kind: str
     head: Statement
-    branches: list[tuple[Statement, "list[Node]"]]
+    branches: list[tuple[Statement, "list[Block]"]]
 
 
 class KnownFrame(NamedTuple):
@@ -110,7 +110,7 @@ class Remark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Given:
+class SideValues:
     """What a side file gives: frames, tools, values and routines that do not move the robot.
 
     Attributes:
@@ -139,23 +139,23 @@ class _Leave(Exception):
         self.kind, self.value = kind, value
 
 
-class Source(NamedTuple):
+class SourceText(NamedTuple):
     """The text of a program, where it is from, and what else is known of it."""
 
     text: str
     path: Path
-    given: Given
+    given: SideValues
     robot: Robot | None = None
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a statement and where it begins in the file."""
 
     text: str
     start: int
 
 
-def split_parts(of: Part, sign: str) -> list[Part]:
+def split_parts(of: TextPart, sign: str) -> list[TextPart]:
     """Parts between signs outside of brackets and texts."""
     found, depth, begin, quote = [], 0, 0, ""
     for at, letter in enumerate(of.text):
@@ -166,9 +166,9 @@ def split_parts(of: Part, sign: str) -> list[Part]:
         elif letter in ")]}":
             depth -= 1
         elif letter == sign and depth == 0:
-            found.append(Part(of.text[begin:at], of.start + begin))
+            found.append(TextPart(of.text[begin:at], of.start + begin))
             begin = at + 1
-    return [*found, Part(of.text[begin:], of.start + begin)]
+    return [*found, TextPart(of.text[begin:], of.start + begin)]
 
 
 class Execution:
@@ -181,10 +181,10 @@ class Execution:
     quiet: re.Pattern[str]  # statements that move nothing
     unit = 1e-3  # of a length [m]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source, self.given = source, source.given
         self.scopes: list[Record] = [{}]
-        self.routines: dict[str, Node] = {}
+        self.routines: dict[str, Block] = {}
         self.called: set[str] = set()
         self.steps: list[Step | None] = []
         self.remarks: list[Remark] = []
@@ -263,10 +263,10 @@ class Execution:
                 self.refuse(str(why))
         self.cut()
 
-    def build(self) -> list[Node]:
+    def build(self) -> list[Block]:
         """Statements as a tree."""
-        top: list[Node] = []
-        open_nodes: list[Node] = []
+        top: list[Block] = []
+        open_nodes: list[Block] = []
         here = top
         for statement in self.statements():
             kind = self.classify(statement.text)
@@ -280,7 +280,7 @@ class Execution:
                 here = []
                 open_nodes[-1].branches.append((statement, here))
             else:
-                node = Node(kind, statement, [])
+                node = Block(kind, statement, [])
                 (top if kind == "proc" else here).append(node)
                 if kind in OPENING:
                     here = []
@@ -288,7 +288,7 @@ class Execution:
                     open_nodes.append(node)
         return top
 
-    def run(self, nodes: Iterable[Node]) -> None:
+    def run(self, nodes: Iterable[Block]) -> None:
         """Run statements one after the other."""
         for node in nodes:
             self.statement = node.head
@@ -330,10 +330,10 @@ class Execution:
         if self.steps and self.steps[-1] is not None:
             self.steps.append(None)
 
-    def _run_proc(self, node: Node) -> None:
+    def _run_proc(self, node: Block) -> None:
         """A routine is run where it is called."""
 
-    def _run_if(self, node: Node) -> None:
+    def _run_if(self, node: Block) -> None:
         for k, (head, body) in enumerate(node.branches):
             is_last = self.classify(head.text) == "else"
             try:
@@ -345,10 +345,10 @@ class Execution:
                 self.run(body)
                 return
 
-    def _run_switch(self, node: Node) -> None:
+    def _run_switch(self, node: Block) -> None:
         self._run_each([body for _, body in node.branches], "the case is known at run time only")
 
-    def _run_each(self, bodies: list[list[Node]], why: str) -> None:
+    def _run_each(self, bodies: list[list[Block]], why: str) -> None:
         """Run branches of which one will be; what they change is not known afterwards."""
         mark, before = len(self.steps), [dict(scope) for scope in self.scopes]
         gaps = self.gaps
@@ -378,14 +378,14 @@ class Execution:
                 if name not in scope or scope[name] is not value:
                     scope[name] = Unknown(f"'{name}' depends on a condition: {why}")
 
-    def _repeat_unknown(self, body: list[Node], why: str) -> None:
+    def _repeat_unknown(self, body: list[Block], why: str) -> None:
         """A loop of which it is not known how often it runs: read once, beginning with nothing."""
         mark, said = len(self.steps), len(self.remarks)
         self._run_each([body], why)
         del self.steps[mark:], self.remarks[said:]
         self._run_each([body], why)
 
-    def _run_for(self, node: Node) -> None:
+    def _run_for(self, node: Block) -> None:
         head, body = node.branches[0]
         try:
             name, first, last, step = self.loop_range(head.text)
@@ -400,7 +400,7 @@ class Execution:
             if self._round(body):
                 break
 
-    def _round(self, body: list[Node]) -> bool:
+    def _round(self, body: list[Block]) -> bool:
         """Run the body of a loop once; whether the loop ends there."""
         try:
             self.run(body)
@@ -410,7 +410,7 @@ class Execution:
             return True
         return False
 
-    def _run_while(self, node: Node) -> None:
+    def _run_while(self, node: Block) -> None:
         head, body = node.branches[0]
         text = self.condition(head.text)
         is_endless = text.strip(" ()").lower() == "true"
@@ -429,12 +429,12 @@ class Execution:
                 return
         raise Unknown(f"the loop runs more than {MOST_ROUNDS} times")
 
-    def _run_loop(self, node: Node) -> None:
+    def _run_loop(self, node: Block) -> None:
         self._round(node.branches[0][1])
         self.say("an endless loop is read once")
         self.cut()
 
-    def _run_repeat(self, node: Node) -> None:
+    def _run_repeat(self, node: Block) -> None:
         self._repeat_unknown(node.branches[0][1], "how often it runs is known at run time only")
 
     def leave(self, kind: str, value: Value = None) -> None:

@@ -13,10 +13,10 @@ from armtwin.motion.path import arc_through
 from armtwin.programs.execution import (
     Execution,
     KnownFrame,
-    Part,
     Spot,
     Statement,
     Step,
+    TextPart,
     split_parts,
     turn_arc,
 )
@@ -114,7 +114,7 @@ class Krl(Execution):
         if re.match(r"SPLINE\b", text, re.I):
             self.in_spline, self.outside = 1, dict(self.scopes[0])
             for part in split_parts(
-                Part(re.sub(r"^SPLINE\s*(WITH)?", "", text, flags=re.I), 0), ","
+                TextPart(re.sub(r"^SPLINE\s*(WITH)?", "", text, flags=re.I), 0), ","
             ):
                 self._with(part.text.strip())
         elif re.match(r"ENDSPLINE\b", text, re.I):
@@ -242,7 +242,7 @@ class Krl(Execution):
             else (rest, "", "")
         )
         settings = dict(self.scopes[0])
-        for part in split_parts(Part(FLY.sub("", extra), 0), ","):
+        for part in split_parts(TextPart(FLY.sub("", extra), 0), ","):
             self._with(part.text.strip())
         fly = FLY.search(rest)
         frame_of = re.search(r"#(TOOL|BASE)\b", body, re.I)
@@ -252,7 +252,7 @@ class Krl(Execution):
             FLY.sub(lambda x: " " * len(x[0]), body),
             flags=re.I,
         )
-        parts = split_parts(Part(plain, statement.start + word.start(4)), ",")
+        parts = split_parts(TextPart(plain, statement.start + word.start(4)), ",")
         angle = next((x for x in parts if re.match(r"\s*CA\b", x.text, re.I)), None)
         targets = [part for part in parts if part is not angle]
         kind: MoveKind = {"PTP": "PTP", "LIN": "LIN", "CIRC": "CIRC", "SPL": "SPLINE"}[how.upper()]  # type: ignore[assignment]

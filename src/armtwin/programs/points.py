@@ -17,7 +17,7 @@ ANGLES = (("a", "b", "c"), ("roll", "pitch", "yaw"), ("qw", "qx", "qy", "qz"))
 SMOOTH = np.radians(30.0)  # largest turn at a point of a smooth curve
 
 
-class Points(Execution):
+class PointTable(Execution):
     """A table of points: a spline through them, or lines where they turn."""
 
     def statements(self) -> Iterator[Statement]:

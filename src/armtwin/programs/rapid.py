@@ -9,13 +9,13 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import from_quaternion, from_rpy, inverse, pose, to_quaternion
 from armtwin.motion.moves import MoveKind
 from armtwin.programs.execution import (
+    Block,
     Execution,
     KnownFrame,
-    Node,
-    Part,
     Spot,
     Statement,
     Step,
+    TextPart,
     split_parts,
 )
 from armtwin.programs.values import DEGREES, Expression, Unknown, Value
@@ -180,7 +180,7 @@ class Rapid(Execution):
         name = self.fold(word)
         if self._declare(statement) or re.match(r"\w+\s*:$", text) or self.assign(statement):
             return
-        args, switches = self._arguments(Part(text[len(word) :], statement.start + len(word)))
+        args, switches = self._arguments(TextPart(text[len(word) :], statement.start + len(word)))
         moved = MOVE.fullmatch(word)
         if name in self.routines:
             self.call_routine(name, [self._try(part) for part in (*args, *switches.values())])
@@ -207,7 +207,7 @@ class Rapid(Execution):
         if found is None:
             return False
         kind, name, is_array, is_set = found.groups()
-        rest = Part(statement.text[found.end() :], statement.start + found.end())
+        rest = TextPart(statement.text[found.end() :], statement.start + found.end())
         value: Value = Unknown(f"'{name}' has no value in this file")
         if is_set:
             value = self._try(rest)
@@ -225,15 +225,15 @@ class Rapid(Execution):
         except Unknown as why:
             rest = re.search(r"[)\s](?=[A-Za-z]\w*(\s+[^\s=<>]|;?$))", statement.text[2:])
             at = 2 + rest.end() if rest else 2
-            body = [Node("", _from(statement, at), [])]
+            body = [Block("", _from(statement, at), [])]
             self._run_each([body], str(why))
         if holds:
             self.execute(_from(statement, condition.token.start))
 
-    def _arguments(self, of: Part) -> tuple[list[Part], dict[str, Part]]:
+    def _arguments(self, of: TextPart) -> tuple[list[TextPart], dict[str, TextPart]]:
         """Values of an instruction and its switches, as they are written."""
-        args: list[Part] = []
-        switches: dict[str, Part] = {}
+        args: list[TextPart] = []
+        switches: dict[str, TextPart] = {}
         for part in split_parts(of, ","):
             main, *others = split_parts(part, "\\")
             if main.text.strip():
@@ -241,20 +241,22 @@ class Rapid(Execution):
             for other in others:
                 name, sign, _ = other.text.partition(":=")
                 at = len(name) + len(sign)
-                switches[name.strip().lower()] = Part(other.text[at:], other.start + at)
+                switches[name.strip().lower()] = TextPart(other.text[at:], other.start + at)
         return args, switches
 
-    def _value(self, part: Part) -> Value:
+    def _value(self, part: TextPart) -> Value:
         return self.evaluate(part.text, part.start)
 
-    def _try(self, part: Part) -> Value:
+    def _try(self, part: TextPart) -> Value:
         """A value, or why it is not known."""
         try:
             return self._value(part)
         except Unknown as why:
             return why
 
-    def _move(self, word: re.Match[str], args: list[Part], switches: dict[str, Part]) -> None:
+    def _move(
+        self, word: re.Match[str], args: list[TextPart], switches: dict[str, TextPart]
+    ) -> None:
         """Add the move of an instruction; zone and tool follow speed, or come last."""
         family, how, rest = (x.lower() for x in word.groups())
         if family == "search" or how in {"extj", "pnp"} or "displaced" in self.scopes[0]:
@@ -297,7 +299,12 @@ class Rapid(Execution):
         return Spot(_to_metres(to_pose(value)), None, used)
 
     def _speed(
-        self, of: Part, switches: dict[str, Part], kind: str, X: Floats | None, via: Floats | None
+        self,
+        of: TextPart,
+        switches: dict[str, TextPart],
+        kind: str,
+        X: Floats | None,
+        via: Floats | None,
     ) -> float | None:
         """Tool speed [m/s]; None of a joint move and of vmax."""
         value = self._value(of)[0]
@@ -313,7 +320,7 @@ class Rapid(Execution):
     def _share(self) -> float:
         return float(self.scopes[0].get("velset", 100.0)) / 100
 
-    def _tool(self, of: Part) -> KnownFrame:
+    def _tool(self, of: TextPart) -> KnownFrame:
         """The tool of a move; one that does not hang on the robot is refused."""
         name = of.text.strip()
         if name.lower() == "tool0":
@@ -325,7 +332,7 @@ class Rapid(Execution):
             raise Unknown(f"tool {name} is not held by the robot")
         return self.frame("tool", name, _to_metres(to_pose(value[1])))
 
-    def _base(self, of: Part | None) -> KnownFrame:
+    def _base(self, of: TextPart | None) -> KnownFrame:
         """The work object of a move; one that a mechanical unit moves is refused by name."""
         name = "wobj0" if of is None else of.text.strip()
         value = Unknown("") if of is None else self._try(of)
