@@ -125,6 +125,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
+    from armtwin.prediction.learning import learn_from_runs as learn_from_runs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
     from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison

@@ -15,6 +15,12 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.logs.formats.table import FORMATS, find_format
 from armtwin.prediction.job_check import JobCheck
 from armtwin.prediction.predict import refuse_incomplete
+from armtwin.programs.table import (
+    ProgramContents,
+    find_format as find_program,
+    read_program,
+    read_side_file,
+)
 from armtwin.report.result import Result
 
 
@@ -23,8 +29,8 @@ def check(
         str,
         opt.argument(
             "FILE",
-            "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
-            "or bag.",
+            "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log, bag, "
+            "or robot program.",
         ),
     ],
     robot: Annotated[
@@ -34,13 +40,23 @@ def check(
         ),
     ] = None,
     columns: opt.Columns = None,
+    frames: opt.Frames = None,
     json: opt.Json = False,
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run.
 
-    Exit code 1: a mistake would explain what a robot, a job or a log of --robot says.
+    Exit code 1: a mistake would explain what a robot, a job or a log of --robot says, or a
+    program has lines that are not understood.
     """
-    found = _contents(file, robot, columns)
+    program = find_program(Path(file))
+    if program is not None:
+        given = read_side_file(frames)
+        model = None if robot is None else Robot.load(robot)
+        found: Result = ProgramContents(read_program(Path(file), given, model))
+    elif frames is not None:
+        raise ArmtwinError(f"--frames is for a robot program, but '{file}' is none")
+    else:
+        found = _contents(file, robot, columns)
     describe(found, json)
     end_with_cautions(getattr(found, "cautions", ()))
 

@@ -1,11 +1,19 @@
-"""The command that makes a job: from the log of a dry run."""
+"""The command that makes a job: from a robot program, or from the log of a dry run."""
 
 from pathlib import Path
 from typing import Annotated
 
 import armtwin as at
 from armtwin.app.export_commands import free_file
-from armtwin.app.options import Carried, FileOutput, option, quantity, words_of_list
+from armtwin.app.options import (
+    Carried,
+    Changes,
+    FileOutput,
+    Payload,
+    argument,
+    option,
+    words_of_list,
+)
 from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError
@@ -15,15 +23,14 @@ from armtwin.prediction.job_check import JobCheck
 
 
 def job(
+    program: Annotated[
+        Path | None,
+        argument("FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points."),
+    ] = None,
     from_log: Annotated[
-        Path, option("--from-log", "LOG", "A log of a run with the commanded positions q_ref.")
-    ],
-    robot: Annotated[
-        str, option("--robot", "ROBOT", "A shipped robot, or a robot file (.toml, .urdf).")
-    ],
-    tolerance: Annotated[
-        float, quantity("--tolerance", "m", 'Lateral and vertical tolerance, as "0.1 mm".')
-    ],
+        Path | None,
+        option("--from-log", "LOG", "A log of a run with the commanded positions q_ref."),
+    ] = None,
     seams: Annotated[
         str | None,
         option(
@@ -34,16 +41,31 @@ def job(
         ),
     ] = None,
     *,
-    carried: Carried,
+    changes: Changes,
+    payload: Payload = None,
     output: FileOutput,
 ) -> None:
-    """Write a job file of a logged reference, with the controller's own zones and stops."""
-    target = free_file(output.out or Path(f"{from_log.stem}.toml"), output, from_log)
+    """Write a job file of a robot program, or of a logged reference with the controller's zones."""
+    source = from_log or program
+    if source is None or (from_log is not None and program is not None):
+        raise ArmtwinError("job needs a robot program, or a log by --from-log, and not both")
+    for key in ("robot", "tolerance"):
+        if getattr(changes, key) is None:
+            raise ArmtwinError(f"{source}: a job needs --{key}")
+    target = free_file(output.out or Path(f"{source.stem}.toml"), output, source)
     if target.suffix != ".toml":
         raise ArmtwinError(f"--out must be a job file that ends in .toml, got '{target}'")
-    times = _read_times(seams or "")
-    with progress_bar("log"):
-        made = at.Job.from_log(carried.by(robot), from_log, tolerance=tolerance, seams=times)
+    if from_log is None:
+        if seams is not None:
+            raise ArmtwinError("--seams is for a log; a program has --stretch")
+        made = changes.load(str(source))
+    else:
+        carrying = Carried(changes.tool, payload).by(changes.robot or "")
+        times = _read_times(seams or "")
+        with progress_bar("log"):
+            made = at.Job.from_log(
+                carrying, from_log, tolerance=changes.tolerance or 0.0, seams=times
+            )
     made.seen_from(target.parent).save(target)
     describe(JobCheck(at.Job.load(target)), output.json, [target])
 

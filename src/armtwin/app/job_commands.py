@@ -70,7 +70,9 @@ def predict(
     job: Annotated[
         list[str] | None,
         argument(
-            "JOB", "A shipped job, or a job file (.toml); several are predicted side by side."
+            "JOB",
+            "A shipped job, a job file (.toml), or a robot program; several are predicted side by "
+            "side.",
         ),
     ] = None,
     method: Method = "nonlinear",
@@ -102,7 +104,7 @@ def predict(
 
     Exit code 1: one does not hold, or may not; with --nominal: is out of tolerance.
     """
-    asked = [Job.load(name) for name in job or [DEFAULT_JOB]]
+    asked = [changes.load(name) for name in job or [DEFAULT_JOB]]
     robot, speed = changes.robot, changes.speed
     robots = [None] if robot is None else words_of_list("--robot", robot)
     speeds = [None] if speed is None else parse_speeds(speed)

@@ -14,6 +14,7 @@ from armtwin.app.robots import on_base
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Record
 from armtwin.maths.units import Unit
+from armtwin.programs.table import find_format
 
 BARE = "+-.0123456789eE"  # characters of a number without a unit
 
@@ -87,7 +88,7 @@ def words_of_list(option: str, text: str) -> list[str]:
 # what is read
 
 RobotFile = Annotated[str, argument("ROBOT", "A shipped robot, or a robot file (.toml, .urdf).")]
-JobFile = Annotated[str, argument("JOB", "A shipped job, or a job file (.toml).")]
+JobFile = Annotated[str, argument("JOB", "A shipped job, a job file (.toml), or a robot program.")]
 LogFile = Annotated[Path, argument("LOG", "A log, in any layout that check names.")]
 LogFiles = Annotated[list[Path], argument("LOG", "Logs, in any layout that check names.")]
 ShippedName = Annotated[str | None, argument("NAME", "One of them, or a file of that kind.")]
@@ -137,6 +138,17 @@ OtherSpeed = Annotated[
         "QUANTITY",
         'Another tool speed, as "100 mm/s"; predict takes several, "100, 200, 300 mm/s".',
     ),
+]
+Tolerance = Annotated[
+    float | None,
+    quantity("--tolerance", "m", 'Of a robot program: lateral and vertical, as "0.1 mm".'),
+]
+Frames = Annotated[
+    Path | None,
+    option("--frames", "FILE", "Of a robot program: frames, tools and values that it has not."),
+]
+Stretch = Annotated[
+    int | None, option("--stretch", "NUMBER", "Of a robot program: which, as check lists them.")
 ]
 HowSimulated = Literal["nonlinear", "perturbation"]
 Method = Annotated[HowSimulated, typer.Option(help="How the arm is simulated.")]
@@ -236,6 +248,29 @@ class Changes:
     tool: OtherTool = None
     servo: OtherServo = None
     speed: OtherSpeed = None
+    tolerance: Tolerance = None
+    frames: Frames = None
+    stretch: Stretch = None
+
+    def load(self, name: str) -> at.Job:
+        """A job by its name or file, or of a robot program with what is given for it."""
+        if find_format(Path(name)) is None:
+            for key in ("tolerance", "frames", "stretch"):
+                if getattr(self, key) is not None:
+                    raise ArmtwinError(f"--{key} is for a robot program, but '{name}' is none")
+            return at.Job.load(name)
+        for key in ("robot", "tolerance"):
+            if getattr(self, key) is None:
+                raise ArmtwinError(f"{name}: a robot program needs --{key}")
+        robot = Carried(self.tool).by(words_of_list("--robot", self.robot or "")[0])
+        return at.Job.from_program(
+            name,
+            robot,
+            tolerance=self.tolerance,
+            frames=self.frames,
+            stretch=self.stretch,
+            speed=self.speed,
+        )
 
 
 def drop_unset(options: Mapping[str, Any]) -> Record:

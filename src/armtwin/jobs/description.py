@@ -51,6 +51,7 @@ class JobDescription:
         uncertainty: How far numbers may be off.
         advice: What advice may change, and how far.
         override: Other values for keys of the robot file, by key path.
+        notes: What was assumed or left out where it was made from a robot program.
     """
 
     robot: str
@@ -79,5 +80,6 @@ class JobDescription:
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     advice: groups.Advising = field(default_factory=groups.Advising)
     override: Record = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     format_number: ClassVar[int] = 1

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import FileError, blame, did_you_mean
+from armtwin.files.sheets import Sheet, read_sheet, table_of
 from armtwin.jobs.groups import Force
 from armtwin.jobs.job import Job
-from armtwin.jobs.sheets import Sheet, read_sheet, table_of
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.units import Unit

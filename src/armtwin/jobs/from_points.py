@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.sheets import Sheet, SheetColumn, read_sheet, table_of
 from armtwin.jobs import groups
 from armtwin.jobs.description import JobDescription
-from armtwin.jobs.sheets import Sheet, SheetColumn, read_sheet, table_of
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.units import Unit

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from armtwin.files.fields import own_problems
 from armtwin.files.hypothesis import Hypothesis
 from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
-from armtwin.jobs import display, files, from_log, plausibility, program
+from armtwin.jobs import display, files, from_log, from_program, plausibility, program
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
     SMOOTH,
@@ -49,6 +49,8 @@ from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
+from armtwin.programs.execution import SideValues
+from armtwin.programs.table import ProgramFile, read_program, read_side_file
 from armtwin.report.folder import seen_from
 from armtwin.report.result import Result
 from armtwin.robot.ranges import REFUSED
@@ -61,6 +63,15 @@ AnyProfile = Profile | LookAhead | RecordedProfile
 RECENT_OVERRIDES = 8  # robots with overrides that are cached
 BETWEEN = 8  # parts of a line at which its distance from the base is looked at
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
+
+
+class ProgramSource(NamedTuple):
+    """The program that a job is from, its stretch from 0, its side file, and the robot."""
+
+    read: ProgramFile
+    stretch: int
+    given: SideValues
+    robot: Robot
 
 
 @dataclass(frozen=True)
@@ -177,6 +188,45 @@ class Job(Result):
             )
         )
 
+    @staticmethod
+    def from_program(
+        program: str | Path,
+        robot: Robot | str | Path,
+        *,
+        tolerance: Quantity | tuple[Quantity, Quantity] | None = None,
+        frames: str | Path | None = None,
+        stretch: int | None = None,
+        speed: Quantity | None = None,
+    ) -> Job:
+        """A job from a robot program: RAPID, Fanuc LS, KRL, URScript, G-code or bare points.
+
+        Args:
+            program: Its file.
+            robot: As of `line`.
+            tolerance: As of `line`.
+            frames: A side file with frames, tools and values that the program names and has not.
+            stretch: Number of a stretch of known moves, from 1; by default that with the longest
+                seams.
+            speed: Tool speed of bare points.
+        """
+        given = robot if isinstance(robot, Robot) else Robot.load(robot)
+        if tolerance is None:
+            raise ArmtwinError(f"{program}: a program has no tolerance: give one, as 0.1 mm")
+        lateral, vertical = read_tolerance(tolerance)
+        known = read_side_file(None if frames is None else Path(frames))
+        if speed is not None:
+            values = {**known.values, "speed": read_quantity("speed", ToolSpeed, speed)}
+            known = replace(known, values=values)
+        read = read_program(Path(program), known, given)
+        number = from_program.choose_stretch(read, stretch)
+        with blame(str(program)):
+            description = from_program.describe_stretch(
+                read, number, given, Tolerance(lateral, vertical)
+            )
+        job = Job(description, str(program))
+        job.__dict__["source"] = ProgramSource(read, number, known, given)
+        return job
+
     def save(self, path: str | Path) -> None:
         """Write a job file from which `load` makes an equal job.
 
@@ -217,6 +267,11 @@ class Job(Result):
             axes: Axes with three dimensions; new ones where none are given.
         """
         return display.draw_seam(self.seam, self.process_on(), axes)
+
+    @cached_property
+    def source(self) -> ProgramSource | None:
+        """The robot program that the job was made from, by `from_program`; None for another."""
+        return None
 
     @property
     def name(self) -> str:

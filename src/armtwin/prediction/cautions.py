@@ -99,6 +99,7 @@ def cautions(robot: Robot, job: Job) -> Names:
         *_partly_judged(job),
         *_unheated(robot, job),
         *job.cautions_on(robot),
+        *job.description.notes,
     )
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, OnProgress
+from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion import shifted_motion
 from armtwin.prediction.band.band import assess_alike
 from armtwin.prediction.band.measured import measure_first
@@ -109,9 +110,9 @@ def correct_prediction(
     if first is not None and first.size.rms < before.rms:
         best = first
     del first  # of what was tried only the best command is kept in memory
-    best, tried = _learn_shift(p, best, rounds, lambda done: say(done / (rounds + 1)))
-    program, points = _as_points(p, best, spacing)
-    by_lines = _joined_by_lines(p, program)
+    best, tried = learn_shift(p, best.prediction, rounds, say=lambda done: say(done / (rounds + 1)))
+    program, points = as_points(p, best, spacing)
+    by_lines = join_by_lines(p, program)
     say(1.0)
     return Correction(
         prediction=p,
@@ -138,18 +139,30 @@ def _with_probabilities(found: Correction, progress: OnProgress) -> Correction:
     )
 
 
-def _learn_shift(
-    p: Prediction, start: Corrected, rounds: int, say: OnProgress
+def learn_shift(
+    p: Prediction,
+    start: Prediction,
+    rounds: int,
+    offset: Floats | None = None,
+    say: OnProgress = lambda done: None,
 ) -> tuple[Corrected, tuple[Size, ...]]:
-    """The shift with the smallest error, and the sizes of each round."""
-    knots = _knots(p)
+    """The shift with the smallest error, and the sizes of each round.
+
+    Args:
+        p: The job commanded along its seam.
+        start: The job with the shift that is begun with.
+        rounds: Rounds at most.
+        offset: What a machine's error is larger than the twin's at the set-points, (m, 2) [m].
+        say: Called with the rounds that are done.
+    """
+    knots = list_knots(p)
     lead = _lead(p)
-    best = start
+    best = _with_size(start, offset)
     tried: list[Size] = []
     gain = GAIN
     for k in range(rounds):
-        left = _smooth(p, best.prediction.path_error, knots, lead)
-        new = _run_shift(p, best.shift - gain * left)
+        left = _smooth(p, _beside(best.prediction, offset), knots, lead)
+        new = _with_size(run_shifted(p, best.shift - gain * left), offset)
         say(k + 1.0)
         if new.size.rms < best.size.rms:
             best = new
@@ -159,6 +172,15 @@ def _learn_shift(
         if gain < LEAST_GAIN:
             break
     return best, tuple(tried)
+
+
+def _beside(p: Prediction, offset: Floats | None) -> PathError:
+    """The path error of a prediction with what a machine has more, at the set-points (m, 2)."""
+    error = p.path_error
+    if offset is None:
+        return error
+    more = interpolate_columns(error.time, p.motion.trajectory.time, offset)
+    return replace(error, lateral=error.lateral + more[:, 0], vertical=error.vertical + more[:, 1])
 
 
 def size_of(job: Job, error: PathError) -> Size:
@@ -173,7 +195,7 @@ def size_of(job: Job, error: PathError) -> Size:
     )
 
 
-def _knots(p: Prediction) -> Floats:
+def list_knots(p: Prediction) -> Floats:
     """Ends of the spline's pieces over the whole motion [s]."""
     duration = p.motion.trajectory.duration
     return np.linspace(0.0, duration, max(2, round(duration / PIECE)) + 1)
@@ -195,17 +217,17 @@ def _remove_deflection(p: Prediction) -> Corrected | None:
     still = []
     for found in (parts.lateral, parts.vertical):
         still.append(sum(found[name] for name in UNSEEN if name in found))
-    shift = -_fit_spline(p, parts.time, np.stack(still, axis=1), _knots(p), 0.0)
+    shift = -fit_shift(p, parts.time, np.stack(still, axis=1), list_knots(p), 0.0)
     return _run_shift(p, shift)
 
 
 def _smooth(p: Prediction, error: PathError, knots: Floats, lead: float) -> Floats:
     """Error that is left, at the set-points, (m, 2)."""
     values = np.stack([error.lateral, error.vertical], axis=1)
-    return _fit_spline(p, error.time, values, knots, lead)
+    return fit_shift(p, error.time, values, knots, lead)
 
 
-def _fit_spline(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: float) -> Floats:
+def fit_shift(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: float) -> Floats:
     """Values over time as a cubic spline, least squares, read ahead of the set-points."""
     from scipy.interpolate import make_lsq_spline
 
@@ -232,11 +254,11 @@ def _judged_share(p: Prediction) -> Floats | float:
     return shifted_motion.smooth_over(near[:, None], shifted_motion.SETTLED * rate)
 
 
-def _with_size(p: Prediction) -> Corrected:
+def _with_size(p: Prediction, offset: Floats | None = None) -> Corrected:
     """A prediction with the size of its error; one that stops has none."""
     if p.verdict.stopped is not None:
         return Corrected(p, Size(np.inf, np.inf, np.inf))
-    return Corrected(p, size_of(p.job, p.path_error))
+    return Corrected(p, size_of(p.job, _beside(p, offset)))
 
 
 def _run_shift(p: Prediction, shift: Floats) -> Corrected:
@@ -244,7 +266,7 @@ def _run_shift(p: Prediction, shift: Floats) -> Corrected:
     return _with_size(run_shifted(p, shift))
 
 
-def _as_points(
+def as_points(
     p: Prediction, best: Corrected, spacing: float | None
 ) -> tuple[shifted_motion.ProgramPoints, Corrected]:
     """Points of a program, and the command that a spline through them makes.
@@ -268,7 +290,7 @@ def _as_points(
     return program, points
 
 
-def _joined_by_lines(p: Prediction, program: shifted_motion.ProgramPoints) -> Size | None:
+def join_by_lines(p: Prediction, program: shifted_motion.ProgramPoints) -> Size | None:
     """How large the error is where straight lines join the points; None if that cannot be run."""
     try:
         shift = program.shift(p.job.seam, p.motion.command.s, smoothly=False)

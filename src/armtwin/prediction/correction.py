@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armtwin.jobs.groups import Tolerance
 from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.motion.shifted_motion import ProgramPoints
 from armtwin.motion.trajectory import Trajectory
@@ -86,6 +87,27 @@ class Corrected:
         return max(lateral, self.size.vertical / max(other.size.vertical, 1e-12))
 
 
+@dataclass(frozen=True, eq=False)
+class WrittenProgram:
+    """A corrected program and what the twin makes of it.
+
+    Attributes:
+        text: Its text, to be encoded as the original.
+        points: How many points its corrected moves have.
+        size: Its error beside the seam of the original, as it was read again and run.
+        prediction: The run.
+    """
+
+    text: str
+    points: int
+    size: Size
+    prediction: Prediction
+
+    def is_within(self, tolerance: Tolerance) -> bool:
+        """Whether its peaks are within a tolerance."""
+        return self.size.lateral <= tolerance.lateral and self.size.vertical <= tolerance.vertical
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Correction(Result):
     """Corrected set-points of a job, with the predicted error before and after.
@@ -103,6 +125,9 @@ class Correction(Result):
             `points`; None where only the nominal twin was run.
         measured_first: What program points would reach after measurements, each beside those
             before it.
+        written: The corrected robot program, where the job is from one.
+        measured: Sizes of the errors of the logged runs that it is learned from; `before` is that
+            of the first, and the size of `best` what the next run should show.
     """
 
     prediction: Prediction
@@ -115,6 +140,8 @@ class Correction(Result):
     program: ProgramPoints
     band: Band | None = None
     measured_first: tuple[MeasuredFirst, ...] = ()
+    written: WrittenProgram | None = None
+    measured: tuple[Size, ...] = ()
 
     @property
     def decisive(self) -> Corrected:
@@ -127,7 +154,9 @@ class Correction(Result):
     @property
     def holds(self) -> bool:
         """Whether the seam holds by set-points and by program points."""
-        return self.best.holds and self.points.holds
+        written = self.written
+        fits = written is None or written.is_within(self.prediction.job.description.tolerance)
+        return self.best.holds and self.points.holds and fits
 
     def share_worse(self, command: Corrected) -> float | None:
         """Share of the variants with a larger error than as programmed; None without variants."""
@@ -159,6 +188,9 @@ class Correction(Result):
         """A record for each command: probability to hold, its interval, sizes of its error."""
         plain = Corrected(self.prediction, self.before, self.band)
         records = [_record("as programmed", plain)]
+        if self.written is not None:
+            written = Corrected(self.written.prediction, self.written.size)
+            records.append(_record("written program", written))
         for name, command in self._commands:
             record = _record(name, command)
             records.append({**record, "worse": self.share_worse(command)})
@@ -228,6 +260,12 @@ def _verdict(result: Correction) -> Iterator[show.Text]:
     A correction fits the twin that it was learned on: what the variants say comes first.
     """
     decisive = result.decisive
+    if result.measured:
+        runs = ", ".join(MICROMETRES.text(max(x.lateral, x.vertical)) for x in result.measured)
+        peak = MICROMETRES.with_unit(max(result.best.size.lateral, result.best.size.vertical))
+        yield show.Text(
+            f"Largest error of the logged runs: {runs} µm. The next run should show {peak}."
+        )
     if decisive.band is None:
         yield verdict_text(decisive.prediction)
     else:
@@ -237,6 +275,19 @@ def _verdict(result: Correction) -> Iterator[show.Text]:
         yield from reasons
         if result.measured_first:
             yield show.Text(measuring_in_words(result.measured_first))
+    if result.written is not None:
+        x = result.written
+        peaks = (
+            f"{MICROMETRES.text(x.size.lateral)} lateral, {MICROMETRES.with_unit(x.size.vertical)}"
+        )
+        growth = Corrected(x.prediction, x.size).growth(result.best)
+        is_within = x.is_within(result.prediction.job.description.tolerance)
+        yield show.Text(
+            f"The written program, read again and run on the twin: {peaks} vertical beside the "
+            f"original seam, {TIMES.text(growth)} times the set-points' peaks, {x.points} points; "
+            "moves were parted into more moves, all else is kept.",
+            "good" if is_within else "bad",
+        )
     before, after = result.before.rms, result.best.size.rms
     reduction = 1 - after / before if before > 0 else 0.0
     yield show.Text(

@@ -1,4 +1,4 @@
-"""Tables of numbers in CSV files that a job names, units in the header as "x [mm]".
+"""Tables of numbers in CSV files, units in the header as "x [mm]".
 
 Values are separated by commas; or by semicolons, and then numbers may have a decimal comma.
 """

@@ -1,0 +1,189 @@
+"""A corrected program: the same file with other targets, read again and run on the twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.jobs.from_program import describe_stretch
+from armtwin.jobs.job import Job, ProgramSource
+from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.rotations import pose
+from armtwin.motion.shifted_motion import (
+    LEAST_SPACING,
+    points_beside,
+    space_by_curvature,
+)
+from armtwin.prediction.correction import Corrected, Correction, Size, WrittenProgram
+from armtwin.prediction.path_error import closest
+from armtwin.prediction.predict import Prediction, predict
+from armtwin.prediction.verdict import process_is_on
+from armtwin.programs.table import read_program
+from armtwin.programs.writing import Replacement, replace_targets
+from armtwin.simulation.closed_loop import setpoint_rate
+
+MOST_POINTS = 140  # of the moves that are replaced
+DEVIATION = 0.02  # of the set-points' peaks, that a spline through the points may deviate
+CYCLES = 4  # of the controller between points at least
+ROUNDS = 3  # of fitting the points so that the zones between them lead through what is wanted
+LEARNING = 14  # of correcting the points on the twin
+GAIN = 0.4
+APART = 2e-4  # of places at which a path is looked at [m]
+
+
+def correct_program(found: Correction, source: ProgramSource) -> WrittenProgram:
+    """Write the program of a corrected job again with corrected targets.
+
+    Args:
+        found: The correction of the job.
+        source: The program that the job is from.
+    """
+    job = found.prediction.job
+    places, owners = _choose_places(found, source)
+    wanted = points_beside(job.seam, found.prediction.motion.command.s, found.best.shift, places)
+    p = wanted.p.copy()
+    for _ in range(ROUNDS):
+        made = _read_again(source, _write(source, owners, p, wanted.R), job)
+        p += wanted.p - _nearest(made, wanted.p)
+    best: WrittenProgram | None = None
+    gain = GAIN
+    for _ in range(LEARNING):
+        text = _write(source, owners, p, wanted.R)
+        run = predict(_read_again(source, text, job), found.prediction.given)
+        place, error = measure_beside(job, run)
+        new = WrittenProgram(text, len(p), size_of_error(job, place, error), run)
+        if best is None or _ratio(new, found) < _ratio(best, found):
+            best, best_p = new, p
+            away = _mean_about(places, place, error)
+        else:
+            gain /= 2
+        _, frames, _ = job.seam.frames(places)
+        p = best_p - gain * np.einsum("mij,mj->mi", frames[:, :, 1:], away)
+    assert best is not None
+    return best
+
+
+def _ratio(written: WrittenProgram, found: Correction) -> float:
+    """Largest ratio of its peaks to those of the set-points."""
+    return Corrected(written.prediction, written.size).growth(found.best)
+
+
+def _mean_about(places: Floats, at: Floats, error: Floats) -> Floats:
+    """Mean error (m, 2) about places, between the middles of the gaps beside each, (k, 2)."""
+    middles = (places[:-1] + places[1:]) / 2
+    which = np.searchsorted(middles, at)
+    near = np.abs(at - places[which]) < 2 * LEAST_SPACING
+    found = np.zeros((len(places), 2))
+    count = np.bincount(which[near], minlength=len(places))
+    for k in range(2):
+        total = np.bincount(which[near], error[near, k], minlength=len(places))
+        found[:, k] = total / np.maximum(count, 1)
+    return found
+
+
+def _segments_of(source: ProgramSource) -> list[int]:
+    """Number of the step that ends each segment of the job; steps of a spline have one segment."""
+    steps = source.read.stretches[source.stretch]
+    found: list[int] = []
+    for k, step in enumerate(steps[1:], 1):
+        if step.joined and found:
+            found[-1] = k
+        else:
+            found.append(k)
+    return found
+
+
+def _choose_places(found: Correction, source: ProgramSource) -> tuple[Floats, list[int]]:
+    """Arc lengths of the points, and the step that each belongs to."""
+    p = found.prediction
+    job, seam = p.job, p.job.seam
+    judged = job.process_on()
+    cycle = 1 / setpoint_rate(p.robot, job.description.model)
+    least = max(LEAST_SPACING, CYCLES * cycle * job.description.speed)
+    total = sum(stop - start for start, stop in judged)
+    size = found.best.size
+    for part in (DEVIATION, 3 * DEVIATION, 9 * DEVIATION, 27 * DEVIATION):
+        deviation = part * min(size.lateral, size.vertical)
+        dense = space_by_curvature(seam, p.motion.command.s, found.best.shift, deviation)
+        if sum(((dense > start) & (dense < stop)).sum() for start, stop in judged) < MOST_POINTS:
+            break
+    least = max(least, total / MOST_POINTS)
+    ends = _segments_of(source)
+    done = -1.0
+    places: list[float] = []
+    owners: list[int] = []
+    for stretch in seam.path.stretches:
+        middle = (stretch.start + stretch.stop) / 2
+        if not any(start <= middle <= stop for start, stop in judged):
+            continue
+        if stretch.start - done > 1e-9:  # where a seam begins
+            places.append(stretch.start)
+            owners.append(ends[stretch.move] - 1)
+        done = stretch.stop
+        inside = dense[(dense > stretch.start + least) & (dense < stretch.stop - least)].tolist()
+        for place in (*inside, stretch.stop):
+            if place - places[-1] >= least - 1e-9 or place == stretch.stop:
+                places.append(place)
+                owners.append(ends[stretch.move])
+    if not places:
+        raise ArmtwinError(f"{job.where}: nothing of it is judged, so nothing is corrected")
+    return np.array(places), owners
+
+
+def _write(source: ProgramSource, owners: list[int], p: Floats, R: Floats) -> str:
+    """The text of the program with points in the place of targets."""
+    steps = source.read.stretches[source.stretch]
+    changes = []
+    for owner in dict.fromkeys(owners):
+        own = [k for k, x in enumerate(owners) if x == owner]
+        poses = np.array([pose(R[k], p[k]) for k in own])
+        step = steps[owner]
+        if step.spot.X is None:  # a joint target stays: the tool goes on from there
+            continue
+        after_stop = owner > 0 and steps[owner - 1].zone == 0
+        changes.append(Replacement(step, poses, after_stop))
+    return replace_targets(source.read, changes)
+
+
+def _read_again(source: ProgramSource, text: str, job: Job) -> Job:
+    """The job of a written program, on the robot and with the settings of the original."""
+    read = read_program(source.read.path, source.given, source.robot, text)
+    own = describe_stretch(read, source.stretch, source.robot, job.description.tolerance)
+    d = job.description
+    kept = replace(own, robot=d.robot, tool=d.tool, model=d.model, time_law=d.time_law)
+    return Job(kept, job.origin)
+
+
+def _nearest(job: Job, p: Floats) -> Floats:
+    """Points of a job's path nearest to points (k, 3), which follow each other along it."""
+    seam = job.seam
+    s = np.linspace(0.0, seam.length, int(seam.length / APART) + 2)
+    line = seam.path.at(s).p
+    found = np.empty_like(p)
+    at = 0
+    for k, point in enumerate(p):
+        near = np.linalg.norm(line[at : at + 2000] - point, axis=1)
+        at += int(near.argmin())
+        jet = seam.path.at(s[at : at + 1])
+        way = float((point - jet.p[0]) @ jet.t[0])
+        found[k] = jet.p[0] + way * jet.t[0]
+    return found
+
+
+def measure_beside(job: Job, run: Prediction) -> TwoArrays:
+    """Where another job's run is beside the seam of a job: arc lengths, and errors (m, 2)."""
+    seam, own = job.seam, run.job.seam
+    tips = run.run.built.forward_kinematics(run.run.bodies)[:, :3, 3]
+    s, _, _ = own.command(run.run.trace_time)
+    place = closest(seam, tips, s * seam.length / own.length)
+    jet, frames, _ = seam.frames(place)
+    return place, np.einsum("mi,mij->mj", tips - jet.p, frames[:, :, 1:])
+
+
+def size_of_error(job: Job, place: Floats, error: Floats) -> Size:
+    """How large an error (m, 2) at arc lengths is where the job is judged."""
+    on = process_is_on(job, place)
+    lateral, vertical = np.abs(error[on]).max(axis=0).tolist()
+    return Size(float(np.sqrt((error[on] ** 2).sum(axis=1).mean())), lateral, vertical)

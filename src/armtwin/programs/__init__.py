@@ -1,0 +1,1 @@
+"""Robot programs: readers and writers of the dialects, one file each, and what they share."""

@@ -1,0 +1,379 @@
+"""Programs written again: other targets in the statements that have them, all else byte for byte.
+
+A move that goes through more points than its own becomes that many moves: lines with zones between
+them, or in KRL, from stop to stop, a spline block. Moves alone are written as whole programs.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.maths.batch import Floats
+from armtwin.maths.rotations import inverse, to_quaternion, to_rpy
+from armtwin.motion.moves import ProgramMove
+from armtwin.programs.execution import Step, TextPart, split_parts
+from armtwin.programs.table import ProgramFile
+from armtwin.programs.values import Value
+
+MOVE_OF_RAPID = re.compile(r"(\w+?)(L|C)(\w*)\b", re.IGNORECASE)
+LEAST_BLEND = 0.45  # of the shorter neighbour: blends of URScript must not meet
+
+
+UNUSED = "[9E9,9E9,9E9,9E9,9E9,9E9]"
+
+
+def join_numbers(values: Sequence[float] | Floats, digits: int = 5) -> str:
+    """Numbers with digits after the point, separated by commas."""
+    return ",".join(f"{round(float(x), digits) + 0.0:.{digits}f}" for x in values)
+
+
+def krl_frame(X: Floats) -> str:
+    """A frame in KRL."""
+    c, b, a = np.degrees(to_rpy(X[:3, :3]))
+    words = zip("XYZABC", (*(1e3 * X[:3, 3]), a, b, c), strict=True)
+    return "{" + ",".join(f"{key} {round(x, 5) + 0.0:.5f}" for key, x in words) + "}"
+
+
+def _krl(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
+    yield from (f"DEF {name} ( )", "BAS (#INITMOV,0 )", f"TOOL_DATA[1]={krl_frame(tool)}")
+    yield from ("$BASE=$NULLFRAME", "$TOOL=TOOL_DATA[1]")
+    for k, m in enumerate(moves):
+        fly = " C_DIS" if m.zone else ""
+        if m.kind != "PTP":
+            yield f"$VEL.CP={m.speed or 2.0:.9g}"
+        elif m.speed is not None:
+            yield f"BAS (#VEL_PTP,{100 * m.speed:.9g})"
+        if m.zone:
+            yield f"$APO.CDIS={1e3 * m.zone:.9g}"
+        if m.kind == "SPLINE":
+            if not m.joined:
+                yield "SPLINE"
+            yield f"  SPL {krl_frame(m.pose)}"  # type: ignore[arg-type]
+            if k + 1 == len(moves) or not moves[k + 1].joined:
+                yield "ENDSPLINE"
+        elif m.joints is not None:
+            axes = zip(range(1, 7), np.degrees(m.joints), strict=True)
+            yield "PTP {" + ",".join(f"A{i} {x:.6f}" for i, x in axes) + "}"
+        else:
+            via = "" if m.via is None else f"{krl_frame(m.via)},"
+            yield f"{m.kind} {via}{krl_frame(m.pose)}{fly}"  # type: ignore[arg-type]
+        if m.wait:
+            yield f"WAIT SEC {m.wait:g}"
+    yield "END"
+
+
+def _rapid_pose(X: Floats) -> str:
+    return f"[{join_numbers(1e3 * X[:3, 3])}],[{join_numbers(to_quaternion(X[:3, :3]), 10)}]"
+
+
+def _rapid(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
+    yield f"MODULE {name}"
+    yield f"PERS tooldata tJob:=[TRUE,[{_rapid_pose(tool)}],[1,[0,0,1],[1,0,0,0],0,0,0]];"
+    yield "PROC main()"
+    for m in moves:
+        speed = (
+            "vmax" if m.speed is None or m.kind == "PTP" else f"[{1e3 * m.speed:.9g},500,5000,1000]"
+        )
+        zone = f"[FALSE,{1e3 * m.zone:.9g},0,0,0,0,0]" if m.zone else "fine"
+        if m.joints is not None:
+            yield f"MoveAbsJ [[{join_numbers(np.degrees(m.joints))}],{UNUSED}],{speed},{zone},tJob;"
+        else:
+            word = {"PTP": "MoveJ", "LIN": "MoveL", "CIRC": "MoveC"}[m.kind]
+            poses = [m.via, m.pose] if m.via is not None else [m.pose]
+            targets = ",".join(
+                f"[{_rapid_pose(X)},[0,0,0,0],{UNUSED}]" for X in poses if X is not None
+            )
+            yield f"{word} {targets},{speed},{zone},tJob;"
+        if m.wait:
+            yield f"WaitTime {m.wait:g};"
+    yield from ("ENDPROC", "ENDMODULE")
+
+
+def _urscript(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
+    from scipy.spatial.transform import Rotation
+
+    def pose(X: Floats) -> str:
+        return f"p[{join_numbers([*X[:3, 3], *Rotation.from_matrix(X[:3, :3]).as_rotvec()], 9)}]"
+
+    yield from (f"def {name}():", f"  set_tcp({pose(tool)})")
+    for m in moves:
+        words = [] if m.kind == "PTP" else [f"v={m.speed or 1.0:.9g}"]
+        words += [f"r={m.zone:.9g}"] if m.zone and m.kind != "PTP" else []
+        poses = [] if m.pose is None else [m.via, m.pose] if m.via is not None else [m.pose]
+        targets = [pose(X) for X in poses if X is not None]
+        if m.joints is not None:
+            targets = [f"[{join_numbers(m.joints, 9)}]"]
+        word = {"PTP": "movej", "LIN": "movel", "CIRC": "movec"}[m.kind]
+        yield f"  {word}({', '.join([*targets, *words])})"
+        if m.wait:
+            yield f"  sleep({m.wait:g})"
+    yield from ("end", f"{name}()")
+
+
+def _ls(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
+    yield from (
+        f"/PROG  {name.upper()}",
+        "/ATTR",
+        "/MN",
+        "   1:  UFRAME_NUM=0 ;",
+        "   2:  UTOOL_NUM=1 ;",
+    )
+    positions: list[str] = []
+    line = 2
+    for m in moves:
+        line += 1
+        numbers = []
+        for X in (m.via, m.pose):
+            if X is not None:
+                w, p, r = np.degrees(to_rpy(X[:3, :3]))
+                words = zip("XYZWPR", (*(1e3 * X[:3, 3]), w, p, r), strict=True)
+                body = ", ".join(f"{k} = {x:.5f} {'mm' if k in 'XYZ' else 'deg'}" for k, x in words)
+                positions.append(f"   UF : 0, UT : 1, CONFIG : 'N U T, 0, 0, 0',\n   {body}")
+                numbers.append(len(positions))
+        if m.joints is not None:
+            degrees = zip(range(1, 7), np.degrees(m.joints), strict=True)
+            body = ", ".join(f"J{k} = {x:.6f} deg" for k, x in degrees)
+            positions.append(f"   UF : 0, UT : 1,\n   {body}")
+            numbers.append(len(positions))
+        word = {"PTP": "J", "LIN": "L", "CIRC": "C"}[m.kind]
+        speed = f"{1e3 * (m.speed or 2.0):.9g}mm/sec"
+        if m.kind == "PTP":
+            speed = f"{100 * (m.speed or 1.0):.9g}%"
+        end = f"CR{1e3 * m.zone:.9g}" if m.zone else "FINE"
+        yield f"{line:4d}:{word} {' '.join(f'P[{n}]' for n in numbers)} {speed} {end} ;"
+        if m.wait:
+            line += 1
+            yield f"{line:4d}:  WAIT {m.wait:.2f}(sec) ;"
+    yield "/POS"
+    for number, position in enumerate(positions, 1):
+        yield f"P[{number}]{{\n   GP1:\n{position}\n}};"
+    yield "/END"
+
+
+DIALECTS: dict[str, Callable[[str, Floats, Sequence[ProgramMove]], Iterator[str]]] = {
+    "krl": _krl,
+    "rapid": _rapid,
+    "urscript": _urscript,
+    "ls": _ls,
+}
+
+
+def write_program(name: str, dialect: str, tool: Floats, moves: Sequence[ProgramMove]) -> str:
+    """A program of moves in the base frame; the first move says where it begins.
+
+    Args:
+        name: What it is called.
+        dialect: One of `DIALECTS`.
+        tool: Pose of the tool in the flange's frame, (4, 4).
+        moves: The moves.
+    """
+    if dialect != "krl" and any(m.kind == "SPLINE" for m in moves):
+        raise ArmtwinError(f"{dialect} has no splines: krl has")
+    return "\n".join(DIALECTS[dialect](name, tool, moves)) + "\n"
+
+
+class Replacement(NamedTuple):
+    """A move and the poses, base frame, (k, 4, 4), that take the place of its target."""
+
+    step: Step
+    poses: Floats
+    after_stop: bool
+
+
+class Edit(NamedTuple):
+    """Other text between two places of a file."""
+
+    start: int
+    stop: int
+    text: str
+
+
+def replace_targets(of: ProgramFile, changes: Sequence[Replacement]) -> str:
+    """The text of a program with other targets of some of its moves."""
+    used = [step.statement.start for stretch in of.stretches for step in stretch]
+    edits: list[Edit] = []
+    writer = _WRITERS.get(of.format.name)
+    if writer is None:
+        raise FileError(of.path, f"{of.format.title} is not written: use the points (points.csv)")
+    for change in changes:
+        statement = change.step.statement
+        if used.count(statement.start) > 1:
+            raise FileError(
+                of.path,
+                f"line {statement.line}: is run {used.count(statement.start)} times, so it cannot "
+                "have other targets; write its moves one by one",
+            )
+        edits += writer(of, change)
+    text = of.text
+    for edit in sorted(edits, key=lambda x: x.start, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.stop :]
+    return text
+
+
+def _locals(change: Replacement) -> Iterator[Floats]:
+    """Poses in the frame that the move is given in."""
+    base = change.step.base.X
+    back = np.eye(4) if base is None else inverse(base)
+    for X in change.poses:
+        yield back @ X
+
+
+def _lines(of: ProgramFile, change: Replacement, rows: Sequence[str]) -> Edit:
+    """Statements in the place of one, each indented as that."""
+    start = change.step.statement.start
+    begin = of.text.rfind("\n", 0, start) + 1
+    indent = re.match(r"[ \t]*", of.text[begin:start])
+    end = "\r\n" if "\r\n" in of.text else "\n"
+    joined = f"{end}{indent[0] if indent else ''}".join(rows)
+    return Edit(start, start + len(change.step.statement.text), joined)
+
+
+def _krl_target(X: Floats, value: Value) -> str:
+    """A frame with the status, turn and external axes of another one."""
+    others = (
+        [k for k in value if re.fullmatch(r"[st]|e[1-6]", k)] if isinstance(value, dict) else []
+    )
+    words = "".join(f",{key.upper()} {value[key]:g}" for key in others)
+    return f"{krl_frame(X)[:-1]}{words}}}"
+
+
+def _write_krl(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
+    """Lines with C_DIS between them; from stop to stop a spline block."""
+    step, text = change.step, change.step.statement.text
+    targets = [_krl_target(X, step.target) for X in _locals(change)]
+    tail = re.search(r"(\s*\bWITH\b.*|(\s+C_\w+)+)\s*$", text, re.IGNORECASE)
+    word = "PTP" if step.kind == "PTP" else "SLIN" if text[:1] in "sS" else "LIN"
+    last = f"{word} {targets[-1]}{tail[0].rstrip() if tail else ''}"
+    if len(targets) == 1:
+        yield _lines(of, change, [last])
+    elif change.after_stop and step.zone == 0 and step.kind != "SPLINE":
+        rows = [f"  SPL {target}" for target in targets]
+        yield _lines(of, change, ["SPLINE", *rows, "ENDSPLINE"])
+    elif step.kind == "SPLINE":
+        yield _lines(of, change, [f"SPL {target}" for target in targets])
+    else:
+        yield _lines(of, change, [*(f"LIN {target} C_DIS" for target in targets[:-1]), last])
+
+
+def _write_rapid(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
+    """MoveL with a zone between points."""
+    step, text = change.step, change.step.statement.text
+    word = MOVE_OF_RAPID.match(text)
+    if word is None or step.kind == "PTP":
+        word = re.match(r"(\w+)()()", text)
+        assert word is not None
+    parts = split_parts(TextPart(text[word.end() :], 0), ",")
+    count = 2 if step.kind == "CIRC" else 1
+    tail = parts[count:]
+    fly = 1 if text[:4].lower() == "move" else len(tail) - 2
+    name = text[: word.end()] if step.kind != "CIRC" else f"{word[1]}L{word[3]}"
+    extra = "".join(f"\\{x.text.strip()}" for x in split_parts(parts[count - 1], "\\")[1:])
+    rest = step.target[2:]
+    rows = []
+    for k, X in enumerate(_locals(change)):
+        q = join_numbers(to_quaternion(X[:3, :3]).tolist(), 9)
+        others = ",".join("[" + ",".join(f"{x:g}" for x in part) + "]" for part in rest)
+        target = f"[[{join_numbers(1e3 * X[:3, 3], 5)}],[{q}],{others}]{extra}"
+        words = [x.text.strip() for x in tail]
+        if k + 1 < len(change.poses):
+            words[fly] = "z5"
+        rows.append(f"{name} {target},{','.join(words)}")
+    yield _lines(
+        of,
+        change,
+        [";\n".join(rows)] if len(rows) == 1 else [*(f"{row};" for row in rows[:-1]), rows[-1]],
+    )
+
+
+def _write_urscript(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
+    """movel with a blend between points."""
+    from scipy.spatial.transform import Rotation
+
+    step, text = change.step, change.step.statement.text
+    inside = text[text.index("(") + 1 : text.rindex(")")]
+    parts = [part.text.strip() for part in split_parts(TextPart(inside, 0), ",")]
+    names = ["a", "v", "r", "mode"] if step.kind == "CIRC" else ["a", "v", "t", "r"]
+    if text.startswith("movep"):
+        names = ["a", "v", "r"]
+    rest = parts[2 if step.kind == "CIRC" else 1 :]
+    words = [x if re.match(r"\w+\s*=", x) else f"{names[k]}={x}" for k, x in enumerate(rest)]
+    kept = [x for x in words if not re.match(r"(r|mode)\s*=|t\s*=\s*0*\.?0*$", x)]
+    if any(x.startswith("t") for x in kept) and len(change.poses) > 1:
+        raise FileError(of.path, f"line {step.line}: its time, t, cannot be parted among points")
+    word = "movel" if step.kind == "CIRC" else text[: text.index("(")].strip()
+    points = list(_locals(change))
+    rows = []
+    for k, X in enumerate(points):
+        numbers = [*X[:3, 3], *Rotation.from_matrix(X[:3, :3]).as_rotvec()]
+        zone = [x for x in words if re.match(r"r\s*=", x)]
+        if k + 1 < len(points):
+            legs = [np.linalg.norm(points[i][:3, 3] - X[:3, 3]) for i in (k - 1, k + 1) if i >= 0]
+            zone = [f"r={join_numbers([LEAST_BLEND * float(min(legs))])}"]
+        rows.append(f"{word}({', '.join([f'p[{join_numbers(numbers, 8)}]', *kept, *zone])})")
+    yield _lines(of, change, rows)
+
+
+def _write_ls(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
+    """L with CNT100 between points; further positions are copies of the target's."""
+    step = change.step
+    start = step.statement.start
+    begin = of.text.rfind("\n", 0, start) + 1
+    head = of.text[begin:start]
+    pattern = r"P\[\s*(\d+)[^\]]*\]"
+    named = list(re.finditer(pattern, step.statement.text))
+    block = (
+        None
+        if not named
+        else re.search(
+            rf"P\[\s*{named[-1][1]}\s*(:[^\]]*)?\]\s*\{{.*?\}}\s*;",
+            of.text[of.text.find("/POS") :],
+            re.S,
+        )
+    )
+    if block is None:
+        raise FileError(of.path, f"line {step.line}: its target is not in /POS")
+    numbers = [int(x) for x in re.findall(r"^\s*P\[\s*(\d+)", of.text, re.M)]
+    first = max(numbers) + 1 + 200 * len(set(_before(of, step)))
+    end = "\r\n" if "\r\n" in of.text else "\n"
+    rows, added = [], ""
+    for k, X in enumerate(_locals(change)):
+        w, p, r = np.degrees(to_rpy(X[:3, :3]))
+        position = block[0]
+        for key, x in zip("XYZWPR", (*(1e3 * X[:3, 3]), w, p, r), strict=True):
+            found = re.search(rf"\b{key}\s*=\s*([-+.\d]+)", position)
+            if found:
+                written = position[: found.start(1)] + join_numbers([x])
+                position = written + position[found.end(1) :]
+        is_last = k + 1 == len(change.poses)
+        number = first + k
+        position = re.sub(r"P\[[^\]]*\]", f"P[{number}]", position, count=1)
+        added += position + end
+        text = step.statement.text
+        if step.kind == "CIRC":
+            text = "L" + text[1 : named[0].start()] + text[named[1].start() :]
+        text = re.sub(pattern, f"P[{number}]", text, count=1)
+        if not is_last:
+            text = re.sub(r"\b(FINE|FEIN|CNT\s*\d+|CR\s*\d+)\b", "CNT100", text, flags=re.I)
+        rows.append(text.strip())
+    yield Edit(start, start + len(step.statement.text), f" ;{end}{head}".join(rows))
+    place = of.text.find("/POS") + block.end() + len(end)
+    yield Edit(place, place, added)
+
+
+def _before(of: ProgramFile, step: Step) -> Iterator[int]:
+    """Places of the moves before one."""
+    for stretch in of.stretches:
+        for x in stretch:
+            if x.statement.start < step.statement.start:
+                yield x.statement.start
+
+
+_WRITERS = {
+    "krl": _write_krl,
+    "rapid": _write_rapid,
+    "urscript": _write_urscript,
+    "ls": _write_ls,
+}
