@@ -1,4 +1,4 @@
-"""95 % intervals of every experiment cover the truth; studies/coverage.py draws more."""
+"""95 % intervals of every experiment cover the truth; studies/interval_coverage.py draws more."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """How often 95 % intervals of identified numbers cover the truth, experiment by experiment.
 
-    python studies/coverage.py [DRAWS] [NAME ...]
+    python studies/interval_coverage.py [DRAWS] [NAME ...]
 
 Every experiment is simulated once and drawn again with other noise; its generators share no code
 with the estimators. Of 200 draws, a share of 95 % errs by 1.5 %.
