@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import by_difference, with_arm_held
 from armtwin.identification.payload.drive_gain import drive_gain, motors_of
-from armtwin.identification.payload.load_fit import fit_load
+from armtwin.identification.payload.load_fit import check_mass, fit_load
 from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.payload.synchronisation import synchronise
 from armtwin.identification.payload.truncated_mass import fit_truncated_mass
@@ -85,8 +83,7 @@ def identify_drive_gains(
         torque: Channel of the current, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
-    if not 0 < mass < np.inf:
-        raise ArmtwinError(f"mass must be the payload's mass above 0 kg, got {mass!r}")
+    check_mass(mass)
     logs, source = _ordered(robot, [without, with_it], torque)
     if channel_kind(source) != "current":
         raise ArmtwinError(
