@@ -206,6 +206,14 @@ def test_short_runs_of_a_ur5_give_plain_laws_and_sizes_that_hold_elsewhere(share
     assert np.mean([0.5 < ratio < 2 for ratio in ratios]) > 0.75
 
 
+def test_an_ordinary_servo_of_seven_axes_predicts_another_run(shared_data):
+    """The harder way round: no joint below 92 %, from a file whose masses are invented."""
+    folder = shared_data / "dualarm_v2"
+    logs = [at.Log.read(folder / f"ident_cond{x}.csv.gz") for x in ("52.2", "13.5")]
+    found = at.identify_servo(at.Robot.load(folder / "dualarm_v2.urdf"), *logs)
+    assert (found.share > 0.92).all(), found.share
+
+
 def test_a_law_that_explains_less_than_nothing_explains_none(forth):
     poor = replace(forth.evaluation, share=np.array([0.9, 0.9, 0.9, 0.9, -6.5e11, 0.9]))
     found = replace(forth, evaluation=poor)

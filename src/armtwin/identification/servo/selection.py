@@ -249,16 +249,16 @@ def select_structure(drives: Sequence[Candidate]) -> list[ChosenLaw]:
 
 
 def keep_plain_laws(drives: Sequence[Candidate], chosen: Sequence[ChosenLaw]) -> list[ChosenLaw]:
-    """The chosen laws where they predict clearly better than a plain one, which else is taken.
+    """The chosen laws, or where its left-out error is lower a plain law of speed and acceleration.
 
     It has no pole: the error is θ_v v_ref + θ_a a_ref, which is all that short logs of small errors
-    determine. A pole must lower the squared error as much as a term.
+    determine; with many of these a pole must lower the squared error as much as a term.
     """
     found = []
     for drive, one in zip(drives, chosen, strict=True):
         table = sums(drive.logs, [Poles(0.0)], drive.sign_speed)
         plain = table.best(1, "motor", (SPEED, ACCELERATION))
-        more = max(one.order + len(one.terms) - len(plain.terms), 0)
+        more = max(one.order + len(one.terms) - len(plain.terms), 0) * are_pooled(drive.logs)
         found.append(plain if plain.left_out < (1 + PENALTY) ** more * one.left_out else one)
     return found
 
