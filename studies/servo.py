@@ -102,26 +102,54 @@ def ordinary_servo(folder):
 
 
 def short_runs(folder):
-    """The size of the error of joints that move, fitted on one operator's runs."""
+    """Size and share of the error of joints that move, fitted on one operator's runs."""
     robot = at.complete(at.Robot.load(folder / "ur5.urdf")).robot
     runs = {x: [at.Log.read(path) for path in sorted(folder.glob(f"run_{x}_*"))] for x in "ab"}
     for seen, unseen in ("ab", "ba"):
         found = at.identify_servo(robot, runs[seen])
+        laws = plain_laws(runs[seen])
         ratios, covered = [], []
+        whole, left, left_plain = np.zeros((3, robot.n))
         for log in runs[unseen]:
             shown = at.compare(found.robot, log)
             intervals = {row.name: row.rms for row in shown.intervals}
-            for row, travel in zip(shown.errors, np.ptp(log.q_ref, axis=0), strict=True):
-                if travel > MOVES:
-                    low, high = intervals[row.name]
-                    measured = np.sqrt((shown.channels[row.name][0] ** 2).mean())
-                    ratios.append(np.sqrt(low * high) / measured)
-                    covered.append(low <= measured <= high)
+            travels = np.ptp(log.q_ref, axis=0)
+            for j, (row, travel) in enumerate(zip(shown.errors, travels, strict=True)):
+                if travel <= MOVES:
+                    continue
+                low, high = intervals[row.name]
+                measured, predicted = shown.channels[row.name]
+                size = np.sqrt((measured**2).mean())
+                ratios.append(np.sqrt(low * high) / size)
+                covered.append(low <= size <= high)
+                whole[j] += measured.var()
+                left[j] += (measured - predicted).var()
+                columns, error = plain_columns(log, j)
+                left_plain[j] += (error - columns @ laws[j]).var()
         near = np.mean((np.array(ratios) > 0.5) & (np.array(ratios) < 2))
         print(
             f"{folder.name}, {seen} judged on {unseen}: {len(ratios)} joint-runs, rms within a "
             f"factor 2 in {100 * near:.0f} %, 90 % interval covers {100 * np.mean(covered):.0f} %"
         )
+        print(f"  share {1 - left / whole}, by a plain law of v_ref and a_ref")
+        print(f"        {1 - left_plain / whole}")
+
+
+def plain_columns(log, j):
+    """Speed and acceleration of a joint's reference, and its error, means removed."""
+    columns = np.stack([log.v_ref[:, j], log.a_ref[:, j]], axis=1)
+    error = log.q_ref[:, j] - log.q[:, j]
+    return columns - columns.mean(axis=0), error - error.mean()
+
+
+def plain_laws(logs):
+    """Coefficients of speed and acceleration of each joint by least squares over all logs."""
+    laws = []
+    for j in range(logs[0].q.shape[1]):
+        pairs = [plain_columns(log, j) for log in logs]
+        columns, error = (np.concatenate(values) for values in zip(*pairs, strict=True))
+        laws.append(np.linalg.lstsq(columns, error, rcond=None)[0])
+    return laws
 
 
 def known(name, payload):

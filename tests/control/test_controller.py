@@ -138,6 +138,16 @@ def test_a_velocity_law_with_reset_has_no_steady_error_in_speed():
     assert v == pytest.approx(1.5, abs=1e-9)
 
 
+def test_a_velocity_law_at_its_limit_does_not_wind_up():
+    """After two seconds of a command out of reach it leaves its limit at once, as it is reached."""
+    law = VelocityLaw(RATE, RATE, RATE, (0.0,), (0.4,), SOURCE, kiv=(20.0,))
+    c = controller(law, 1)
+    state, memory = at_rest(c)
+    for _ in range(2000):
+        assert tick(c, state, memory, 0.0, (0.0, 50.0, 0.0, 0.0), 0.0, limit=1.0) == 1.0
+    assert tick(c, state, memory, 0.0, (0.0, 50.0, 0.0, 0.0), 50.5, limit=1.0) < 1.0
+
+
 def test_a_cs7b_pushes_with_its_friction_compensation_in_the_sense_of_motion():
     servo = CS7B(
         position_rate=RATE,

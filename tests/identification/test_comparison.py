@@ -5,6 +5,7 @@ import pytest
 
 from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
 from armtwin.identification.fitting.parabola import find_vertex
+from armtwin.identification.rigid_body.data.cutoff import _search as cutoff_search
 
 PARTS, JOINTS = 12, 6
 
@@ -70,3 +71,18 @@ def test_the_vertex_of_a_parabola_over_the_logarithm_is_found():
     errors = 0.1 + (np.log(values) - np.log(3.3e-4)) ** 2
     assert find_vertex(values, errors) == pytest.approx(3.3e-4, rel=1e-9)
     assert find_vertex(values, values) == values[0]
+
+
+def test_one_bad_cut_off_does_not_hide_better_ones_behind_it():
+    """14 Hz is far worse than 10 Hz, and 40 Hz better than both, as on short logs of a TX40."""
+    errors = {7.0: 1.1, 10.0: 0.0, 14.0: 0.5, 20.0: -0.7, 40.0: -1.2, 60.0: -1.1, 80.0: -0.7}
+    tried = {}
+
+    def try_cutoff(cutoff):
+        tried[cutoff] = errors[cutoff]
+        return errors[cutoff]
+
+    cutoff_search(sorted(errors), try_cutoff)
+    assert min(tried, key=tried.get) == 40.0
+    assert 60.0 in tried
+    assert 7.0 not in tried

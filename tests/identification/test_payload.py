@@ -100,6 +100,11 @@ def test_the_difference_needs_no_prior_of_the_arm(bare, runs):
     held = at.identify_payload(wrong, None, runs[1])
     assert by_difference.mass == pytest.approx(MASS, rel=0.01)
     assert abs(held.mass - MASS) > 1.0
+    weighed = held.keep_mass(MASS)  # on scales
+    assert (weighed.mass, weighed.table[0].std) == (MASS, 0)
+    (carried,) = weighed.robot.description.payload.values()
+    assert carried.body.mass == pytest.approx(MASS, rel=1e-12)
+    assert all(row.std > 0 for row in weighed.table[1:])
 
 
 def test_with_the_arm_held_as_it_is_one_run_is_enough(bare, runs):

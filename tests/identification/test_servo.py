@@ -194,6 +194,35 @@ def test_a_robot_identified_from_one_run_predicts_the_other(runs, order, least, 
             assert row.holds_peak, row
 
 
+def test_short_runs_of_a_ur5_give_plain_laws_and_sizes_that_hold_elsewhere(shared_data):
+    """Six runs of one operator, judged on some of another's, two of them with a stop beyond the
+    torque limits: no twin runs away, and sizes of errors are right within a factor 2.
+    """
+    folder = shared_data / "ur5_course"
+    robot = at.complete(at.Robot.load(folder / "ur5.urdf")).robot
+    found = at.identify_servo(robot, [at.Log.read(path) for path in folder.glob("run_a_*")])
+    assert found.servo.kp[:3] == (0.0, 0.0, 0.0)  # poles predict left-out runs hardly better
+    ratios = []
+    for name in ("3_linear_2_12_46_10", "test_12_02_47", "test_12_12_19", "1_elbow_30_time"):
+        log = at.Log.read(folder / f"run_b_{name}.csv.gz")
+        shown = at.compare(found.robot, log)
+        assert np.abs(shown.channels["shoulder_lift_joint error"][1]).max() < 0.1
+        for row, travel in zip(shown.intervals, np.ptp(log.q_ref, axis=0), strict=False):
+            if travel > 0.01:
+                measured = np.sqrt((shown.channels[row.name][0] ** 2).mean())
+                ratios.append(np.sqrt(np.prod(row.rms)) / measured)
+    assert len(ratios) > 10
+    assert np.mean([0.5 < ratio < 2 for ratio in ratios]) > 0.75
+
+
+def test_an_ordinary_servo_of_seven_axes_predicts_another_run(shared_data):
+    """The harder way round: no joint below 92 %, from a file whose masses are invented."""
+    folder = shared_data / "dualarm_v2"
+    logs = [at.Log.read(folder / f"ident_cond{x}.csv.gz") for x in ("52.2", "13.5")]
+    found = at.identify_servo(at.Robot.load(folder / "dualarm_v2.urdf"), *logs)
+    assert (found.share > 0.92).all(), found.share
+
+
 def test_a_law_that_explains_less_than_nothing_explains_none(forth):
     poor = replace(forth.evaluation, share=np.array([0.9, 0.9, 0.9, 0.9, -6.5e11, 0.9]))
     found = replace(forth, evaluation=poor)

@@ -8,6 +8,8 @@ from armtwin.app import options as opt
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.logs.channels import channel_kind
+from armtwin.logs.torque import torque_channel
 
 
 def payload(
@@ -18,7 +20,9 @@ def payload(
     ] = None,
     known: Annotated[
         float | None,
-        opt.quantity("--known", "kg", 'Its mass, "5 kg": finds torque constants from currents.'),
+        opt.quantity(
+            "--known", "kg", 'Its mass on scales, "5 kg": kept, or finds torque constants.'
+        ),
     ] = None,
     held: Annotated[
         bool, opt.flag("--held", "Hold the arm as in its file; one run is enough.")
@@ -38,12 +42,11 @@ def payload(
 ) -> None:
     """Identify a payload by the difference of two runs, or torque constants by a known one.
 
-    What --tool and --payload name is carried in both runs. Exit code 1: the runs show no payload,
-    or do not determine a torque constant.
+    With torques a known mass is kept, with currents it gives their torque constants. What --tool
+    and --payload name is carried in both runs. Exit code 1: the runs show no payload, or do not
+    determine a torque constant.
     """
     prior = carried.by(robot)
-    if held and known is not None:
-        raise ArmtwinError("torque constants come from the difference of two runs, not held ones")
     if without is None and not held:
         raise ArmtwinError(
             "a difference needs a log without the payload: give it by --without, or hold the arm "
@@ -56,7 +59,11 @@ def payload(
         second = at.Log.read(with_it, columns)
         if progress is not None:
             progress("fit", 0.5)
-        if known is not None and first is not None:
+        if known is not None and channel_kind(torque_channel(second, torque)) == "current":
+            if first is None:
+                raise ArmtwinError(
+                    "torque constants come from the difference of two runs, not held ones"
+                )
             found = at.identify_drive_gains(
                 prior, first, second, known, torque=torque, cutoff=cutoff
             )
@@ -64,6 +71,7 @@ def payload(
             found = at.identify_payload(
                 prior, first, second, expected=believed, torque=torque, cutoff=cutoff
             )
+            found = found if known is None else found.keep_mass(known)
     passed = not found.refused if found.gain is None else bool(found.gain.told.all())
     run.finish(found, robot=found.robot, passed=passed)
 

@@ -402,7 +402,11 @@ def velocity_loop(
     limit: float,
     step: float,
 ) -> float:
-    """Velocity loop of drive m: returns its current [A], limited and quantised."""
+    """Velocity loop of drive m: returns its current [A], limited and quantised.
+
+    An output filter that integrates goes on from what the limit lets through, so that it does not
+    wind up.
+    """
     command = apply_filter(c, memory, m, IN, state[m, COMMAND])
     feedback = apply_filter(c, memory, m, FEEDBACK, g[m, KV] * v)
     forward = apply_filter(c, memory, m, FORWARD, state[m, FF])
@@ -410,4 +414,6 @@ def velocity_loop(
     i = u * (1.0 / per_current)
     limited = smaller(larger(i, -limit), limit)
     state[m, SATURATED] = sign(i - limited)
+    integrates = choose(c[m, OUT, 3] + c[m, OUT, 4] == -1.0, per_current, 0.0)
+    memory[m, OUT, 0] = memory[m, OUT, 0] + integrates * (limited - i)
     return quantise(limited, step)

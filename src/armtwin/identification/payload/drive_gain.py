@@ -7,14 +7,14 @@ mass alone fixes the scale of all constants; a motor that the payload hardly loa
 A linear fit of k i - Z φ is the start of a separable one on the currents, which carry the noise.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.separable import ShapeParameters, fit_separable, solve
 from armtwin.identification.payload.difference import SIZES, LoadRows
-from armtwin.identification.payload.load_fit import LoadFit, share_explained
+from armtwin.identification.payload.load_fit import LoadFit, put_mass_first, share_explained
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.robot.robot import Robot
 
@@ -89,13 +89,7 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
         model, ShapeParameters(np.log(start), close=CLOSE, slopes=slopes), rows.noise, used
     )
     nine, logs = found.only(slice(0, 9)), found.only(slice(9, 9 + motors))
-    ten = replace(
-        nine,
-        values=np.concatenate([[known], nine.values]),
-        covariance=np.pad(nine.covariance, (1, 0)),
-        reach=np.pad(nine.reach, (1, 0)),
-        freedom=np.pad(nine.freedom, (1, 0), constant_values=1.0),
-    )
+    ten = put_mass_first(nine, known)
     load = LoadFit(ten, share_explained(found.residual, rows.target, used))
     return DriveGain(np.exp(logs.values), logs.covariance, logs.half_width, load, known)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.identification.payload.difference import by_difference, with_arm_held
 from armtwin.identification.payload.drive_gain import drive_gain, motors_of
-from armtwin.identification.payload.load_fit import fit_load
+from armtwin.identification.payload.load_fit import check_mass, fit_load
 from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.payload.synchronisation import synchronise
 from armtwin.identification.payload.truncated_mass import fit_truncated_mass
@@ -103,8 +101,7 @@ def identify_drive_gains(
         torque: Channel of the current, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
-    if not 0 < mass < np.inf:
-        raise ArmtwinError(f"mass must be the payload's mass above 0 kg, got {mass!r}")
+    check_mass(mass)
     mistake, remedy = "Is the known mass in another unit", "give it as in '5 kg'"
     _refuse_unlikely(robot, mass, mistake, remedy, LIGHTEST)
     logs, source = _ordered(robot, [without, with_it], torque)

@@ -1,6 +1,6 @@
 """Ten parameters of a load from its rows: least squares without a prior."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,18 +50,39 @@ def _centre_and_inertia(ten: Floats) -> Floats:
     return np.array([ten[0], *(ten[1:4] / mass), *six])
 
 
-def fit_load(rows: LoadRows) -> LoadFit:
-    """Fit a load to rows by least squares."""
+def fit_load(rows: LoadRows, mass: float | None = None) -> LoadFit:
+    """Fit a load to rows by least squares, with its mass where that is known [kg]."""
     target = rows.target - rows.arm
     if not rows.used.any():
         raise ArmtwinError("no row of the runs can be used; let the joints move faster")
-    ten = fit(rows.Y, target, rows.noise, rows.used)
+    if mass is None:
+        ten = fit(rows.Y, target, rows.noise, rows.used)
+    else:
+        others = target - mass * rows.Y[:, :, 0]
+        ten = put_mass_first(fit(rows.Y[:, :, 1:], others, rows.noise, rows.used), mass)
     if ten.condition > BLIND:
         raise ArmtwinError(
             "not all ten parameters of a payload are identifiable from this motion: let the wrist "
             "turn about several axes, fast enough for inertias to show"
         )
     return LoadFit(ten, share_explained(ten.residual, target, rows.used))
+
+
+def check_mass(mass: float) -> None:
+    """Refuse a payload's mass that is none [kg]."""
+    if not 0 < mass < np.inf:
+        raise ArmtwinError(f"mass must be the payload's mass above 0 kg, got {mass!r}")
+
+
+def put_mass_first(nine: ParameterEstimate, mass: float) -> ParameterEstimate:
+    """Ten parameters of a load whose mass is known [kg], from the estimate of the other nine."""
+    return replace(
+        nine,
+        values=np.concatenate([[mass], nine.values]),
+        covariance=np.pad(nine.covariance, (1, 0)),
+        reach=np.pad(nine.reach, (1, 0)),
+        freedom=np.pad(nine.freedom, (1, 0), constant_values=1.0),
+    )
 
 
 def share_explained(residual: Floats, target: Floats, used: Flags) -> Floats:
@@ -71,7 +92,7 @@ def share_explained(residual: Floats, target: Floats, used: Flags) -> Floats:
 
 
 def nearest_body(ten: Floats) -> Floats:
-    """Ten parameters of the nearest physically consistent body, (10,).
+    """Ten parameters of a near physically consistent body of the same mass, (10,).
 
     The pseudo-inertia without its negative eigenvalues.
     """
@@ -79,6 +100,7 @@ def nearest_body(ten: Floats) -> Floats:
         return ten
     values, vectors = np.linalg.eigh(pseudo_inertia(ten))
     P = (vectors * np.maximum(values, LEAST_MOMENT)) @ vectors.T
+    P *= max(ten[0], LEAST_MASS) / P[3, 3]
     trace = P[0, 0] + P[1, 1] + P[2, 2]
     diagonal = trace - np.diag(P)[:3]
     return np.array([P[3, 3], *P[:3, 3], *diagonal, -P[0, 1], -P[0, 2], -P[1, 2]])

@@ -12,7 +12,7 @@ import numpy as np
 from armtwin.identification.payload.controller_words import in_words_of_controllers
 from armtwin.identification.payload.difference import LoadRows
 from armtwin.identification.payload.drive_gain import DriveGain, motors_of
-from armtwin.identification.payload.load_fit import LoadFit, nearest_body
+from armtwin.identification.payload.load_fit import LoadFit, check_mass, fit_load, nearest_body
 from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.payload.truncated_mass import TruncatedMass
 from armtwin.maths.batch import Record
@@ -100,6 +100,11 @@ class PayloadIdentification(Result):
     def mass(self) -> float:
         """Mass [kg]."""
         return self.fit.mass
+
+    def keep_mass(self, mass: float) -> PayloadIdentification:
+        """The payload with its mass as weighed on scales [kg], the other parameters fitted anew."""
+        check_mass(mass)
+        return replace(self, fit=fit_load(self.rows, mass))
 
     @property
     def refused(self) -> str:

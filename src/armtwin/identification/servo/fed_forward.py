@@ -26,7 +26,7 @@ from armtwin.robot.parameters import TEN
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.controller_model import ControllerModel, DriveFriction
 
-OF_FASTEST = (2.0, 0.2, 0.02, 0.002)  # speeds of the friction over the fastest speed of a drive
+OF_FASTEST = (2.0, 0.2, 0.02, 0.002, 0.0002)  # speeds of the friction over a drive's fastest
 LINK_RIDGES = tuple(10.0 ** (0.5 * k) for k in range(-12, 5))
 DRIVE_RIDGES = tuple(10.0**k for k in range(-6, 0))
 LEAST_SIZE = 1e-3  # of the heaviest link that a link counts as at least

@@ -31,8 +31,8 @@ from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
-STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]
-RESET = 60.0  # corner of its integral [1/s]
+STIFF = 600.0  # bandwidth of a velocity loop that load does not move [1/s]
+RESET = 150.0  # corner of its integral [1/s]
 
 
 def build_servo(

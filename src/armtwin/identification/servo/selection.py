@@ -252,13 +252,14 @@ def keep_plain_laws(drives: Sequence[Candidate], chosen: Sequence[ChosenLaw]) ->
     """The chosen laws, or where its left-out error is lower a plain law of speed and acceleration.
 
     It has no pole: the error is θ_v v_ref + θ_a a_ref, which is all that short logs of small errors
-    determine.
+    determine; with many of these a pole must lower the squared error as much as a term.
     """
     found = []
     for drive, one in zip(drives, chosen, strict=True):
         table = sums(drive.logs, [Poles(0.0)], drive.sign_speed)
         plain = table.best(1, "motor", (SPEED, ACCELERATION))
-        found.append(plain if plain.left_out < one.left_out else one)
+        more = max(one.order + len(one.terms) - len(plain.terms), 0) * are_pooled(drive.logs)
+        found.append(plain if plain.left_out < (1 + PENALTY) ** more * one.left_out else one)
     return found
 
 

@@ -30,7 +30,8 @@ from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
 
 CUTOFFS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # tried [Hz]
-FIRST = 10.0  # tried first [Hz]
+FIRST = (3.0, 10.0, 40.0, 160.0)  # tried first [Hz]
+MOST_BEHIND = 0.06  # of ln of the squares that still predict alike: 3 % of the error
 FAR = 0.2  # of ln of the squares above the least, beyond which no cut-off further off is tried
 ROWS = 12_000  # of all logs on which cut-offs are compared
 LEAST_RATE = 3.0  # rate of a log over the highest cut-off that is tried
@@ -107,24 +108,30 @@ def choose_cutoff(
 
 
 def _search(possible: Sequence[float], try_cutoff: Callable[[float], float]) -> None:
-    """Try cut-offs from a first one upwards and downwards, as far as errors stay near the least."""
-    higher = [cutoff for cutoff in possible if cutoff >= FIRST]
-    lower = [cutoff for cutoff in reversed(possible) if cutoff < FIRST]
-    least = np.inf
+    """Try a few cut-offs far apart, then others from the best as far as errors stay near its own.
+
+    Of short logs one cut-off may be far worse than both beside it.
+    """
+    first = [cutoff for cutoff in possible if cutoff in FIRST] or possible
+    errors = {cutoff: try_cutoff(cutoff) for cutoff in first}
+    best = min(errors, key=lambda cutoff: errors[cutoff], default=0.0)
+    higher = [cutoff for cutoff in possible if cutoff > best]
+    lower = [cutoff for cutoff in reversed(possible) if cutoff < best]
     for side in (higher, lower):
         for cutoff in side:
-            error = try_cutoff(cutoff)
-            least = min(least, error)
-            if np.isfinite(least) and error > least + FAR:
+            if cutoff not in errors:
+                errors[cutoff] = try_cutoff(cutoff)
+            least = min(errors.values())
+            if np.isfinite(least) and errors[cutoff] > least + FAR:
                 break
 
 
 def choose_highest_alike(tried: Mapping[float, LeftOutSquares], duration: float) -> float:
     """The highest cut-off that predicts left-out parts as well as the best one.
 
-    Chance alone decides within a standard error of the difference, or half of that of a mean
-    square of as many independent samples as the best cut-off leaves, √(2 / N); inertias show in
-    what a lower cut-off takes away.
+    Chance alone decides within a standard error of the difference, up to 3 % of the error, or half
+    of that of a mean square of as many independent samples as the best cut-off leaves, √(2 / N);
+    inertias show in what a lower cut-off takes away.
 
     Args:
         tried: Squares with each cut-off.
@@ -136,7 +143,7 @@ def choose_highest_alike(tried: Mapping[float, LeftOutSquares], duration: float)
     alike = []
     for cutoff, here in tried.items():
         behind = estimate_gain(here.squares, best)
-        if behind.fall <= max(behind.error, by_chance):
+        if behind.fall <= max(min(behind.error, MOST_BEHIND), by_chance):
             alike.append(cutoff)
     return max(alike)
 
