@@ -49,6 +49,9 @@ if TYPE_CHECKING:
         FlowIdentification as FlowIdentification,
         ValveIdentification as ValveIdentification,
     )
+    from armtwin.identification.calibration.calibrate import calibrate as calibrate
+    from armtwin.identification.calibration.result import Calibration as Calibration
+    from armtwin.identification.calibration.tool_positions import ToolPositions as ToolPositions
     from armtwin.identification.clamping.clamp import clamp as clamp
     from armtwin.identification.clamping.result import Clamping as Clamping
     from armtwin.identification.closed_loop.friction_shapes import (
