@@ -66,6 +66,10 @@ if TYPE_CHECKING:
         complete as complete,
     )
     from armtwin.identification.excitation.design import excite as excite
+    from armtwin.identification.excitation.friction_motions import (
+        FrictionMotions as FrictionMotions,
+        excite_friction as excite_friction,
+    )
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
