@@ -261,7 +261,8 @@ def suspect_clipping(
         if not flat.any():
             continue
         motion = filter_motion(log, FAST, recipe)
-        flat &= np.abs(motion.v) > SLOW_SHARE * np.abs(motion.v).max(axis=0)
+        for moving in (motion.v, motion.a):  # at a constant speed a torque may well be constant
+            flat &= np.abs(moving) > SLOW_SHARE * np.abs(moving).max(axis=0)
         flat &= np.ptp(motion.q, axis=0) > MOVES  # one that holds gives a few quanta
         for j in np.flatnonzero(flat.mean(axis=0) > CUT_SHARE):
             level = float(np.abs(torque[flat[:, j], j]).max())
