@@ -68,12 +68,15 @@ def harmonics(size, seed, centre):
 
 
 def ramps(on, times, values):
+    """A set-point of straight pieces."""
     return f'[[setpoint]]\non = "{on}"\nkind = "ramps"\ntimes = {times}\nvalues = {values}\n'
 
 
 def experiment(note, title, duration, setpoints, posture=UP, more=""):
     """Text of an experiment file."""
-    head = f'# {note}\nformat = 1\ntitle = "{title}"\nduration = "{duration:g} s"\nrate = "250 Hz"\n'
+    head = (
+        f'# {note}\nformat = 1\ntitle = "{title}"\nduration = "{duration:g} s"\nrate = "250 Hz"\n'
+    )
     degrees = ", ".join(f'"{np.degrees(x):g} deg"' for x in posture)
     setup = f'[setup]\nkind = "robot"\nrobot = "rx90b"\nposture = [{degrees}]\n{more}'
     return f"{head}\n{setup}\n" + "\n".join(setpoints)

@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import armtwin as at
 from tests.identification.virtual import PERIOD, RATE, excitation, measured, on_the_bench
+
+import armtwin as at
 
 SAMPLES = 200  # of a period, as in section 4.4
 SPREAD = 0.1  # of links, rotors, spring and friction

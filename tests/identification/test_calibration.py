@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.calibration.geometry import Geometry
+from armtwin.identification.calibration.geometry import RobotGeometry
 from tests.app.test_job_commands import call
 from tests.identification.virtual_calibration import calibrate, load, postures
 
@@ -77,7 +77,7 @@ def test_positions_in_the_frame_of_an_instrument_calibrate_as_well():
     """The base lies anywhere; joint 1 is then that frame's and no longer identifiable."""
     rng = np.random.default_rng(RNG)
     robot = load("rx90b")
-    geometry = Geometry(robot, free_frame=True)
+    geometry = RobotGeometry(robot, free_frame=True)
     at_ = postures("rx90b", robot, 30, rng)
     truth = geometry.start.copy()
     truth[:6] = 1.0, -2.0, 0.5, 0.3, -0.4, 2.0

@@ -100,7 +100,7 @@ def test_a_truncated_estimate_of_no_real_robot_predicts_torques(torque_model, tm
 def test_a_model_of_torques_is_not_simulated(torque_model):
     robot = torque_model[0].robot
     q = np.zeros((100, 6))
-    with pytest.raises(at.ArmtwinError, match="truncated estimate, whose link_.* cannot exist"):
+    with pytest.raises(at.ArmtwinError, match=r"truncated estimate, whose link_.* cannot exist"):
         at.simulate(robot, at.Trajectory.sampled(100.0, q, q, q))
     with pytest.raises(at.ArmtwinError, match="cannot exist"):
         at.predict(at.Job.load("rx90b_line"), robot)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.app.excite_command import _run_twin
+from armtwin.app.excite_command import simulate_twin
 from armtwin.identification.excitation.friction_motions import list_directions
-from studies.friction_motions import recover
+from tests.identification.virtual_friction import recover
 
 
 def test_directions_of_a_coupled_wrist_follow_from_its_gear_matrix():
@@ -24,7 +24,7 @@ def test_directions_of_a_coupled_wrist_follow_from_its_gear_matrix():
 @pytest.fixture(scope="module")
 def lwa4p():
     robot = at.Robot.load("lwa4p")
-    return robot, at.excite_friction(robot, run_twin=partial(_run_twin, robot))
+    return robot, at.excite_friction(robot, run_twin=partial(simulate_twin, robot))
 
 
 def test_the_twin_runs_every_motion_within_limits(lwa4p):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.calibration.geometry import Geometry
+from armtwin.identification.calibration.geometry import RobotGeometry
 
 NOISE = 5e-5  # [m]
 SIZES = {"rad": 1e-3, "m": 5e-4}  # deviations of the arm from its file
@@ -47,7 +47,7 @@ def calibrate(case, rng, count=30, noise=NOISE):
     name, only = CASES[case]
     robot = load(name)
     of_drives = name == "epaas"
-    geometry = Geometry(robot, of_drives, only=only)
+    geometry = RobotGeometry(robot, of_drives, only=only)
     at_ = postures(name, robot, count, rng)
     silent = geometry.points(geometry.start, at_)
     kept = at.calibrate(

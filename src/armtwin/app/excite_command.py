@@ -117,7 +117,7 @@ def excite(
     motions: dict[str, at.Trajectory] = {}
     result: at.Excitation | at.FrictionMotions
     with progress_bar("search") as progress:
-        run_twin = partial(_run_twin, found)
+        run_twin = partial(simulate_twin, found)
         if friction:
             result = at.excite_friction(found, plan, around, run_twin=run_twin)
             motions = {f"{key}.csv": one.trajectory for key, one in result.motions.items()}
@@ -134,7 +134,7 @@ def _content(robot: at.Robot, motion: at.Trajectory) -> Content:
     return partial(put_csv, log.recording)
 
 
-def _run_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
+def simulate_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
     from armtwin.identification.excitation.result import Twin
     from armtwin.prediction.compare_reference import usual_model

@@ -4,7 +4,7 @@
 
 g is the geometry of the file, x_i the posture of the controller, p_i the tool point that an
 instrument saw. Numbers that act on these positions alike are determined only in combination: in the
-order of `Geometry.ranks` each is kept that the ones before it do not explain, the others stay as
+order of `RobotGeometry.ranks` each is kept that the ones before it do not explain, the others stay as
 the file has them and are named. What positions of usual accuracy would leave more uncertain than
 the number can be stays as well.
 
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.calibration.geometry import NEVER, STEP, Geometry
+from armtwin.identification.calibration.geometry import NEVER, STEP, RobotGeometry
 from armtwin.identification.calibration.result import CalibratedNumber, Calibration
 from armtwin.identification.calibration.tool_positions import ToolPositions
 from armtwin.identification.fitting.estimate import ParameterEstimate
@@ -59,7 +59,7 @@ def calibrate(
         positions = ToolPositions.read(positions, robot)
     if positions.of_drives:
         check_drives(robot)
-    geometry = Geometry(robot, positions.of_drives, free_frame, tuple(only))
+    geometry = RobotGeometry(robot, positions.of_drives, free_frame, tuple(only))
     geometry.check()
     start = geometry.start.copy()
     if free_frame:
@@ -89,7 +89,7 @@ def calibrate(
 
 
 def _fit(
-    geometry: Geometry, start: Floats, kept: Indices, positions: ToolPositions
+    geometry: RobotGeometry, start: Floats, kept: Indices, positions: ToolPositions
 ) -> ParameterEstimate:
     """Fit chosen numbers to positions."""
     rows, chosen = positions.points.size, list(kept)
@@ -110,7 +110,7 @@ def _fit(
 
 
 def _tabulate(
-    geometry: Geometry, kept: Indices, found: ParameterEstimate
+    geometry: RobotGeometry, kept: Indices, found: ParameterEstimate
 ) -> tuple[CalibratedNumber, ...]:
     """The numbers that were fitted."""
     columns = zip(found.values, found.std, found.low, found.high, strict=True)
@@ -147,7 +147,7 @@ def _register(seen: Floats, measured: Floats) -> Floats:
     return np.concatenate([shift, turn.as_rotvec()])
 
 
-def _select(geometry: Geometry, start: Floats, at: Floats) -> tuple[Indices, Names]:
+def _select(geometry: RobotGeometry, start: Floats, at: Floats) -> tuple[Indices, Names]:
     """Numbers that the positions determine, and sentences on those that stay.
 
     Args:

@@ -41,7 +41,7 @@ NEVER = 9  # rank of a number that is not asked for
 
 
 @dataclass(frozen=True, eq=False)
-class Geometry:
+class RobotGeometry:
     """The geometry of a robot.
 
     Attributes:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.files.digests import file_name
-from armtwin.identification.calibration.geometry import Geometry
+from armtwin.identification.calibration.geometry import RobotGeometry
 from armtwin.identification.calibration.tool_positions import ToolPositions
 from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.maths.batch import Floats, Indices, Names, Record
@@ -75,7 +75,7 @@ class Calibration(Result):
     after: Floats
     left_out: Floats
     estimate: ParameterEstimate
-    geometry: Geometry
+    geometry: RobotGeometry
     numbers: Floats
     kept: Indices
 

@@ -59,7 +59,12 @@ class FrictionMotion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FrictionMotions(Result):
-    """Motions for the friction curves of a robot, by name."""
+    """Motions for the friction curves of a robot.
+
+    Attributes:
+        robot: The robot.
+        motions: The motions by name, of a joint or of a motor that turns alone.
+    """
 
     robot: Robot
     motions: dict[str, FrictionMotion]
@@ -107,7 +112,7 @@ def list_directions(robot: Robot) -> NamedArrays:
     """Directions of the joints by name: joints alone, and coupled motors alone."""
     found = dict(zip(robot.joint_names, np.eye(robot.n), strict=True))
     gear = robot.assembly.gear[:, robot.assembly.free]
-    if gear.shape != (robot.n, robot.n) or not np.linalg.matrix_rank(gear) == robot.n:
+    if gear.shape != (robot.n, robot.n) or np.linalg.matrix_rank(gear) != robot.n:
         return found
     for k, alone in enumerate(np.linalg.inv(gear).T):
         direction = alone / alone[np.argmax(np.abs(alone))]

@@ -49,7 +49,8 @@ def _build_arm(robot: Robot, deviates: bool, bends: bool) -> Robot:
     if bends:
         for name in dict.fromkeys(flexure.link for flexure in d.flexure):
             d = _split_at_flexures(d, name)
-    built = Robot(replace(d, deviation=(), flexure=()), f"robot '{robot.name}' as it is built")
+        d = replace(d, flexure=(), wrist=None)  # coordinates of a wrist are those of the controller
+    built = Robot(replace(d, deviation=()), f"robot '{robot.name}' as it is built")
     return built.with_origin(robot.origin)
 
 

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from armtwin.files.fields import OneOf, SourceText
-from armtwin.files.fields import PROSE
+from armtwin.files.fields import PROSE, OneOf, SourceText
 from armtwin.files.shape import ALWAYS
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.schema import drive_groups, groups
