@@ -4,8 +4,8 @@
 
 g is the geometry of the file, x_i the posture of the controller, p_i the tool point that an
 instrument saw. Numbers that act on these positions alike are determined only in combination: in the
-order of `RobotGeometry.ranks` each is kept that the ones before it do not explain, the others stay as
-the file has them and are named. What positions of usual accuracy would leave more uncertain than
+order of `RobotGeometry.ranks` each is kept that the ones before it do not explain, the others stay
+as the file has them and are named. What positions of usual accuracy would leave more uncertain than
 the number can be stays as well.
 
 Ref: [Machielsen 1983, section 1.2], [Hollerbach-Wampler 1996]
