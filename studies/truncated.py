@@ -5,7 +5,7 @@
 Each run is an RX90B whose links, rotors, spring and friction differ from its file by 10 %, excited
 in its own loop by a random motion of ten harmonics. As in the document one period of 8 s counts,
 with 200 samples, a noise of 0.65 % of the largest torque, and the null space from the file. Errors
-are those of another motion, against its torque without noise. Numbers of docs/chapter_4.md.
+are those of another motion, against its torque without noise. Numbers of docs/documents.md.
 """
 
 import sys
