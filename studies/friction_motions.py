@@ -3,8 +3,8 @@
     python studies/friction_motions.py [ROBOT ...]
 
 The twin runs every motion; friction laws are fitted to the curves of its own logs and compared with
-the friction that it had in the plateaus (NRMSE), joint by joint; the slowest plateaus have 2 % of the
-highest speed, below which nothing is shown.
+the friction that it had in the plateaus (NRMSE), joint by joint. The slowest plateaus have 2 % of
+the highest speed, below which nothing is shown.
 """
 
 import sys
