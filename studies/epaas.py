@@ -239,10 +239,36 @@ def inertia():
         cells += [f"{r[key]:.3g}" for key in ("smallest_loaded", "largest_loaded", "ratio_overall")]
         cells += [f"{r['frequency_hz']:.1f}", TABLE_8_2_2_1[r["axis"]]]
         row(f"{r['axis']} [{r['unit']}]", *cells)
-    print(
-        "\nDocument: L3 34.7, L4 43.3, L1 about 140 Hz. Measured modes, the links' own among them:"
+    print("\nDocument: L3 34.7, L4 43.3, L1 about 140 Hz.")
+    modes(robot)
+
+
+# measured modes of section 7.3.4 [Hz], what they are due to, and how they come about here
+MEASURED = {
+    "gripper_rz": (13.6, "gripper, r, z plane", "fitted"),
+    "gripper_phi": (14.8, "gripper, φ direction", "fitted"),
+    "vane": (25.2, "oil of the vane motor", "predicted"),
+    "L3": (35.9, "oil of L3", "predicted"),
+    "L4": (40.2, "oil of L4", "predicted"),
+    "upper_arm_rz": (59.2, "upper arm, r, z plane", "not represented"),
+    "upper_arm_phi": (83.2, "upper arm, φ direction", "fitted"),
+}
+
+
+def modes(robot):
+    """Measured modes beside those of oil and flexures together, without and with 2.5 kg."""
+    print("\nOil and flexures together, valves closed (`armtwin analyse epaas modes --links`):\n")
+    head("mode", "measured Hz", "here Hz", "damping", "with 2.5 kg Hz", "")
+    found = [at.analyse(robot, "modes", links=True)]
+    found.append(at.analyse(robot.with_payload("load_2_5"), "modes", links=True))
+    here, loaded = (
+        {x.springs[np.argmax(mode.shares)]: mode for mode in x.motors["locked"]} for x in found
     )
-    print("13.6 14.8 25.2 35.9 40.2 59.2 83.2 Hz; they are not matched by drives on rigid links.")
+    for name, (frequency, what, how) in MEASURED.items():
+        own = here.get(name)
+        cells = [f"{own.frequency:.1f}", f"{own.damping:.2f}"] if own else ["-", "-"]
+        cells.append(f"{loaded[name].frequency:.1f}" if name in loaded else "-")
+        row(what, f"{frequency:.1f}", *cells, how)
 
 
 def rms(values):

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
         FlowIdentification as FlowIdentification,
         ValveIdentification as ValveIdentification,
     )
+    from armtwin.identification.calibration.calibrate import calibrate as calibrate
+    from armtwin.identification.calibration.result import Calibration as Calibration
+    from armtwin.identification.calibration.tool_positions import ToolPositions as ToolPositions
     from armtwin.identification.clamping.clamp import clamp as clamp
     from armtwin.identification.clamping.result import Clamping as Clamping
     from armtwin.identification.closed_loop.friction_shapes import (
@@ -63,6 +66,10 @@ if TYPE_CHECKING:
         complete as complete,
     )
     from armtwin.identification.excitation.design import excite as excite
+    from armtwin.identification.excitation.friction_motions import (
+        FrictionMotions as FrictionMotions,
+        excite_friction as excite_friction,
+    )
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (

@@ -93,6 +93,7 @@ ERRORS = {
     ("simulate",): ("nothing",),
     ("clamp",): ("nothing.csv",),
     ("transmission",): ("nothing", "log.csv"),
+    ("calibrate",): ("rx90b", "nothing.csv"),
     ("frequency",): ("nothing.csv",),
     ("sensitivity",): ("nothing", "friction"),
     ("sweep",): ("nothing.toml", "--dry-run"),

@@ -18,6 +18,7 @@ from tests.identification.clamped import B, F, K, curve
 from tests.identification.test_actuator import BENCH, measured as with_noisy_speed, noise_log
 from tests.identification.test_warm_up import PERIOD, heating_rate, virtual_log
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
+from tests.identification.virtual_calibration import calibrate
 from tests.identification.virtual_friction import single_joint
 from tests.simulation.test_worm import with_worms
 
@@ -270,6 +271,19 @@ def worm():
     return draw
 
 
+def calibration(case):
+    """Geometry of an arm that is built otherwise, from 30 measured positions of its tool."""
+
+    def draw(rng):
+        found, truth, _ = calibrate(case, rng)
+        scores = {}
+        for row, place in zip(found.table, found.kept, strict=True):
+            scores[row.name] = score(truth[place], row.value, row.low, row.high)
+        return scores
+
+    return draw
+
+
 EXPERIMENTS = {
     "friction curves": friction_curves,
     "payload": payload,
@@ -281,6 +295,8 @@ EXPERIMENTS = {
     "resonances": resonances,
     "servo": servo,
     "worm": worm,
+    "calibration of rx90b": lambda: calibration("rx90b"),
+    "calibration of epaas": lambda: calibration("epaas, triangles"),
 }
 
 

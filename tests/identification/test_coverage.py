@@ -18,6 +18,8 @@ DRAWS = {
     "resonances": 60,
     "servo": 5,
     "worm": 12,
+    "calibration of rx90b": 3,
+    "calibration of epaas": 4,
 }
 CHANCE = 1e-3  # that an estimator whose intervals cover 95 % fails, numbers taken as independent
 TOO_WIDE, TOO_NARROW = 0.25, 0.75  # rms of error over half width; 0.51 of exact normal intervals

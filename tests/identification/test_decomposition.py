@@ -69,13 +69,41 @@ def test_the_10_percent_rule_counts_directions_whose_error_is_a_tenth(case):
     assert spread[found.kept + 2 : found.rank].min() > 0.1 / 1.4
 
 
-def test_a_truncated_estimate_of_no_real_robot_is_refused_by_name_of_the_link():
+@pytest.fixture(scope="module")
+def torque_model():
+    """A truncated estimate of so many directions that some of its links cannot exist."""
     robot = at.Robot.load("rx90b")
-    log = logged(robot, robot, 16.0, 1, noise=0.05)[0]
-    with pytest.raises(
-        at.ArmtwinError, match=r"truncated estimate is not physically consistent: link_\d: its mass"
+    log, unseen = (logged(robot, robot, 8.0, seed)[0] for seed in (1, 2))
+    recipe = at.Recipe(estimator="truncated", kept=45, friction="file", tilt="file")
+    return at.identify(robot, [log], cutoff=10.0, recipe=recipe), unseen
+
+
+def test_a_truncated_estimate_of_no_real_robot_predicts_torques(torque_model, tmp_path):
+    """It is written with its flag, reads back, and stands beside other models in a report."""
+    found, unseen = torque_model
+    assert "link_" in found.robot.description.torques_only
+    assert np.nanmax(found.validate(unseen).nrmse) < 25  # 13 to 16 of it are noise
+    found.robot.save(tmp_path / "model.toml")
+    again = at.Robot.load(tmp_path / "model.toml")
+    assert again.description == found.robot.description
+    judged = at.judge(found.prior, found, unseen, others={"again": again})
+    titles = [block.title for block in judged.sections().blocks if hasattr(block, "title")]
+    for title in (
+        "Residual against the number of directions",  # figure 4.6
+        "Parameters in the directions kept",  # 4.8
+        "Free parameters over their sizes in the robot file",  # 4.9
+        "Parameters of all models",  # 4.12, 4.15
     ):
-        at.identify(robot, [log], cutoff=10.0, recipe=at.Recipe(estimator="truncated", kept=45))
+        assert title in titles
+
+
+def test_a_model_of_torques_is_not_simulated(torque_model):
+    robot = torque_model[0].robot
+    q = np.zeros((100, 6))
+    with pytest.raises(at.ArmtwinError, match=r"truncated estimate, whose link_.* cannot exist"):
+        at.simulate(robot, at.Trajectory.sampled(100.0, q, q, q))
+    with pytest.raises(at.ArmtwinError, match="cannot exist"):
+        at.predict(at.Job.load("rx90b_line"), robot)
 
 
 def test_standard_deviations_are_those_of_repeated_experiments():

@@ -6,8 +6,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+import armtwin as at
 from armtwin.drives.friction.curves import coefficients
 from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.prediction.compare_reference import usual_model
 
 # 20 speeds as of document 000: 13 below 0.5 rad/s, evenly in ratio, and 7 from there to 4.5
 SPEEDS = np.concatenate([np.geomspace(0.005, 0.5, 14)[:-1], np.linspace(0.5, 4.5, 7)])
@@ -130,3 +132,32 @@ def curve_slopes(laws, speeds):
         G[:, ends[e] : ends[e + 1]] = slopes_of(law, speeds) / torque_of(law, speeds)[:, None]
         found.append(G)
     return found
+
+
+SETTLED = 0.3  # seconds after a change of speed, which do not count
+
+
+def steady(motion, time_, j):
+    """Samples of a log in which a joint moves at a constant speed, and the speeds (m, n)."""
+    v = np.stack([np.interp(time_, motion.time, x) for x in motion.v.T], axis=1)
+    rate = (len(time_) - 1) / np.ptp(time_)
+    changes = np.abs(np.gradient(v[:, j])) > 1e-9
+    near = np.convolve(changes, np.ones(2 * round(SETTLED * rate) + 1), "same") > 0
+    return (np.abs(v[:, j]) > 0) & ~near, v
+
+
+def recover(robot, found, law):
+    """NRMSE of the friction of joints that move alone, by name [%]."""
+    runs = {}
+    for name, one in found.motions.items():
+        runs[name] = at.simulate(robot, one.trajectory, usual_model(robot)).log
+    logs = [at.Log.of(run.time, q=run.q, v=run.v, tau=run.tau) for run in runs.values()]
+    fit = at.fit_friction(robot, at.curves_of_logs(robot, logs), law=law)
+    errors = {}
+    for j, name in enumerate(robot.joint_names):
+        run = runs[name]
+        chosen, v = steady(found.motions[name].trajectory, run.time, j)
+        truth = run.tau_friction[chosen, j]
+        told = fit.robot.friction_torque(v[chosen], run.q[chosen])[:, j]
+        errors[name] = 100 * np.linalg.norm(told - truth) / np.linalg.norm(truth)
+    return errors

@@ -195,13 +195,16 @@ def test_a_robot_follows_a_step_of_one_joint_and_holds_the_others(tmp_path):
 
 
 def test_an_experiment_says_which_joints_its_temperature_does_not_change(tmp_path):
-    """Of the RX90B joint 1 has thermal numbers; it alone is logged."""
+    """Of the LWA 4P joint 4 has thermal numbers, of the RX90B all, which are logged."""
     warm = ROBOT.replace('friction = "off"', 'temperature = "30 degC"').replace("1.5 s", "0.3 s")
     (tmp_path / "step.toml").write_text(warm)
     run = at.run_experiment(at.Experiment.load(tmp_path / "step.toml"))
+    assert run.log.temperature.shape[1] == 6
+    other = warm.replace('"rx90b"\ntool = "laser_head"', '"lwa4p"')
+    (tmp_path / "step.toml").write_text(other)
+    run = at.run_experiment(at.Experiment.load(tmp_path / "step.toml"))
     said = [text.text for text in run.sections().verdict]
-    assert any("changes the friction of joint_1 alone: joint_2" in text for text in said)
-    assert run.log.temperature.shape[1] == 1
+    assert any("changes the friction of joint_4 alone: joint_1" in text for text in said)
 
 
 def test_a_robot_clamped_at_its_tool_is_as_soft_as_statics_say(tmp_path):

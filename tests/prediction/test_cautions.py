@@ -109,13 +109,19 @@ def test_a_mounted_tool_needs_no_caution():
 
 
 def test_joints_that_a_temperature_does_not_change_are_said_and_not_logged():
-    """Joint 1 of the RX90B has thermal numbers, of the LWA 4P joint 4."""
+    """All joints of the RX90B have thermal numbers, here joint 1 alone; of the LWA 4P joint 4."""
     job = at.Job.load("rx90b_line")
     warm = replace(job.description, model=replace(job.description.model, temperature=300.0))
-    (sentence,) = cautions(job.robot(), replace(job, description=warm))
-    assert "changes the friction of joint_1 alone: joint_2, joint_3, joint_4" in sentence
+    assert cautions(job.robot(), replace(job, description=warm)) == ()
     model = at.Model(temperature=300.0)
-    assert logged_temperatures(at.Robot.load("rx90b"), model).tolist() == [300.0]
+    whole = at.Robot.load("rx90b")
+    assert logged_temperatures(whole, model).tolist() == [300.0] * 6
+    first, *others = whole.description.friction
+    cold = tuple(replace(element, thermal=None) for element in others)
+    robot = at.Robot(replace(whole.description, friction=(first, *cold)))
+    sentence = describe_unheated_joints(robot, model)
+    assert "changes the friction of joint_1 alone: joint_2, joint_3, joint_4" in sentence
+    assert logged_temperatures(robot, model).tolist() == [300.0]
     assert logged_temperatures(at.Robot.load("lwa4p"), model) is None
     assert "of joint_4 alone" in describe_unheated_joints(at.Robot.load("lwa4p"), model)
     assert describe_unheated_joints(at.Robot.load("lwa4p"), at.Model()) == ""

@@ -186,8 +186,6 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> ElasticCoordina
         raise ArmtwinError(
             f"robot '{robot.name}' has no links that bend: its file gives no flexure"
         )
-    if links and robot.description.hydraulic:
-        raise ArmtwinError(f"robot '{robot.name}': a hydraulic robot is analysed without flexures")
     places = coordinates(robot, joints=True, links=links)
     beams = any(link.beam for link in robot.description.link)
     if robot.description.hydraulic:
@@ -213,7 +211,7 @@ def flexible(elastic: ElasticCoordinates, q: Floats, outside: Outside | None = N
     else:
         u = solve_sag(places, q, acting)
         links = _rigid_links(places, q, u, acting)
-    oil = _oil(elastic.robot, q, links.torque, len(links.K))
+    oil = _oil(elastic, q, links.torque, len(links.K))
     size = len(links.K) + len(oil.springs)
     links = links.widen(size)
     springs = [*places.elastic, *oil.springs]
@@ -305,8 +303,8 @@ class _Oil(NamedTuple):
     Attributes:
         springs: Their oil, between what has leaked and the stroke.
         force: What each bears, (cylinders,) [N or N m].
-        D: Damping of the joints by friction of pistons, (n, n).
-        K: Stiffness of the joints by levers that change, (n, n).
+        D: Damping by friction of pistons, over the coordinates of the links.
+        K: Stiffness by levers that change, likewise.
     """
 
     springs: list[Compliance]
@@ -315,28 +313,31 @@ class _Oil(NamedTuple):
     K: Floats
 
 
-def _oil(robot: Robot, q: Floats, torque: Floats, first: int) -> _Oil:
+def _oil(elastic: ElasticCoordinates, q: Floats, torque: Floats, first: int) -> _Oil:
     """Hydraulic drives that hold joints at q by torques; what leaks are coordinates from `first`.
 
     δ(ℓ' s F) = F ℓ'' s (s · δq) + ℓ' s δF
     """
-    none = np.zeros((robot.n, robot.n))
+    robot, link = elastic.robot, elastic.places.link
+    none = np.zeros((first, first))
     if not robot.description.hydraulic:
         return _Oil([], np.zeros(0), none, none)
     seen = levers(robot, q[None])
-    force = drive_forces(robot, q[None], torque[None])[0]
+    force = drive_forces(robot, q[None], torque[None, link])[0]
+    placed = np.eye(first)[link]  # coordinates of the links' joints among all, (n, first)
     drives = [drive for drive, _ in robot.assembly.drives]
     own = [k for k, drive in enumerate(drives) if isinstance(drive, Hydraulic)]
     springs, D = [], none
     for e, drive in enumerate(robot.description.hydraulic):
-        stroke = seen.rows[0, own[e]]
+        stroke = seen.rows[0, own[e]] @ placed
         driving = np.eye(first + len(own))[first + e]
         oil = drive.circuit.oil
         ground = 1 / oil.leakage if oil.leakage > 0 else 0.0
         twist = driving - _widen(stroke, len(driving))
         springs.append(Compliance(drive.name, twist, Spring(1 / oil.compliance), driving, ground))
         D = D + viscous_friction(robot, drive) * np.outer(stroke, stroke)
-    K = -(seen.weights.T * (force * seen.bend[0])) @ seen.weights
+    weights = seen.weights @ placed
+    K = -(weights.T * (force * seen.bend[0])) @ weights
     return _Oil(springs, force[own], D, K)
 
 

@@ -48,6 +48,7 @@ COMMANDS = (
     "experiment_commands.experiments",
     "experiment_commands.clamp",
     "experiment_commands.transmission",
+    "calibrate_command.calibrate",
     "frequency_command.frequency",
     "sensitivity_command.sensitivity",
     "sweep_command.sweep",

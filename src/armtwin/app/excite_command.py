@@ -12,7 +12,7 @@ from armtwin.app.places import Source
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Contents
+from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
@@ -69,11 +69,18 @@ def excite(
         float | None, opt.quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
     ] = None,
     seed: Annotated[int | None, opt.option("--seed", "NUMBER", "Of the random starts.")] = None,
+    friction: Annotated[
+        bool, opt.flag("--friction", "Motions for friction curves: constant speeds of each joint.")
+    ] = False,
     *,
     carried: opt.Carried,
     output: opt.Output,
 ) -> None:
-    """Design a motion that identifies the parameters of a robot well: trajectory and report."""
+    """Design a motion that identifies the parameters of a robot well: trajectory and report.
+
+    With --friction: one trajectory for each joint and coupled motor, for armtwin friction curves.
+    """
+    from armtwin.identification.excitation.friction_motions import list_directions
     from armtwin.identification.excitation.result import TRAJECTORY
     from armtwin.motion.cell import read_cell
 
@@ -103,17 +110,31 @@ def excite(
         options["cell"] = str(cell)
         inputs.append(cell)
     source = Source("excite", found.name, found.origin, options, tuple(mounted.values()))
-    run = folder_run(source, output, inputs, [TRAJECTORY])
+    names = [f"{name}.csv" for name in list_directions(found)] if friction else [TRAJECTORY]
+    if friction:
+        options["friction"] = True
+    run = folder_run(source, output, inputs, names)
+    motions: dict[str, at.Trajectory] = {}
+    result: at.Excitation | at.FrictionMotions
     with progress_bar("search") as progress:
-        run_twin = partial(_run_twin, found)
-        result = at.excite(found, plan, around, run_twin=run_twin, progress=of(progress, "search"))
-    motion = result.trajectory
-    log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
-    written: Contents = {TRAJECTORY: partial(put_csv, log.recording)}
-    run.finish(result, written)
+        run_twin = partial(simulate_twin, found)
+        if friction:
+            result = at.excite_friction(found, plan, around, run_twin=run_twin)
+            motions = {f"{key}.csv": one.trajectory for key, one in result.motions.items()}
+        else:
+            search_progress = of(progress, "search")
+            result = at.excite(found, plan, around, run_twin=run_twin, progress=search_progress)
+            motions = {TRAJECTORY: result.trajectory}
+    run.finish(result, {name: _content(found, motion) for name, motion in motions.items()})
 
 
-def _run_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
+def _content(robot: at.Robot, motion: at.Trajectory) -> Content:
+    """A trajectory as a file."""
+    log = at.Log.of(motion.time, joint_names=robot.joint_names, q=motion.q, v=motion.v, a=motion.a)
+    return partial(put_csv, log.recording)
+
+
+def simulate_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
     from armtwin.identification.excitation.result import Twin
     from armtwin.prediction.compare_reference import usual_model

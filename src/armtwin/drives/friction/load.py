@@ -5,7 +5,9 @@
 g is the dry friction of the element's law, load the torque that the gear passes from the motor to
 the joint, on the element's row. Of a worm b = tan φ / tan λ, angle of friction over lead angle: a
 motor that lifts needs (1 + b) times the load, one that lowers (1 - b) times. From b = 1 on the
-friction at rest holds any load: the gear locks itself, and no load drives the motor back.
+friction at rest holds any load: the gear locks itself, and no load drives the motor back. As s(w)
+falls with speed as the asperities' share does, this holds at rest only: a load that is once moved,
+as by vibration, may go on driving a motor whose b s(w) is below 1.
 
     load = ρ τ_m - ρ² J dw/dt - friction on the row
 

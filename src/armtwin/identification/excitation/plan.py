@@ -32,7 +32,10 @@ class ExcitationPlan:
             weights[0] condition + weights[1] / sigma_min.
         scaling: What singular values and condition number are of: columns times the parameters'
             prior values ("parameters") or over their own norms ("columns").
-        weights: Of the condition number and of 1 / sigma_min in "weighted".
+        weights: Of the condition number and of 1 / sigma_min in "weighted". What they weigh is a
+            matter of units: sigma_min is that of one sample of the scaled columns, rows over each
+            joint's largest torque and parameters over their prior values; another scale of
+            sigma_min is another weight.
         search: "optimised" by gradient from the best random start, or the best "random".
         starts: Random motions that are tried; the best is taken, or started from.
         period: Length of a period [s].

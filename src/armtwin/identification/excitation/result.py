@@ -30,7 +30,8 @@ CRITERIA = {
     "log_det": "the determinant",
     "sigma_min": "the smallest singular value",
     "condition": "the condition number",
-    "weighted": "the weighted sum of condition number and 1 / smallest singular value",
+    "weighted": "the weighted sum of condition number and 1 / smallest singular value (rows over "
+    "largest torques, parameters over prior values: another unit is another weight)",
 }
 
 

@@ -29,7 +29,7 @@ LATEST_SHARE = 0.15  # of a log, at most
 SHIFTS = 41  # tried
 STRETCHES = 4  # of a log that are judged apart
 LEAST_FOUND = 8  # joints and stretches that must show a lateness
-MOVES = 0.02  # travel in a stretch that shows a lateness [rad, m]
+MOVES = 0.02  # travel that shows a lateness, or that a torque is cut off [rad, m]
 EXPLAINED = 0.3  # share of a torque's power that may be left
 SLOW = 0.02  # of the highest speed, within which the sign of friction is uncertain
 LEAST = 0.012  # lateness below which it is that of filters and buses, and no mistake [s]
@@ -277,7 +277,9 @@ def suspect_clipping(
         if not flat.any():
             continue
         motion = filter_motion(log, FAST, recipe)
-        flat &= np.abs(motion.v) > SLOW_SHARE * np.abs(motion.v).max(axis=0)
+        for moving in (motion.v, motion.a):  # at a constant speed a torque may well be constant
+            flat &= np.abs(moving) > SLOW_SHARE * np.abs(moving).max(axis=0)
+        flat &= np.ptp(motion.q, axis=0) > MOVES  # one that holds gives a few quanta
         for j in np.flatnonzero(flat.mean(axis=0) > CUT_SHARE):
             level = float(np.abs(torque[flat[:, j], j]).max())
             if abs(level / robot.limits.torque[j] - 1) < AT_LIMIT:

@@ -229,6 +229,9 @@ def _largest_torques(experiment: IdentificationData, gains: Floats | None) -> Fl
     return np.where(np.isfinite(limit), limit, seen)
 
 
+TRUNCATED = "a truncated estimate: only combinations of its numbers are identified"
+
+
 def _choose_parameters(
     experiment: IdentificationData,
     regularised: RegularisedFit,
@@ -238,9 +241,9 @@ def _choose_parameters(
     """Parameters by the estimator of the recipe, (p,)."""
     prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
-        phi = analysis.truncate(recipe.kept)
-    else:
-        phi = clip_to_zero(prior, regularised.parameters, regularised.free)
+        # a resistance below zero is one that the directions kept do not hold
+        return clip_to_zero(prior, analysis.truncate(recipe.kept), analysis.free, np.inf)
+    phi = clip_to_zero(prior, regularised.parameters, regularised.free)
     if recipe.estimator == "consistent":
         if find_violations(prior, phi, bounds) or recipe.mass:
             return solve_consistent(prior, regularised.fit, regularised.free, bounds)
@@ -324,7 +327,27 @@ def _build_robot(
         constants = gains / np.abs(experiment.prior.assembly.gear).max(axis=1)
         motors = map(partial(_with_torque_constant, source), found.motor, constants.tolist())
         found = replace(found, motor=tuple(motors))
+    found = _flag_torque_model(experiment, found, phi)
     return experiment.prior.with_description(found, "as identified")
+
+
+def _flag_torque_model(
+    experiment: IdentificationData, found: Description, phi: Floats
+) -> Description:
+    """The description, flagged where it has bodies that cannot exist: it gives torques alone."""
+    broken = {text.partition(":")[0] for text in find_violations(experiment.extended, phi)}
+    links = []
+    for link in found.link:
+        reason = "" if link.unphysical == TRUNCATED else link.unphysical
+        links.append(replace(link, unphysical=TRUNCATED if link.name in broken else reason))
+    found = replace(found, link=tuple(links), torques_only="")
+    if not broken:
+        return found
+    why = (
+        f"a truncated estimate, whose {', '.join(sorted(broken))} cannot exist: it gives torques, "
+        "but accelerations do not follow from them; identify with the consistent estimator"
+    )
+    return replace(found, torques_only=why)
 
 
 def _with_term_sources(experiment: IdentificationData, source: str) -> Description:

@@ -106,7 +106,7 @@ def _verdict(result: WormIdentification) -> Text:
     parts = []
     for row in result.table:
         if row.name == "load.share":
-            locks = ", self-locking" if row.value >= LOCKS else ""
+            locks = ", self-locking at rest" if row.value >= LOCKS else ""
             parts.append(f"{row.element} {Number().with_width(row.value, row.half_width)}{locks}")
     return Text(f"Friction per load (95 %): {'; '.join(parts)}.")
 

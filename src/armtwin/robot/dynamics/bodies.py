@@ -68,7 +68,8 @@ def body_problems(description: Description) -> list[str]:
     """Sentences on bodies that cannot exist, and on bodies given in two ways."""
     problems: list[str] = []
     for i, link in enumerate(description.link, 1):
-        problems += _contradictions(f"link.{i} ('{link.name}')", link.body)
+        place = f"link.{i} ('{link.name}')"
+        problems += _contradictions(place, link.body, description.torques_only)
     for name, tool in description.tool.items():
         problems += _load_problems(f"tool.{name}", tool.body)
     for name, payload in description.payload.items():
@@ -76,12 +77,14 @@ def body_problems(description: Description) -> list[str]:
     return problems or list(_impossible_links(description))
 
 
-def _contradictions(place: str, body: Body | None) -> Sentences:
-    """What no body can have, whatever it is part of."""
+def _contradictions(place: str, body: Body | None, torques_only: str = "") -> Sentences:
+    """What no body can have, whatever it is part of; a model of torques may have any mass."""
     if body is None:
         return
     if body.com is not None and body.first_moment is not None:
         yield f"{place}: body must have com or first_moment, not both"
+    if torques_only:
+        return
     if body.mass < 0:
         yield f"{place}: mass must be at least 0 kg, got {body.mass:g}"
     elif 0 < body.mass < SMALLEST:

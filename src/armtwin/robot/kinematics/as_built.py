@@ -45,16 +45,17 @@ def _build_arm(robot: Robot, deviates: bool, bends: bool) -> Robot:
     """The arm that differs from what the controller knows."""
     d = robot.description
     if deviates:
-        d = _apply_deviations(d)
+        d = apply_deviations(d)
     if bends:
         for name in dict.fromkeys(flexure.link for flexure in d.flexure):
             d = _split_at_flexures(d, name)
-    built = Robot(replace(d, deviation=(), flexure=()), f"robot '{robot.name}' as it is built")
+        d = replace(d, flexure=(), wrist=None)  # coordinates of a wrist are those of the controller
+    built = Robot(replace(d, deviation=()), f"robot '{robot.name}' as it is built")
     return built.with_origin(robot.origin)
 
 
-def _apply_deviations(d: Description) -> Description:
-    """Every joint's frame where the arm has it."""
+def apply_deviations(d: Description) -> Description:
+    """The description with every joint's frame where the arm has it, and no deviation."""
     by_joint = {deviation.joint: deviation for deviation in d.deviation}
     joints = []
     for joint in d.joint:
@@ -64,7 +65,7 @@ def _apply_deviations(d: Description) -> Description:
             X = X @ pose(about(joint.axis, deviation.zero), (0.0, 0.0, 0.0))
             joint = replace(joint, origin=Pose.from_matrix(X))
         joints.append(joint)
-    return replace(d, joint=tuple(joints))
+    return replace(d, joint=tuple(joints), deviation=())
 
 
 def _split_at_flexures(d: Description, name: str) -> Description:

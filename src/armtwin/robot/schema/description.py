@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from armtwin.files.fields import OneOf, SourceText
+from armtwin.files.fields import PROSE, OneOf, SourceText
 from armtwin.files.shape import ALWAYS
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.schema import drive_groups, groups
@@ -23,6 +23,7 @@ class Description:
         gravity: Gravity vector in the base frame [m/s²]; a tilted base is a tilted
             gravity.
         source: Where numbers beside the groups come from, by their keys.
+        torques_only: Why this is a model of torques alone, which is not simulated; "" for a robot.
         friction_set: The set of friction elements in use, besides those without a set.
         deviation: How well identified numbers are known.
     """
@@ -36,6 +37,7 @@ class Description:
         default=(0.0, 0.0, -9.81), metadata=ALWAYS
     )
     source: dict[str, SourceText] = field(default_factory=dict)
+    torques_only: str = field(default="", metadata=PROSE)
     friction_set: str = ""
     mounted: groups.Mounted = field(default_factory=groups.Mounted)
     flange: groups.Flange | None = None

@@ -115,6 +115,8 @@ def missing(
 
 def _not_simulated(description: Description, seam: bool) -> Sentences:
     """What no number in the file would help."""
+    if description.torques_only:
+        yield f"torques_only: {description.torques_only}"
     followers = [j.name for j in description.joint if j.mimic is not None]
     if followers:
         yield f"joint.mimic: joints that follow others are not simulated, as {', '.join(followers)}"

@@ -23,7 +23,6 @@ from armtwin.robot.robot import Robot
 
 SHOWN_CHANGES = 12  # parameters shown unfolded
 SHOWN_IN_V = 0.125  # size of an element of V that is drawn, as in figure 4.13 of [Waiboer 2007]
-STEPS = (0, 5, 10, 15, 20, 25, 30, 35, 40, 50)  # numbers of directions whose residual is listed
 BINS = 40  # of a joint's speeds, each with as many samples
 LEAST_IN_BIN = 5
 CURVE = 201  # speeds at which a friction law is drawn
@@ -220,6 +219,8 @@ def singular_blocks(found: Estimate) -> show.Blocks:
         "direction to 10 %.",
     )
     yield _residuals(found)
+    if found.recipe.estimator == "truncated":
+        yield _essential_chart(found)
     names = []
     for column in d.free.basis.T:
         names.append(found.table[int(np.argmax(column))].name)
@@ -230,16 +231,33 @@ def singular_blocks(found: Estimate) -> show.Blocks:
     )
 
 
-def _residuals(found: Estimate) -> show.Table:
-    """Residual sum of squares over the number of directions."""
+def _residuals(found: Estimate) -> Chart:
+    """Residual sum of squares over the number of directions, as figure 4.6 of [Waiboer 2007]."""
     d = found.decomposition
-    residual = d.residuals / d.residuals[0]
-    counts = sorted({d.kept, d.rank, *(k for k in STEPS if k <= d.rank)})
-    columns = show.list_columns(
-        directions=("directions", Number()), residual=("residual, share of squares", Number())
+    counts = np.arange(0.0, d.rank + 1)
+    share = d.residuals / d.residuals[0]
+    layers = (Points("", counts, share), Rule(d.kept, f"{d.kept} identified to 10 %", on="x"))
+    axes = Axis("directions"), Axis("share of squares", logarithmic=True)
+    return Chart("Residual against the number of directions", *axes, layers)
+
+
+def _essential_chart(found: Estimate) -> Chart:
+    """What the directions kept hold of each parameter, as figure 4.8 of [Waiboer 2007]."""
+    d = found.decomposition
+    rows = [found.table[int(np.argmax(column))] for column in d.free.basis.T]
+    names = [row.name for row in rows]
+    sizes = d.free.sizes[d.free.basis.argmax(axis=0)]
+    numbers = np.arange(1.0, len(rows) + 1)
+    prior = np.array([row.prior for row in rows]) / sizes
+    kept = d.V[:, : found.recipe.kept or d.kept]
+    essential = kept @ (kept.T @ (np.array([row.value for row in rows]) / sizes))
+    layers = (
+        Points("robot file", numbers, prior, shape="square", colour=3, names=names),
+        Points("in the directions kept", numbers, essential, colour=0, names=names),
     )
-    records = show.tabulate(directions=counts, residual=residual[counts])
-    return show.Table(columns, records, folded="Residual against the number of directions")
+    caption = "The rest of a parameter, in the other directions, is the robot file's."
+    axes = Axis("parameter"), Axis("value over size")
+    return Chart("Parameters in the directions kept", *axes, layers, caption)
 
 
 def consistency_blocks(found: Estimate) -> show.Blocks:

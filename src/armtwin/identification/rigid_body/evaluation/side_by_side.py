@@ -14,7 +14,10 @@ from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Column, Table, list_columns, tabulate
 from armtwin.robot.robot import Robot
 
@@ -84,6 +87,9 @@ def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Blocks:
     columns = list_columns(model="NRMSE %") + Column.alike(Number(places=1), *by_joint)
     yield Table(columns, tabulate(model=models.names, **by_joint))
     by_model = dict(zip(models.names, models.scaled, strict=True))
+    number = np.arange(1.0, len(models.parameters) + 1)
+    layers = tuple(Points(x, number, y, names=models.parameters) for x, y in by_model.items())
+    yield Chart("Parameters of all models", Axis("parameter"), Axis("value over size"), layers)
     columns = list_columns(parameter="parameter over its size in the prior")
     columns += Column.alike(Number(places=3), *models.names)
     columns += list_columns(identified=("identified", Number(places=2)))

@@ -1,0 +1,1 @@
+"""Geometry of a robot from measured positions of its tool."""
