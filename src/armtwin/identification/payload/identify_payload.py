@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.identification.payload.difference import by_difference, with_arm_held
@@ -70,7 +72,7 @@ def identify_payload(
 
 
 def _refuse_unlikely(
-    robot: Robot, mass: float, mistake: str, remedy: str, least: float = -np.inf
+    robot: Robot, mass: float, mistake: str, remedy: str, least: float = -math.inf
 ) -> None:
     """Refuse a payload that no arm of this mass carries, or that it does not feel."""
     arm = float(robot.parameters[: robot.layout.all_links.stop : 10].sum())
