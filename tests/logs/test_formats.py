@@ -177,6 +177,23 @@ def test_an_array_qd_that_follows_q_is_the_reference(tmp_path, q):
     assert (at.Log.read(tmp_path / "run.mat").q_ref == q + 1e-4).all()
 
 
+def test_a_heap_of_hdf5_that_does_not_end_is_refused(tmp_path, q):
+    """The library itself would look for its end for ever."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "run.h5"
+    with h5py.File(path, "w") as file:
+        file["time"], file["q"] = TIME, q
+        file["q"].attrs["unit"] = "rad"
+    content = bytearray(path.read_bytes())
+    free = content.index(b"GCOL\1") + 16 + 16 + 8  # behind the head and one text
+    assert content[free : free + 2] == b"\0\0"
+    content[free + 8 : free + 16] = bytes(8)
+    assert at.Log.read(path).q.shape == q.shape
+    path.write_bytes(content)
+    with pytest.raises(at.ArmtwinError, match="a heap of texts is damaged"):
+        at.Log.read(path)
+
+
 def test_datasets_and_tables_of_hdf5_are_logs_and_links_are_refused(tmp_path, q):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "run.h5", "w") as file:

@@ -18,6 +18,8 @@ from armtwin.logs.recording import Recording
 
 MARK = b"\x89HDF\r\n\x1a\n"
 MATLAB = b"MATLAB 7.3"
+HEAP = b"GCOL\1\0\0\0"  # begins a global heap
+DAMAGED_HEAP = "is no HDF5 file that can be read (a heap of texts is damaged)"
 MOST_NAMES = 1000  # datasets and groups of a file
 UNITS = ("unit", "units")  # attributes that give a unit
 
@@ -30,6 +32,8 @@ def read_hdf5(path: Path, columns: Columns) -> Recording:
         sentence = "HDF5 files (and MATLAB 7.3) need the extra 'logs': pip install armtwin[logs]"
         raise FileError(path, sentence) from None
     with open_plain_file(path, LOG) as file:
+        _check_heaps(path, file.read())
+        file.seek(0)
         try:
             with h5py.File(file, "r") as archive:
                 datasets = _datasets(path, archive)
@@ -40,6 +44,27 @@ def read_hdf5(path: Path, columns: Columns) -> Recording:
             sentence = f"is no HDF5 file that can be read ({shorten(str(error), 80)})"
             raise FileError(path, sentence) from None
     return read_named(path, columns, arrays, units, unread)
+
+
+def _check_heaps(path: Path, content: bytes) -> None:
+    """Refuse global heaps, which hold texts, whose objects do not end: the library would wait.
+
+    Ref: [HDF5 2019, III.E]
+    """
+    start = content.find(HEAP)
+    while start >= 0:
+        if len(content) < start + 16:
+            raise FileError(path, DAMAGED_HEAP)
+        stop = start + int.from_bytes(content[start + 8 : start + 16], "little")
+        place = start + 16
+        while place + 16 <= min(stop, len(content)):
+            number = int.from_bytes(content[place : place + 2], "little")
+            size = int.from_bytes(content[place + 8 : place + 16], "little")
+            # the size of an object is that of its data, of free space all of it
+            place += 16 + (size + 7) // 8 * 8 if number else size
+            if place > stop or (not number and size < 16):
+                raise FileError(path, DAMAGED_HEAP)
+        start = content.find(HEAP, start + 4)
 
 
 def _datasets(path: Path, archive: Mapping[str, Any]) -> dict[str, Any]:
