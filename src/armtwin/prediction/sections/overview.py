@@ -309,7 +309,7 @@ def _scene(shown: _Shown) -> Blocks:
 def _legend(band: Band) -> tuple[str, str, str]:
     """What the colours of the seam say of the variants."""
     window = describe_window(band)
-    return f"95 % of the variants in tolerance (±{window})", "fewer", "most out (wider)"
+    return f"95 % of the variants hold within {window} of it", "fewer", "most are out (wider)"
 
 
 def _where_and_why(shown: _Shown) -> Blocks:
