@@ -10,6 +10,7 @@ Ref: [Soder-Hoorn 2015, section 1.2]
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text, list_columns
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns, tabulate
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.dynamics.structure import pose_error
@@ -83,17 +84,9 @@ class Sag(Result):
     @property
     def table(self) -> list[Record]:
         """A record for each spring, where along the motion it bears most."""
-        records = []
-        most = np.abs(self.torque).argmax(axis=0)
-        for e, name in enumerate(self.springs):
-            records.append(
-                {
-                    "spring": name,
-                    "torque_n_m": float(self.torque[most[e], e]),
-                    "twist_rad": float(self.twist[most[e], e]),
-                }
-            )
-        return records
+        most = np.abs(self.torque).argmax(axis=0), np.arange(len(self.springs))
+        torque, twist = self.torque[most], self.twist[most]
+        return tabulate(spring=self.springs, torque_n_m=torque, twist_rad=twist)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,10 +131,7 @@ class ToolCompliance(Result):
     @property
     def table(self) -> list[Record]:
         """The matrix at the first posture, a record for each of its rows."""
-        records: list[Record] = []
-        for name, row in zip(AXES, self.matrix[0], strict=True):
-            records.append({"axis": name, **dict(zip(AXES, row.tolist(), strict=True))})
-        return records
+        return tabulate(axis=AXES, **dict(zip(AXES, self.matrix[0].T, strict=True)))
 
 
 def _warn(cautions: Names) -> list[Text]:
@@ -186,18 +176,15 @@ def _sag_blocks(result: Sag) -> Blocks:
 
 def _shift_table(result: Sag) -> Table:
     """Shift and turn of the tool by each cause, where it is largest."""
-    keys = [*(f"{name}_m" for name in AXES[:3]), *(f"{name}_rad" for name in AXES[3:])]
-    columns = list_columns(cause="by")
-    if not result.states.alone:
-        columns += list_columns(time_s=("at", Number(1.0, "s", digits=4)))
-    for k, (key, name) in enumerate(zip(keys, AXES, strict=True)):
-        columns += list_columns(**{key: (name, MICROMETRES if k < 3 else MICRORADIANS)})
-    records: list[Record] = []
-    for cause, shift in result.shifts.items():
-        most = int(np.linalg.norm(shift[:, :3], axis=1).argmax())
-        moved = dict(zip(keys, shift[most].tolist(), strict=True))
-        records.append({"cause": cause, "time_s": float(result.states.time[most]), **moved})
-    return Table(columns, records, "tool")
+    shifts = list(result.shifts.values())
+    most = [int(np.linalg.norm(shift[:, :3], axis=1).argmax()) for shift in shifts]
+    moved = np.array([shift[k] for shift, k in zip(shifts, most, strict=True)])
+    at = () if result.states.alone else ("at", Number(1.0, "s", digits=4))
+    columns: dict[str, tuple[Any, ...]] = {"time_s": (result.states.time[most], *at)}
+    for k, name in enumerate(AXES):
+        unit, number = ("m", MICROMETRES) if k < 3 else ("rad", MICRORADIANS)
+        columns[f"{name}_{unit}"] = (moved[:, k], name, number)
+    return Table.of("tool", cause=(result.shifts, "by"), **columns)
 
 
 def _compliance_blocks(result: ToolCompliance) -> Blocks:
@@ -218,17 +205,14 @@ def _compliance_blocks(result: ToolCompliance) -> Blocks:
 
 
 def _principal(values: Floats, directions: Floats) -> Table:
-    columns = (
-        Column("compliance_m_n", "compliance", Number(1e6, "µm/N", digits=4)),
-        Column("stiffness_n_m", "stiffness", Number(1e-6, "N/µm", digits=4)),
-        *(Column(name, name, Number()) for name in AXES[:3]),
+    stiffness = [1 / value if value > 0 else None for value in values.tolist()]
+    along = {name: (own, name, Number()) for name, own in zip(AXES, directions, strict=False)}
+    return Table.of(
+        "principal",
+        compliance_m_n=(values, "compliance", Number(1e6, "µm/N", digits=4)),
+        stiffness_n_m=(stiffness, "stiffness", Number(1e-6, "N/µm", digits=4)),
+        **along,
     )
-    records: list[Record] = []
-    for value, direction in zip(values, directions.T, strict=True):
-        stiffness = float(1 / value) if value > 0 else None
-        record = {"compliance_m_n": float(value), "stiffness_n_m": stiffness}
-        records.append({**record, **dict(zip(AXES[:3], direction.tolist(), strict=True))})
-    return Table(columns, records, "principal")
 
 
 def sag(

@@ -16,10 +16,10 @@ import numpy as np
 
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
 from armtwin.analysis.states import States, chart_values
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Table, Text, list_columns
+from armtwin.notebook.sections import Blocks, Report, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -68,25 +68,15 @@ class Coupling(Result):
 
 def _blocks(what: str, found: Coupled, states: States) -> Blocks:
     yield Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
-    columns: tuple[Column, ...] = list_columns(axis=what, factor=("factor", PERCENT))
-    if not states.alone:
-        columns = list_columns(
-            axis=what,
-            smallest=("smallest", PERCENT),
-            factor=("mean", PERCENT),
-            largest=("largest", PERCENT),
-        )
-    records = []
-    for name, factor in zip(found.axes.names, found.factor.T, strict=True):
-        records.append(
-            {
-                "axis": name,
-                "smallest": float(factor.min()),
-                "factor": float(factor.mean()),
-                "largest": float(factor.max()),
-            }
-        )
-    yield Table(columns, records, f"{what}s.coupling")
+    ends = ((), ()) if states.alone else (("smallest", PERCENT), ("largest", PERCENT))
+    mean = "factor" if states.alone else "mean"
+    yield Table.of(
+        f"{what}s.coupling",
+        axis=(found.axes.names, what),
+        smallest=(found.factor.min(axis=0), *ends[0]),
+        factor=([float(factor.mean()) for factor in found.factor.T], mean, PERCENT),
+        largest=(found.factor.max(axis=0), *ends[1]),
+    )
     if states.alone:
         yield Text(f"Inertia matrix of the {what}s:")
         yield _matrix(found.axes.names, found.M[0], f"{what}s.inertia")
@@ -95,11 +85,8 @@ def _blocks(what: str, found: Coupled, states: States) -> Blocks:
 
 
 def _matrix(names: Sequence[str], M: Floats, key: str) -> Table:
-    columns = [Column("axis", ""), *(Column(name, name, Number(digits=6)) for name in names)]
-    records: list[Record] = []
-    for name, row in zip(names, M, strict=True):
-        records.append({"axis": name, **dict(zip(names, map(float, row), strict=True))})
-    return Table(tuple(columns), records, key)
+    of_axes = {name: (own, name, Number(digits=6)) for name, own in zip(names, M.T, strict=True)}
+    return Table.of(key, **{"axis": (names, ""), **of_axes})
 
 
 def coupling(robot: Robot, states: States) -> Coupling:

@@ -140,12 +140,10 @@ def _joints(result: LogResponse) -> Blocks:
         known_to_hz=("known to", HERTZ),
     )
     yield Table(columns, result.table, "joints")
-    yield Data(
-        {
-            "given": result.given,
-            "answer": result.answer,
-            "curves": [_curve(joint) for joint in result.joints],
-        }
+    yield Data.of(
+        given=result.given,
+        answer=result.answer,
+        curves=[_curve(joint) for joint in result.joints],
     )
     yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 95 %.", "soft")
 

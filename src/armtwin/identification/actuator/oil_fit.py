@@ -201,6 +201,8 @@ class OilFit(Result):
 
     def sections(self) -> Report:
         """The parameters by both methods, and the resonances over the weights."""
+        numbers = {name: Number(unit=unit, digits=4) for name, unit in QUANTITIES}
+        found = list_estimates(numbers, self.exact.values, self.exact.half_width)
         return Report(
             title=f"{file_name(self.origin, 'resonances')}: oil of a cylinder",
             subtitle=f"{len(self.resonances)} weights",
@@ -209,13 +211,8 @@ class OilFit(Result):
                 Section("Weights", _weights(self)),
                 Section("Resonances over the weight", _charts(self), page_only=True),
             ),
-            verdict=(_verdict(self.exact),),
+            verdict=(Text(f"Oil: {found} (95 %)."),),
         )
-
-
-def _verdict(exact: OilEstimate) -> Text:
-    numbers = {name: Number(unit=unit, digits=4) for name, unit in QUANTITIES}
-    return Text(f"Oil: {list_estimates(numbers, exact.values, exact.half_width)} (95 %).")
 
 
 def _numbers(result: OilFit) -> Blocks:
@@ -237,22 +234,15 @@ def _numbers(result: OilFit) -> Blocks:
 
 
 def _weights(result: OilFit) -> Blocks:
-    columns = list_columns(
-        mass=("mass", Number(1.0, "kg", digits=4)),
-        frequency=("frequency", HERTZ),
-        frequency_fit=("fit", HERTZ),
-        damping=("damping", Number()),
-        damping_fit=("fit", Number()),
-    )
     rows, exact = result.resonances, result.exact
-    records = tabulate(
-        mass=[row.mass for row in rows],
-        frequency=[row.frequency for row in rows],
-        damping=[row.damping for row in rows],
-        frequency_fit=exact.frequency,
-        damping_fit=exact.damping,
+    yield Table.of(
+        "weights",
+        mass=([row.mass for row in rows], "mass", Number(1.0, "kg", digits=4)),
+        frequency=([row.frequency for row in rows], "frequency", HERTZ),
+        frequency_fit=(exact.frequency, "fit", HERTZ),
+        damping=([row.damping for row in rows], "damping", Number()),
+        damping_fit=(exact.damping, "fit", Number()),
     )
-    yield Table(columns, records, "weights")
 
 
 def _charts(result: OilFit) -> Blocks:

@@ -11,7 +11,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Table, Text, list_columns
+from armtwin.notebook.sections import Blocks, Table, Text
 
 CHART_SAMPLES = 4000  # samples of a curve in a chart
 SECONDS = Number(1.0, "s", digits=5)
@@ -124,30 +124,18 @@ def steps_of_two(two: AlgorithmTwo) -> Blocks:
 
 def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Blocks:
     """Outcome of each half-cycle."""
-    columns = list_columns(
-        number=("half-cycle", Number(digits=3)),
-        from_s=("from", SECONDS),
-        to_s=("to", SECONDS),
-        motor="motor turns",
-        samples=("samples used", Number(digits=6)),
-        slope=("slope", Number(1.0, "N m/rad", digits=4)),
-        outcome="outcome",
+    judged, time = two.judged, record.time
+    parts = [one.half_cycle for one in judged]
+    forward = [part.direction > 0 for part in parts]
+    yield Table.of(
+        number=(range(1, len(judged) + 1), "half-cycle", Number(digits=3)),
+        from_s=(time[[part.start for part in parts]], "from", SECONDS),
+        to_s=(time[[part.stop - 1 for part in parts]], "to", SECONDS),
+        motor=(["forward" if is_so else "back" for is_so in forward], "motor turns"),
+        samples=([one.samples for one in judged], "samples used", Number(digits=6)),
+        slope=([one.slope for one in judged], "slope", Number(1.0, "N m/rad", digits=4)),
+        outcome=([one.outcome for one in judged], "outcome"),
     )
-    records = []
-    for number, judged in enumerate(two.judged, 1):
-        part = judged.half_cycle
-        records.append(
-            {
-                "number": number,
-                "from_s": float(record.time[part.start]),
-                "to_s": float(record.time[part.stop - 1]),
-                "motor": "forward" if part.direction > 0 else "back",
-                "samples": judged.samples,
-                "slope": judged.slope,
-                "outcome": judged.outcome,
-            }
-        )
-    yield Table(columns, records)
 
 
 def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Blocks:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.excitation.bounds import KINDS, Use
+from armtwin.identification.excitation.bounds import KINDS, ExcitationPlan, Scaling, Use
 from armtwin.identification.excitation.information import Scales, deviations, singular_values
-from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.maths.batch import Floats, NamedNumbers
@@ -231,19 +230,17 @@ def _criteria(result: Excitation) -> show.Blocks:
         "Within 10 %: number of combinations identified to within 10 %.",
         "soft",
     )
-    yield show.Data(
-        {
-            "rows": own,
-            "start": start,
-            "robot": result.robot.name,
-            "criterion": result.plan.criterion,
-            "scaling": result.plan.scaling,
-            "rate_hz": result.rate,
-            "period_s": result.plan.period,
-            "trajectory": TRAJECTORY,
-            "twin": None if result.twin is None else vars(result.twin),
-            "amplitudes": result.amplitudes,
-        }
+    yield show.Data.of(
+        rows=own,
+        start=start,
+        robot=result.robot.name,
+        criterion=result.plan.criterion,
+        scaling=result.plan.scaling,
+        rate_hz=result.rate,
+        period_s=result.plan.period,
+        trajectory=TRAJECTORY,
+        twin=None if result.twin is None else vars(result.twin),
+        amplitudes=result.amplitudes,
     )
 
 

@@ -56,7 +56,8 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Mode
     models |= others
     values, validation = [], []
     for robot in models.values():
-        values.append(_in_order(found.prior, robot))
+        known = dict(zip(robot.parameter_names, robot.parameters, strict=True))  # 0 without a term
+        values.append([known.get(name, 0.0) for name in found.prior.parameter_names])
         validation.append(found.validate(log, robot=robot))
     return ModelsSideBySide(
         names=tuple(models),
@@ -65,12 +66,6 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Mode
         told=np.array([parameter.told for parameter in found.table]),
         validation=tuple(validation),
     )
-
-
-def _in_order(prior: Robot, robot: Robot) -> Floats:
-    """A model's parameters in the order of the prior's, zero where it lacks a term, (p,)."""
-    values = dict(zip(robot.parameter_names, robot.parameters, strict=True))
-    return np.array([values.get(name, 0.0) for name in prior.parameter_names])
 
 
 def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:

@@ -326,7 +326,7 @@ class _Search:
     def _normal(self, S: Floats, z: Floats, g: Floats) -> tuple[Floats, Floats, Floats]:
         """Normal matrix and slope for z and two angles, and the directions (3, 2) of these."""
         size = float(np.linalg.norm(g))
-        across = _across(g)
+        across = np.linalg.svd(g[None, :])[2][1:].T  # two unit vectors across g, (3, 2)
         phi = self.free.parameters(z)
         by_angle = self.of.by_gravity(phi) @ (size * across)
         D = np.column_stack([-self._map(g)[:, :-1], -by_angle])
@@ -341,12 +341,6 @@ class _Search:
         H, _, _ = self._normal(S, z, g)
         of_prior = WEIGHT * np.linalg.inv(H)[-2:, -2:]
         return float(1 - np.linalg.eigvalsh(of_prior)[-1])
-
-
-def _across(g: Floats) -> Floats:
-    """Two unit vectors across a direction, (3, 2)."""
-    _, _, V = np.linalg.svd(g[None, :])
-    return V[1:].T
 
 
 def _turn(g: Floats, turn: Floats) -> Floats:
