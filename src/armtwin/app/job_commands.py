@@ -43,7 +43,6 @@ from armtwin.prediction.compare_interval import Offsets
 from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.predict import plan_motion
 from armtwin.prediction.registration_file import read_registration, registration_text
-from armtwin.prediction.tool_path import is_tool_path
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
@@ -213,7 +212,7 @@ def compare(
         for log in logs:
             inputs += places.files_of_log(log, columns)
         read = [at.Log.read(log, columns) for log in logs]
-        if is_tool_path(read[0]):
+        if read[0].is_tool_path:
             names = [COMPARED, REGISTERED]
             run = folder_run(source, output, [*inputs, *_given(registration)], names)
             _compare_tool_path(chosen, read, registration, run)

@@ -202,6 +202,11 @@ class Log(Result):
         raise ArmtwinError(f"log '{path}' must end in one of {endings} to be written")
 
     @property
+    def is_tool_path(self) -> bool:
+        """Whether it is a measured tool path, without positions of joints."""
+        return "tool" in self and not {"q", "q_m", "q_link"} & set(self.channels)
+
+    @property
     def recording(self) -> Recording:
         """What a file of the log holds."""
         return Recording(

@@ -32,7 +32,6 @@ from armtwin.prediction.comparison import COMPLETE, Comparison
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
-from armtwin.prediction.tool_path import is_tool_path
 from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
@@ -159,7 +158,7 @@ def compare(
 
 def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) -> Comparison:
     """A logged run of a job over its prediction."""
-    if is_tool_path(log):
+    if log.is_tool_path:
         raise ArmtwinError(
             f"{log.origin or 'the log'}: it holds a measured tool path and no joints; compare it "
             "by at.compare_tool_path(job, log)"
