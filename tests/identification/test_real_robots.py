@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
-from armtwin.identification.rigid_body.evaluation.validation import pool_nrmse
+from armtwin.identification.rigid_body.evaluation.estimate import pool_nrmse
 from armtwin.identification.rigid_body.fit.consistency import find_violations
 from armtwin.logs.torque import joint_torque
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armtwin.identification.fitting.separable import solve
+from armtwin.identification.fitting.estimate import solve
 from armtwin.identification.rigid_body.data.clean_log import Integers, Motion, clean_log
 from armtwin.identification.rigid_body.data.experiment import without_loads
 from armtwin.identification.rigid_body.recipe import Recipe

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.files.hypothesis import Hypothesis
-from armtwin.identification.fitting.separable import solve
+from armtwin.identification.fitting.estimate import solve
 from armtwin.identification.plausibility.samples import TorqueSamples, friction_columns
 from armtwin.identification.resampling import runs_of
 from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
