@@ -25,7 +25,6 @@ from armtwin.simulation import plant
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
-from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun, controller_of
 
@@ -92,14 +91,11 @@ class TimeWindow:
         A changed plant has the same structure, so that nothing is compiled for it.
         """
         outside = self.outside if forced else self.outside.make_zero()
-        acting = outside.with_torque(torque)
         return prepare_run(
             self.prediction.robot,
             self.motion,
             model or self.model,
-            options=RunOptions(
-                torque=acting.torque, wrench=acting.wrench, servo=servo, change=change
-            ),
+            options=outside.with_torque(torque).options(servo=servo, change=change),
         )
 
 

@@ -11,15 +11,11 @@ Ref: [Waiboer 2007, section 6.2], [Hakvoort 2008]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.prediction.compare import compare
 from armtwin.prediction.comparison import COMPLETE
@@ -30,10 +26,10 @@ from armtwin.prediction.correct import (
     join_by_lines,
     learn_shift,
     list_knots,
-    size_of,
+    measure_size,
 )
 from armtwin.prediction.correction import Correction
-from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction, load_job_and_robot, predict, run_shifted
 from armtwin.robot.robot import Robot
 
@@ -63,9 +59,8 @@ def learn_from_runs(
     runs = [_Measured(p, log) for log in given]
     best = min(runs, key=lambda run: run.size.rms)
     own = run_shifted(p, best.shift)
-    offset = best.error - fit_shift(
-        p, own.path_error.time, _columns(own.path_error), list_knots(p), 0.0
-    )
+    error = own.path_error
+    offset = best.error - fit_shift(p, error.time, error.across, list_knots(p), 0.0)
     start = learn_shift(p, own, rounds, offset)
     program, points = as_points(p, start[0], spacing)
     return Correction(
@@ -81,10 +76,6 @@ def learn_from_runs(
     )
 
 
-def _columns(error: PathError) -> Floats:
-    return np.stack([error.lateral, error.vertical], axis=1)
-
-
 class _Measured:
     """A logged run: its error and its shift at the set-points, (m, 2) each."""
 
@@ -98,13 +89,9 @@ class _Measured:
         X = p.robot.forward_kinematics(found.log.q_ref)
         commanded = path_error(p.job.seam, found.log.time, X, found.shift)
         time = p.motion.trajectory.time
-        shift = interpolate_columns(time + found.shift, found.log.time, _columns(commanded))
+        shift = interpolate_columns(time + found.shift, found.log.time, commanded.across)
         self.shift = fit_shift(p, time, shift, list_knots(p), 0.0)
         measured = found.measured
-        values = _columns(measured)
-        self.error = fit_shift(p, measured.time - found.shift, values, list_knots(p), 0.0)
-        s = p.motion.command.s
-        smooth = replace(
-            p.path_error, time=time, s=s, lateral=self.error[:, 0], vertical=self.error[:, 1]
-        )
-        self.size = size_of(p.job, smooth)
+        stamps = measured.time - found.shift
+        self.error = fit_shift(p, stamps, measured.across, list_knots(p), 0.0)
+        self.size = measure_size(p.job, p.motion.command.s, self.error)

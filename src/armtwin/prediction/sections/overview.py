@@ -165,7 +165,7 @@ def _verdict(answer: Answer) -> Iterator[Text]:
         yield from interval_verdict(answer.band)
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
-        yield Text(describe_judged(p.judged))
+        yield Text(describe_judged(p))
     for remark in p.remarks:
         yield Text(remark)
     for caution in p.cautions:
@@ -228,12 +228,12 @@ def _outcome(answer: Answer) -> Blocks:
     p = answer.prediction
     yield Facts(tuple(_facts(p, answer.band)))
     if answer.band is not None:
-        yield interval_bars(answer.band)
+        yield interval_bars({"": answer.band}, "Dashed: the tolerance.")
     for event in p.log.events:
         yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield _outside_window(p.verdict)
     yield from _data(p)
-    yield from verdict_data(p, answer.band)
+    yield verdict_data(p, answer.band)
 
 
 def _facts(p: Prediction, band: Band | None) -> Iterator[tuple[str, str]]:
