@@ -12,11 +12,8 @@ from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.motion.shifted_motion import ProgramPoints
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve, Layer, Rule
 from armtwin.notebook.numbers import NONE, PERCENT, Number
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.scales import Axis
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.measured import MeasuredFirst
 from armtwin.prediction.path_error import PathError, path_error_of
@@ -444,12 +441,12 @@ def _charts(result: Correction) -> show.Blocks:
     tolerance = p.job.description.tolerance
     charts = []
     for name, allowed in (("lateral", tolerance.lateral), ("vertical", tolerance.vertical)):
-        layers: list[Layer] = [_curve("as programmed", p.path_error, name)]
+        layers: list[show.Layer] = [_curve("as programmed", p.path_error, name)]
         for command, x in result._commands:
             layers.append(_curve(command, x.prediction.path_error, name))
-        layers += [Rule(1e6 * allowed, "tolerance"), Rule(-1e6 * allowed)]
+        layers += [show.Rule(1e6 * allowed, "tolerance"), show.Rule(-1e6 * allowed)]
         charts.append(chart_along_seam(f"{name} error", "µm", layers))
-    yield Multiples(tuple(charts), columns=2, shared="x", title="Nominal error")
+    yield show.Multiples(tuple(charts), columns=2, shared="x", title="Nominal error")
     if result.band is not None:
         bands = {"as programmed": result.band}
         bands |= {name: x.band for name, x in result._commands if x.band is not None}
@@ -458,16 +455,16 @@ def _charts(result: Correction) -> show.Blocks:
     s = p.motion.command.s
     shifts = []
     for name, values in zip(("lateral", "vertical"), result.best.shift.T, strict=True):
-        shifts.append(Curve(name, 1e3 * thin_out(s, SAMPLES), 1e6 * thin_out(values, SAMPLES)))
-    yield Chart(
+        shifts.append(show.Curve(name, 1e3 * thin_out(s, SAMPLES), 1e6 * thin_out(values, SAMPLES)))
+    yield show.Chart(
         "Shift of the commanded tool point",
-        Axis("along the seam", "mm"),
-        Axis("shift", "µm"),
+        show.Axis("along the seam", "mm"),
+        show.Axis("shift", "µm"),
         tuple(shifts),
     )
 
 
-def _curve(name: str, error: PathError, direction: str) -> Curve:
+def _curve(name: str, error: PathError, direction: str) -> show.Curve:
     thin = thin_out(np.flatnonzero(error.speed_ref > 0), SAMPLES)
     values = getattr(error, direction)
-    return Curve(name, 1e3 * error.s[thin], 1e6 * values[thin])
+    return show.Curve(name, 1e3 * error.s[thin], 1e6 * values[thin])

@@ -17,17 +17,9 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.prediction import correct
 from armtwin.prediction.compare import compare
 from armtwin.prediction.comparison import COMPLETE
-from armtwin.prediction.correct import (
-    ROUNDS,
-    as_points,
-    fit_shift,
-    join_by_lines,
-    learn_shift,
-    list_knots,
-    measure_size,
-)
 from armtwin.prediction.correction import Correction
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction, load_job_and_robot, predict, run_shifted
@@ -39,7 +31,7 @@ def learn_from_runs(
     logs: Log | Sequence[Log],
     robot: Robot | str | Path | None = None,
     *,
-    rounds: int = ROUNDS,
+    rounds: int = correct.ROUNDS,
     spacing: float | None = None,
 ) -> Correction:
     """Correct a job by logged runs of it, the first as programmed, the others as corrected.
@@ -60,9 +52,9 @@ def learn_from_runs(
     best = min(runs, key=lambda run: run.size.rms)
     own = run_shifted(p, best.shift)
     error = own.path_error
-    offset = best.error - fit_shift(p, error.time, error.across, list_knots(p), 0.0)
-    start = learn_shift(p, own, rounds, offset)
-    program, points = as_points(p, start[0], spacing)
+    offset = best.error - correct.fit_shift(p, error.time, error.across, correct.list_knots(p), 0.0)
+    start = correct.learn_shift(p, own, rounds, offset)
+    program, points = correct.as_points(p, start[0], spacing)
     return Correction(
         prediction=p,
         before=runs[0].size,
@@ -70,7 +62,7 @@ def learn_from_runs(
         rounds=start[1],
         best=start[0],
         points=points,
-        by_lines=join_by_lines(p, program),
+        by_lines=correct.join_by_lines(p, program),
         program=program,
         measured=tuple(run.size for run in runs),
     )
@@ -90,8 +82,8 @@ class _Measured:
         commanded = path_error(p.job.seam, found.log.time, X, found.shift)
         time = p.motion.trajectory.time
         shift = interpolate_columns(time + found.shift, found.log.time, commanded.across)
-        self.shift = fit_shift(p, time, shift, list_knots(p), 0.0)
+        self.shift = correct.fit_shift(p, time, shift, correct.list_knots(p), 0.0)
         measured = found.measured
         stamps = measured.time - found.shift
-        self.error = fit_shift(p, stamps, measured.across, list_knots(p), 0.0)
-        self.size = measure_size(p.job, p.motion.command.s, self.error)
+        self.error = correct.fit_shift(p, stamps, measured.across, correct.list_knots(p), 0.0)
+        self.size = correct.measure_size(p.job, p.motion.command.s, self.error)
