@@ -44,8 +44,8 @@ from armtwin.robot.schema.servo import (
     Shaping,
     Side,
     VelocityLaw,
+    for_each,
 )
-from armtwin.robot.schema.servo_rule import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
 COLUMNS = 12

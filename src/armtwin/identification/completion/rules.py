@@ -16,7 +16,7 @@ from armtwin.identification.completion.assumed_number import (
 from armtwin.maths.batch import Floats
 from armtwin.robot.defaults import assumed_drives
 from armtwin.robot.defaults.joint_sizes import RISE
-from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import (
     CURRENTS_ARE_TORQUES,
@@ -25,8 +25,7 @@ from armtwin.robot.schema.drive_groups import (
     Presliding,
 )
 from armtwin.robot.schema.provenance import DEFAULT_SERVO
-from armtwin.robot.schema.servo import Cascade, Filter
-from armtwin.robot.schema.servo_rule import ServoRule
+from armtwin.robot.schema.servo import Cascade, Filter, ServoRule
 
 TURN, SLIDE = 1e-4, 1e-5  # pre-sliding travel up to break-away [rad, m]
 LEAST_DRY = 1e-3  # of the largest torque: least dry friction that sets a stiffness

@@ -15,7 +15,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks
-from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 CURVE_POINTS = 200  # points of a fitted curve

@@ -17,10 +17,9 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.plateaus import smooth_speeds
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.robot.robot import Robot
 

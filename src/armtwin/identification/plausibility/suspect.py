@@ -20,9 +20,8 @@ from armtwin.identification.plausibility.single_joints import (
     suspect_clipping,
 )
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, torque_channel
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import has_joint_torque, torque_channel
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.files import list_shipped

@@ -15,7 +15,7 @@ from armtwin.identification.servo.selection import are_pooled, scored_samples
 from armtwin.identification.servo.servo_fit import LEAST_TRAVEL, ServoFit
 from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.maths.batch import Floats
-from armtwin.robot.schema.servo_fit import ErrorSize
+from armtwin.robot.schema.servo import ErrorSize
 
 OUTLIER = 0.5  # residual of a logarithm from which on a run counts less
 OWN_FACTOR = 0.5  # weight of a joint's factor against one sample

@@ -24,7 +24,7 @@ from armtwin.robot.dynamics.feedforward import (
 )
 from armtwin.robot.parameters import TEN
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.controller_model import ControllerModel, DriveFriction
+from armtwin.robot.schema.servo import ControllerModel, DriveFriction
 
 OF_FASTEST = (2.0, 0.2, 0.02, 0.002, 0.0002)  # speeds of the friction over a drive's fastest
 LINK_RIDGES = tuple(10.0 ** (0.5 * k) for k in range(-12, 5))

@@ -25,9 +25,15 @@ from armtwin.identification.servo.structure import (
     TORQUE,
 )
 from armtwin.maths.batch import Floats, Values
-from armtwin.robot.schema.controller_model import ControllerModel
-from armtwin.robot.schema.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import (
+    Cascade,
+    ControllerModel,
+    Delays,
+    Servo,
+    ServoFitRecord,
+    Shaping,
+    VelocityLaw,
+)
 
 S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]

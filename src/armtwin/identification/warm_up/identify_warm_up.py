@@ -33,9 +33,9 @@ from armtwin.identification.fitting.estimate import RowNoise, student
 from armtwin.identification.fitting.parabola import shift_to_vertex
 from armtwin.identification.fitting.separable import ShapeParameters, fit_separable, solve
 from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
+from armtwin.logs.joints import torque_channel
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_SHARE
-from armtwin.logs.torque import torque_channel
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats, TwoArrays
 

@@ -25,14 +25,13 @@ from armtwin.identification.friction_curves.friction_group import group_rows
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.worm.result import WormIdentification, WormParameter
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, joint_torque
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.load_friction import beyond_gears, load_column
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 

@@ -23,8 +23,8 @@ from armtwin.identification.rigid_body.friction.selection import is_command
 from armtwin.identification.rigid_body.friction.terms import Terms, find_hosts
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import LEAST_PERIODS
+from armtwin.logs.joints import torque_channel, torque_or_current
 from armtwin.logs.log import Log
-from armtwin.logs.torque import torque_channel, torque_or_current
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot

@@ -34,9 +34,8 @@ from armtwin.identification.rigid_body.gravity.gravity_direction import (
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.averaging import average_runs
 from armtwin.logs.cleaning import choices
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, torque_channel
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import torque_channel
 from armtwin.maths.heap import keep_freed_memory
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot

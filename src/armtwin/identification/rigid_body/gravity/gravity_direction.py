@@ -28,7 +28,7 @@ from armtwin.identification.rigid_body.gravity.gravity_squares import (
     GravitySquares,
     compute_gravity_squares,
 )
-from armtwin.logs.torque import needs_gains
+from armtwin.logs.joints import needs_gains
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.schema.mounting import Vector, angle_between, in_words, option_for, vector
