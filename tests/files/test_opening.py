@@ -226,7 +226,7 @@ OTHERWISE = {
         "zipfile.ZipFile": "a file that came through the door",
         "self.archive.open": "as above",
     },
-    "files/disk.py": {"os.open": "a folder", "(folder / name).open": WRITES},
+    "files/staging.py": {"os.open": "a folder", "(folder / name).open": WRITES},
     "files/locks.py": {"os.open": "a folder, or a file that is a lock"},
     "files/opening.py": {"open": "the door", "os.open": "the door", "gzip.GzipFile": "the door"},
     "logs/bag_bounds.py": {"sqlite3.connect": "after check_database"},

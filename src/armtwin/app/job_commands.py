@@ -17,7 +17,7 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.disk import Contents
+from armtwin.files.staging import Contents
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import estimate_size, put_csv, rows_as_text
 from armtwin.maths.batch import Floats, NamedArrays, OnProgress

@@ -16,11 +16,9 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.jobs.job import Job
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
-from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.time_shift import GRID, possible_shifts, search_shift

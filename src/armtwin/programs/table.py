@@ -9,8 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.loading import read_description
-from armtwin.files.reading import read_tables
+from armtwin.files.reading import read_description, read_tables
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Names, Pair, Record
 from armtwin.maths.quantities import Length

@@ -15,8 +15,8 @@ from armtwin.identification.resampling import runs_of
 from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
 from armtwin.identification.rigid_body.friction.presliding import stop_operators
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.joints import torque_or_current
 from armtwin.logs.log import Log
-from armtwin.logs.torque import torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import ranges
 from armtwin.robot.robot import Robot
