@@ -22,8 +22,7 @@ from armtwin.control import controller as control
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo import Proportional, Servo
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import Proportional, Servo, for_each
 
 SLOWEST = 0.05  # frequency below which a root is no vibration [Hz]
 OVERDAMPED = 0.995  # relative damping from which a root is no vibration

@@ -15,12 +15,11 @@ from armtwin.identification.completion import sizes
 from armtwin.maths.batch import Floats, Sentences
 from armtwin.robot.defaults import assumed_drives
 from armtwin.robot.defaults.joint_sizes import RISE
-from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema import drive_groups as groups
 from armtwin.robot.schema.provenance import DEFAULT_SERVO
-from armtwin.robot.schema.servo import Cascade, Filter
-from armtwin.robot.schema.servo_rule import ServoRule
+from armtwin.robot.schema.servo import Cascade, Filter, ServoRule
 
 G = TypeVar("G", bound=Any)
 DIGITS = 6  # of a number that a rule gives

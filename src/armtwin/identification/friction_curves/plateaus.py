@@ -23,10 +23,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
 from armtwin.identification.resampling import rate_of, runs_of
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.half_cycles import find_half_cycles
 from armtwin.identification.fitting import estimate as fits
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, joint_torque
 from armtwin.logs.log import Log
-from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Layer, Points

@@ -12,9 +12,8 @@ from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
 

@@ -11,8 +11,8 @@ from armtwin.identification.rigid_body.data.clean_log import Integers, Motion, c
 from armtwin.identification.rigid_body.data.experiment import without_loads
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import LEAST_PERIODS, choices
+from armtwin.logs.joints import needs_gains
 from armtwin.logs.log import Log
-from armtwin.logs.torque import needs_gains
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 

@@ -19,10 +19,9 @@ from armtwin.identification.plausibility.evidence import TorqueExplanation, Torq
 from armtwin.identification.plausibility.samples import TorqueSamples, sample_torques
 from armtwin.identification.rigid_body.data.log_checks import names_of_joints, slides
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, torque_channel
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.plausibility import OFTEN
-from armtwin.logs.torque import has_joint_torque, torque_channel
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.narrow import largest, ranges

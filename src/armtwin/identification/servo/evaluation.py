@@ -19,7 +19,7 @@ from armtwin.identification.servo.servo_fit import LEAST_TRAVEL, ServoFit
 from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo_fit import ErrorSize
+from armtwin.robot.schema.servo import ErrorSize
 
 LEFT_OUT = "left-out parts"
 UP = np.array([0.0, 0.0, 1.0])

@@ -20,7 +20,7 @@ from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics import feedforward
 from armtwin.robot.parameters import TEN
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.controller_model import ControllerModel, DriveFriction
+from armtwin.robot.schema.servo import ControllerModel, DriveFriction
 
 OF_FASTEST = (2.0, 0.2, 0.02, 0.002, 0.0002)  # speeds of the friction over a drive's fastest
 LINK_RIDGES = tuple(10.0 ** (0.5 * k) for k in range(-12, 5))

@@ -17,9 +17,15 @@ import numpy as np
 from armtwin.identification.servo import structure as loops
 from armtwin.identification.servo.estimator import DriveLaw, is_torque_loop
 from armtwin.maths.batch import Floats, Values
-from armtwin.robot.schema.controller_model import ControllerModel
-from armtwin.robot.schema.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import (
+    Cascade,
+    ControllerModel,
+    Delays,
+    Servo,
+    ServoFitRecord,
+    Shaping,
+    VelocityLaw,
+)
 
 S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]

@@ -18,14 +18,13 @@ from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loo
 from armtwin.identification.servo.result import NAME, Feedforward, ServoIdentification, ServoRow
 from armtwin.identification.servo.signals import PARTS, Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.robot.defaults.assumed_drives import with_assumed_drives
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.controller_model import ControllerModel
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import ControllerModel, ServoFitRecord
 
 IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predicted path error
 WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos

@@ -34,9 +34,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.identification.fitting import estimate as fits
 from armtwin.identification.fitting.comparison import shift_to_vertex
+from armtwin.logs.joints import torque_channel
 from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_SHARE
-from armtwin.logs.torque import torque_channel
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.notebook.charts import Chart, Multiples

@@ -28,19 +28,18 @@ from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise,
 from armtwin.identification.friction_curves.result import group_rows
 from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, joint_torque
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.dynamics.load_friction import beyond_gears, load_column
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 

@@ -20,8 +20,8 @@ from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.identification.rigid_body.friction.terms import Terms, elements_of, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
+from armtwin.logs.joints import needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log
-from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.narrow import largest

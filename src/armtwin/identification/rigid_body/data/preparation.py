@@ -32,9 +32,8 @@ from armtwin.identification.rigid_body.gravity.gravity_direction import (
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.averaging import average_runs
 from armtwin.logs.cleaning import LEAST_PERIODS, choices
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, torque_channel, torque_or_current
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import torque_channel, torque_or_current
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.heap import keep_freed_memory

@@ -25,9 +25,8 @@ from armtwin.identification.rigid_body.gravity.gravity_direction import GravityD
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, joint_torque
 from armtwin.logs.log import Log
-from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats, Names, TwoArrays
 from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count

@@ -24,9 +24,8 @@ from armtwin.identification.rigid_body.evaluation import (
     left_out_logs,
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, torque_channel
 from armtwin.logs.log import Log
-from armtwin.logs.torque import torque_channel
 from armtwin.maths.batch import OnProgress, Record, TwoArrays
 from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED

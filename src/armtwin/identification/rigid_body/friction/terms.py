@@ -23,9 +23,9 @@ from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.identification.rigid_body.friction import presliding
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import sliding_columns
 from armtwin.robot.dynamics.load_friction import is_turned, load_column
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
 

@@ -36,7 +36,7 @@ from armtwin.identification.rigid_body.fit.drive_gains import (
 )
 from armtwin.identification.rigid_body.fit.regression import RegressionModel, select_rows
 from armtwin.logs.cleaning import filter_values
-from armtwin.logs.torque import needs_gains
+from armtwin.logs.joints import needs_gains
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
