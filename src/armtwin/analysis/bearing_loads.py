@@ -10,9 +10,8 @@ import numpy as np
 from armtwin.analysis.states import States, chart_values
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -56,7 +55,7 @@ class BearingLoads(Result):
     rods: Names
     pull: Floats
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Peaks of the drives' torques, of the moments on bearings and of the forces in links."""
         subtitle = "at one posture"
         if len(self.time) > 1:
@@ -64,34 +63,34 @@ class BearingLoads(Result):
             subtitle = f"along {length} of motion, {len(self.time)} states"
         drives = _joints(self.time, "drive", "torque", self.drives, self.torque)
         sections = (
-            Section("Drives, without friction", (drives,)),
-            Section("Loads", load_blocks(self)),
-            Section("Moments on bearings", _moments(self), page_only=True),
+            show.Section("Drives, without friction", (drives,)),
+            show.Section("Loads", load_blocks(self)),
+            show.Section("Moments on bearings", _moments(self), page_only=True),
         )
         title = f"{self.robot}: loads on bearings and links"
-        return Report(title, subtitle, sections, (_largest_moment(self),))
+        return show.Report(title, subtitle, sections, (_largest_moment(self),))
 
 
-def _largest_moment(loads: BearingLoads) -> Text:
+def _largest_moment(loads: BearingLoads) -> show.Text:
     """The bearing that carries most."""
     if np.isnan(loads.moments).all():
-        return Text("No bearing's moment is determined: more than one part could carry it.")
+        return show.Text("No bearing's moment is determined: more than one part could carry it.")
     when, which = np.unravel_index(np.nanargmax(loads.moments), loads.moments.shape)
     moment = NEWTON_METRES.with_unit(float(loads.moments[when, which]))
     at = "" if len(loads.time) == 1 else f", at {SECONDS.with_unit(float(loads.time[when]))}"
-    return Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
+    return show.Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
 
 
-def _moments(loads: BearingLoads) -> Blocks:
+def _moments(loads: BearingLoads) -> show.Blocks:
     """Moments that are determined, over time or at the posture."""
     values = {}
     for name, moment in zip(loads.joints, loads.moments.T, strict=True):
         if not np.isnan(moment).any():
             values[name] = moment
-    yield chart_values("", Axis("moment", "N m"), values, loads.time)
+    yield chart_values("", show.Axis("moment", "N m"), values, loads.time)
 
 
-def load_blocks(loads: BearingLoads) -> Blocks:
+def load_blocks(loads: BearingLoads) -> show.Blocks:
     """Peaks on bearings, in links and in rods."""
     yield _joints(loads.time, "bearing", "moment", loads.joints, loads.moments)
     yield _links(loads)
@@ -104,7 +103,7 @@ def load_blocks(loads: BearingLoads) -> Blocks:
     values = (loads.moments, loads.axial, loads.bending, loads.torsion)
     if any(np.isnan(value).any() for value in values):
         words += " An empty cell is not determined: more than one part could carry the load."
-    yield Text(words)
+    yield show.Text(words)
 
 
 def _peaks(values: Floats, time: Floats) -> tuple[list[float | None], list[float | None]]:
@@ -119,19 +118,19 @@ def _peaks(values: Floats, time: Floats) -> tuple[list[float | None], list[float
     return sizes, times
 
 
-def _joints(time: Floats, part: str, what: str, names: Names, values: Floats) -> Table:
+def _joints(time: Floats, part: str, what: str, names: Names, values: Floats) -> show.Table:
     """Peak, root mean square and time of the peak of each joint."""
     sizes, times = _peaks(values, time)
     rms = [float(np.sqrt(np.mean(column**2))) for column in values.T]
     known = [None if size is None else x for size, x in zip(sizes, rms, strict=True)]
     peaks = {f"{what}_nm": (sizes, f"peak {what}", NEWTON_METRES)}
     shown = peaks | {"rms_nm": (known, "rms", NEWTON_METRES)}
-    return Table.of(f"{part}s", joint=(names, part), **shown, time_s=(times, "at", SECONDS))
+    return show.Table.of(f"{part}s", joint=(names, part), **shown, time_s=(times, "at", SECONDS))
 
 
-def _links(loads: BearingLoads) -> Table:
+def _links(loads: BearingLoads) -> show.Table:
     bending, times = _peaks(loads.bending, loads.time)
-    return Table.of(
+    return show.Table.of(
         "links",
         link=(loads.links, "link"),
         bending_nm=(bending, "bending", NEWTON_METRES),
@@ -141,10 +140,10 @@ def _links(loads: BearingLoads) -> Table:
     )
 
 
-def _rods(loads: BearingLoads) -> Table:
+def _rods(loads: BearingLoads) -> show.Table:
     pulls, times = _peaks(loads.pull, loads.time)
     pull, at = (pulls, "pull", NEWTONS), (times, "at", SECONDS)
-    return Table.of("rods", rod=(loads.rods, "strut or rod"), pull_n=pull, time_s=at)
+    return show.Table.of("rods", rod=(loads.rods, "strut or rod"), pull_n=pull, time_s=at)
 
 
 def bearing_loads(robot: Robot, states: States) -> BearingLoads:

@@ -17,9 +17,8 @@ import numpy as np
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
 from armtwin.analysis.states import States, chart_values
 from armtwin.maths.batch import Floats
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PERCENT, Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Report, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -55,22 +54,22 @@ class Coupling(Result):
     joints: Coupled
     drives: Coupled | None
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Coupling factors of joints and drives, and their inertia at one posture."""
         sections = self.states.show_axes(_blocks, self.joints, self.drives)
         largest = f"{100 * self.joints.factor.max():.0f} % at most between the joints"
         if self.drives is not None:
             largest += f", {100 * self.drives.factor.max():.0f} % between the drives"
-        verdict = Text(f"Inertial coupling: {largest}.")
+        verdict = show.Text(f"Inertial coupling: {largest}.")
         title = f"{self.robot.name}: inertial coupling"
-        return Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
+        return show.Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
 
 
-def _blocks(what: str, found: Coupled, states: States) -> Blocks:
-    yield Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
+def _blocks(what: str, found: Coupled, states: States) -> show.Blocks:
+    yield show.Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
     ends = ((), ()) if states.alone else (("smallest", PERCENT), ("largest", PERCENT))
     mean = "factor" if states.alone else "mean"
-    yield Table.of(
+    yield show.Table.of(
         f"{what}s.coupling",
         axis=(found.axes.names, what),
         smallest=(found.factor.min(axis=0), *ends[0]),
@@ -78,15 +77,15 @@ def _blocks(what: str, found: Coupled, states: States) -> Blocks:
         largest=(found.factor.max(axis=0), *ends[1]),
     )
     if states.alone:
-        yield Text(f"Inertia matrix of the {what}s:")
+        yield show.Text(f"Inertia matrix of the {what}s:")
         yield _matrix(found.axes.names, found.M[0], f"{what}s.inertia")
     factors = dict(zip(found.axes.names, 100 * found.factor.T, strict=True))
-    yield chart_values("Coupling factors", Axis("factor", "%"), factors, states.time)
+    yield chart_values("Coupling factors", show.Axis("factor", "%"), factors, states.time)
 
 
-def _matrix(names: Sequence[str], M: Floats, key: str) -> Table:
+def _matrix(names: Sequence[str], M: Floats, key: str) -> show.Table:
     of_axes = {name: (own, name, Number(digits=6)) for name, own in zip(names, M.T, strict=True)}
-    return Table.of(key, **{"axis": (names, ""), **of_axes})
+    return show.Table.of(key, **{"axis": (names, ""), **of_axes})
 
 
 def coupling(robot: Robot, states: States) -> Coupling:

@@ -26,9 +26,7 @@ from armtwin.analysis.states import arrange, chart_values
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.kinematics import wrist
 from armtwin.robot.kinematics.strokes import levers
@@ -202,14 +200,14 @@ def _inertia_blocks(result: EffectiveInertia) -> show.Blocks:
     yield from arrange(list(_inertia_charts(result)), "Effective inertia")
 
 
-def _inertia_charts(result: EffectiveInertia) -> Iterator[Chart | Bars]:
+def _inertia_charts(result: EffectiveInertia) -> Iterator[show.Chart | show.Bars]:
     cases = {"without load": result.values}
     if result.load is not None:
         cases[result.load_name] = result.load
     postures = np.arange(1.0, len(result.q) + 1)
     for i, (name, unit) in enumerate(_axes(result)):
         values = {case: inertia[:, i] for case, inertia in cases.items()}
-        yield chart_values(name, Axis("inertia", unit), values, postures, Axis("posture"))
+        yield chart_values(name, show.Axis("inertia", unit), values, postures, show.Axis("posture"))
 
 
 def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:

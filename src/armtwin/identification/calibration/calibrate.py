@@ -29,10 +29,7 @@ from armtwin.identification.fitting import estimate as fits
 from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.maths.batch import Floats, Indices, Names, Record, TwoArrays
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Chart
-from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import MICROMETRES, SIGNED_DEGREES, Number
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.strokes import check_drives
 from armtwin.robot.robot import Robot
@@ -178,8 +175,10 @@ def _errors(result: Calibration) -> show.Blocks:
     number = np.arange(1.0, len(result.before) + 1)
     layers = []
     for name, error in {"file": result.before, "left out": result.left_out}.items():
-        layers.append(Points(name, number, 1e6 * np.linalg.norm(error, axis=1)))
-    yield Chart("Position error", Axis("posture"), Axis("error", "µm"), tuple(layers))
+        layers.append(show.Points(name, number, 1e6 * np.linalg.norm(error, axis=1)))
+    yield show.Chart(
+        "Position error", show.Axis("posture"), show.Axis("error", "µm"), tuple(layers)
+    )
 
 
 SAME = 1e-6  # share of a column beyond those before it below which it is their combination

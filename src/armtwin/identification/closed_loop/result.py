@@ -11,10 +11,7 @@ from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.maths.batch import Floats
 from armtwin.notebook import sections as show
 from armtwin.notebook.cards import format_count
-from armtwin.notebook.charts import Chart
-from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -104,10 +101,12 @@ def _residuals(result: ShapeFit) -> show.Blocks:
     )
     joints = np.arange(1.0, len(names) + 1)
     layers = (
-        Points("shapes of the file", joints, result.before, names=names),
-        Points("shapes by the logs", joints, result.after, names=names),
+        show.Points("shapes of the file", joints, result.before, names=names),
+        show.Points("shapes by the logs", joints, result.after, names=names),
     )
-    yield Chart("Residual of each joint", Axis("joint"), Axis("residual", "N m"), layers)
+    yield show.Chart(
+        "Residual of each joint", show.Axis("joint"), show.Axis("residual", "N m"), layers
+    )
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,8 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import to_quaternion, to_rpy
 from armtwin.mechanics.inertia import about_centre, why_unphysical
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Multiples, chart_channels
+from armtwin.notebook.charts import chart_channels
 from armtwin.notebook.numbers import DEVIATION, PLAIN
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
@@ -298,7 +297,7 @@ def _basis(result: PayloadIdentification) -> show.Blocks:
     )
 
 
-def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
+def _charts(result: PayloadIdentification) -> Iterator[show.Multiples]:
     rows = result.rows
     explained = rows.Y @ result.fit.parameters
     measured, unit = rows.target - rows.arm, "N m"
@@ -306,7 +305,7 @@ def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
         at_motors = load_fits.motors_of(result.prior)
         explained = (explained + rows.arm) @ at_motors / result.gain.constants
         measured, unit = rows.target, "A"
-    axes = Axis("row"), Axis("difference", unit)
+    axes = show.Axis("row"), show.Axis("difference", unit)
     curves = {"measured": measured, "explained": explained}
     number = np.arange(len(measured), dtype=float)
     yield chart_channels(result.prior.joint_names, axes, number, curves)

@@ -14,10 +14,7 @@ from armtwin.files.versions import versions
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR, FittedParameter
 from armtwin.identification.fitting.estimate import student
 from armtwin.identification.fitting.regularisation import Regularisation
-from armtwin.identification.rigid_body.evaluation.diagnostics import (
-    describe_gravity,
-    list_unidentified,
-)
+from armtwin.identification.rigid_body.evaluation import diagnostics
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
@@ -45,7 +42,7 @@ CENTRE = Number(1e3, "mm")
 def identifiability_blocks(found: Estimate) -> show.Blocks:
     """What the logs do not identify, and the combinations that are identifiable."""
     everything = "These logs identify every identifiable parameter."
-    yield from show.list_sentences(list_unidentified(found), "not_told", everything)
+    yield from show.list_sentences(diagnostics.list_unidentified(found), "not_told", everything)
     counts = Counter(row.group for row in found.table)
     yield show.Text(
         f"Of {len(found.table)} parameters {counts['alone']} are identifiable alone, "
@@ -361,7 +358,7 @@ def _gravity(found: Estimate) -> show.Blocks:
         )
         yield show.Data({"gravity": {"file_m_s2": gravity, "taken": False}})
         return
-    yield show.Text(describe_gravity(direction), "soft")
+    yield show.Text(diagnostics.describe_gravity(direction), "soft")
     yield show.Data.of(
         gravity={
             "file_m_s2": direction.file,
