@@ -28,7 +28,7 @@ DOCUMENTS = {
     ),
     "002": (
         ("eq. 17, 18 LuGre", REPRODUCED, "src/armtwin/robot/schema/drive_groups.py::Presliding", ""),
-        ("eq. 19 Stribeck, plus and minus", PART, "src/armtwin/drives/friction/stribeck.py::Stribeck", "law and key `negative` are there; no shipped job uses them: values are not printed"),
+        ("eq. 19 Stribeck, plus and minus", PART, "src/armtwin/drives/friction/coulomb.py::Stribeck", "law and key `negative` are there; no shipped job uses them: values are not printed"),
         ("section 5, CS7B scheme", PART, "src/armtwin/robot/schema/servo.py::CS7B", "`servo.cs7b` of rx90b; its gains are the cascade's rule, not fitted to the scheme"),
     ),
     "003, section 7.3": (

@@ -31,7 +31,7 @@ from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.showing.drive_tables import row_words
+from armtwin.robot.showing.overview import row_words
 
 WORSE = 1.05  # times the prior's error from which on the validation has failed
 HALF = 50.0  # mean NRMSE above which nothing is predicted [%]
