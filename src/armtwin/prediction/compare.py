@@ -20,7 +20,6 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.time_shift import GRID, possible_shifts, search_shift
@@ -108,11 +107,7 @@ CLOSER = 0.1  # of another distance from the command, below which positions are 
 
 @overload
 def compare(
-    job: Job,
-    log: Log,
-    *,
-    method: Method = "nonlinear",
-    progress: Progress | None = None,
+    job: Job, log: Log, *, method: Method = "nonlinear", progress: Progress | None = None
 ) -> Comparison: ...
 
 
@@ -179,10 +174,8 @@ def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) 
     _check_same_job(prediction, log, q, deviation)
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
     series = list(_errors(prediction, side, time, deviation, measured))
-    source = ""
-    if has_joint_torque(robot, log):
-        torque, source = joint_torque(robot, log)
-        series += pair_torques(robot, prediction.log, time, torque[inside])
+    torques, source = pair_torques(robot, log, inside, prediction.log, time)
+    series += torques
     # a prediction that stops early has nothing to say later
     both = time <= prediction.run.trace_time[-1] + half
     covered = _compute_coverage(job, measured)

@@ -17,7 +17,6 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.prediction import compare_interval
@@ -256,10 +255,8 @@ def compare_reference(
         shifted = other + compare_interval.take_offset(predicted - other, time, offsets)
         variants.append(partial(errors, shifted))
     bounds, intervals = compare_interval.find_interval(series, variants)
-    source = ""
-    if has_joint_torque(robot, ordered):
-        torque, source = joint_torque(robot, ordered)
-        series += pair_torques(robot, run.log, time, torque[done])
+    torques, source = pair_torques(robot, ordered, done, run.log, time)
+    series += torques
     return ReferenceComparison(
         robot=robot,
         model=used,

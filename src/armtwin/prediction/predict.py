@@ -144,11 +144,7 @@ def predict(
     watch = None if progress is None else lambda share: say("simulation", share)
     model, trajectory = job.description.model, plan.motion.trajectory
     run = simulate(
-        plan.robot,
-        trajectory,
-        model,
-        progress=watch,
-        options=plan.outside.options(method=method),
+        plan.robot, trajectory, model, progress=watch, options=plan.outside.options(method=method)
     )
     say("path error", 0.0)
     prediction = _evaluate_run(method, plan, run)
@@ -251,10 +247,7 @@ def run_shifted(prediction: Prediction, shift: Floats) -> Prediction:
 def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
     """A command run as the prediction was."""
     return simulate(
-        robot,
-        motion,
-        p.job.description.model,
-        options=p.outside.options(method=p.method),
+        robot, motion, p.job.description.model, options=p.outside.options(method=p.method)
     )
 
 
