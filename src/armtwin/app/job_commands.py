@@ -17,7 +17,7 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.disk import Contents
+from armtwin.files.staging import Contents
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import estimate_size, put_csv, rows_as_text
 from armtwin.maths.batch import Floats, NamedArrays, OnProgress
@@ -27,7 +27,6 @@ from armtwin.prediction.compare_interval import Offsets
 from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.predict import plan_motion
 from armtwin.prediction.registration_file import read_registration, registration_text
-from armtwin.prediction.tool_path import is_tool_path
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
@@ -194,7 +193,7 @@ def compare(
         for log in logs:
             inputs += places.files_of_log(log, columns)
         read = [at.Log.read(log, columns) for log in logs]
-        if is_tool_path(read[0]):
+        if read[0].is_tool_path:
             names = [COMPARED, REGISTERED]
             inputs += [] if registration is None else [registration]
             run = folder_run(source, output, inputs, names)

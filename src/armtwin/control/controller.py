@@ -36,7 +36,7 @@ from armtwin.maths.choice import choose, larger, smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.traced_fields import Aside, Known, Pattern
 from armtwin.robot.schema import servo as schema
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
 COLUMNS = 12

@@ -11,9 +11,9 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import own_problems
-from armtwin.files.loading import list_shipped_files, load_description
 from armtwin.files.names import folder_of
 from armtwin.files.overrides import with_values
+from armtwin.files.reading import list_shipped_files, load_description
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 from armtwin.files.writing import group_table, to_tables

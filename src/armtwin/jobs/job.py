@@ -17,8 +17,8 @@ from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.atomic import write_file
 from armtwin.files.fields import own_problems
 from armtwin.files.hypothesis import Hypothesis
-from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
+from armtwin.files.reading import load_description
 from armtwin.jobs import display, files, from_log, from_program, plausibility, program
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
@@ -34,8 +34,8 @@ from armtwin.jobs.groups import Process, Segment, Tolerance, ToolSpeed, Window
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, Pair, Record, Sentences
 from armtwin.motion import path as paths
+from armtwin.motion.curves import Fixed, Following, Given, Orientations
 from armtwin.motion.look_ahead import LookAhead
-from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.recorded import RecordedProfile, Reference
 from armtwin.motion.seam import Seam

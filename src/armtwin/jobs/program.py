@@ -12,9 +12,9 @@ from armtwin.jobs.from_points import SeamPoints
 from armtwin.jobs.groups import Circle, Segment, Tolerance, ToolOrientation
 from armtwin.maths.batch import Floats, Pair, Sentences
 from armtwin.maths.rotations import inverse, pose
+from armtwin.motion.curves import Orientations
 from armtwin.motion.look_ahead import LookAhead
 from armtwin.motion.moves import MoveKind, Program, ProgramMove
-from armtwin.motion.orientations import Orientations
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.posture import start_posture
 from armtwin.motion.route import Route, build_route, route_of_path

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armtwin.logs.joints import has_joint_torque, joint_torque
 from armtwin.logs.log import Log
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.notebook.numbers import MICROMETRES, MILLIDEGREES, NEWTON_METRES, PERCENT, Number

@@ -101,11 +101,6 @@ class ToolPathComparison(Result):
         return float(np.sqrt(np.mean(((across @ self.registration.covariance) * across).sum(1))))
 
 
-def is_tool_path(log: Log) -> bool:
-    """Whether a log is a measured tool path, without positions of joints."""
-    return "tool" in log and not {"q", "q_m", "q_link"} & set(log.channels)
-
-
 def compare_tool_path(
     job: Job,
     logs: Log | Sequence[Log],

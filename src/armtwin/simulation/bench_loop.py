@@ -9,10 +9,9 @@ from armtwin.control.controller import COLUMNS, Controller
 from armtwin.drives.friction.load import GearLoads
 from armtwin.drives.hydraulics import pack_circuits
 from armtwin.drives.linkage import TURN_INTERVALS, Levers
-from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
 from armtwin.drives.rows import Rows
-from armtwin.drives.sensors import Sensors
+from armtwin.drives.sensors import Outputs, Sensors
 from armtwin.drives.springs import Springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles

@@ -15,7 +15,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import for_each
 from armtwin.simulation import setpoints as points
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
