@@ -61,8 +61,8 @@ def option(*words: str) -> Any:
     """An option that takes a value.
 
     Args:
-        *words: What it is called, where it is not called as its parameter; what stands for its
-            value, and what it does.
+        *words: What it is called, where it is not called as its parameter; the word for its value,
+            and what it does.
     """
     *names, metavar, about = words
     return typer.Option(*names, metavar=metavar, help=about)

@@ -143,7 +143,7 @@ def _verdict(answer: Answer) -> Iterator[show.Text]:
         yield from intervals.interval_verdict(answer.band)
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
-        yield show.Text(describe_judged(p))
+        yield show.Text(describe_judged(p.judged))
     for remark in p.remarks:
         yield show.Text(remark)
     for caution in p.cautions:
