@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         lubrication_number as lubrication_number,
         roller_bearing as roller_bearing,
     )
+    from armtwin.exchange.check import Course as Course
     from armtwin.exchange.export import Exported as Exported
     from armtwin.exchange.export_fmu import (
         OneJoint as OneJoint,
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
         export_fmu as export_fmu,
     )
     from armtwin.exchange.external_fmu import ForeignUnit as ForeignUnit
+    from armtwin.exchange.formats import (
+        ExportedRobot as ExportedRobot,
+        export_robot as export_robot,
+    )
     from armtwin.identification.actuator.identify import (
         identify_actuator as identify_actuator,
         identify_flow as identify_flow,
@@ -131,6 +136,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.comparison import Comparison as Comparison
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
+    from armtwin.prediction.export_course import course_of as course_of
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
     from armtwin.prediction.learning import learn_from_runs as learn_from_runs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts

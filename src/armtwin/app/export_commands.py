@@ -1,11 +1,14 @@
 """The commands that write a robot or a log in another format."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+import armtwin as at
 from armtwin import ArmtwinError, Log, Robot
 from armtwin.app import options as opt
 from armtwin.app.progress import progress_bar
@@ -16,16 +19,90 @@ from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Report
 from armtwin.report.folder import refuse_inputs
 
+if TYPE_CHECKING:
+    from armtwin.exchange.reductions import FrictionForm
+    from armtwin.simulation.model import Model
+
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
 
+Along = Annotated[
+    str | None,
+    opt.option("--along", "JOB", "Check it on the motion of this job, with its tool and forces."),
+]
+Gears = Annotated[Literal["rigid", "elastic"], typer.Option(help="Of a whole robot: its gears.")]
+ServoName = Annotated[
+    str, typer.Option(metavar="NAME", help="Of a whole robot: a servo of its file.")
+]
+
+
 @opt.command_of(export, "urdf")
-def export_urdf(robot: opt.RobotFile, *, carried: opt.Carried, output: opt.FileOutput) -> None:
+def export_urdf(
+    robot: opt.RobotFile, along: Along = None, *, carried: opt.Carried, output: opt.FileOutput
+) -> None:
     """Write a URDF file with the robot's kinematics, bodies and joint friction."""
-    loaded = carried.by(robot)
-    target = free(loaded, ".urdf", output, robot)
-    lost = loaded.to_urdf(target)
-    describe(Report(f"{loaded.name} as URDF", "", ()), output.json, [target], lost)
+    write_checked("urdf", robot, carried, output, along)
+
+
+@opt.command_of(export, "c")
+def export_c(
+    robot: opt.RobotFile, along: Along = None, *, carried: opt.Carried, output: opt.FileOutput
+) -> None:
+    """Write inverse dynamics and friction as C99: a header and a source, for feed-forward."""
+    write_checked("c", robot, carried, output, along)
+
+
+@opt.command_of(export, "mjcf")
+def export_mjcf(
+    robot: opt.RobotFile,
+    along: Along = None,
+    friction: Annotated[
+        Literal["lugre", "frictionloss", "off"],
+        typer.Option(help="Friction as LuGre elements, or as frictionloss and damping."),
+    ] = "lugre",
+    joints: Gears = "rigid",
+    servo: ServoName = "cascade",
+    *,
+    carried: opt.Carried,
+    output: opt.FileOutput,
+) -> None:
+    """Write the robot under its servo as MJCF, for MuJoCo 4 and later.
+
+    With --along gears and servo are those of the job.
+    """
+    from armtwin.simulation.model import Model
+
+    model = Model(servo=servo, joints=joints)
+    write_checked("mjcf", robot, carried, output, along, model, friction)
+
+
+def write_checked(
+    kind: str,
+    source: str,
+    carried: opt.Carried,
+    output: opt.FileOutput,
+    along: str | None,
+    model: Model | None = None,
+    friction: FrictionForm = "lugre",
+) -> None:
+    """Write a robot in a format of the table with its check, and show that."""
+    from armtwin.exchange.check import usual_course
+    from armtwin.exchange.formats import FORMATS, convert_robot
+    from armtwin.simulation.model import Model
+
+    loaded = carried.by(source)
+    target = free(loaded, FORMATS[kind].suffix, output, source)
+    with progress_bar("check"):
+        if along is None:
+            course = usual_course(loaded, model or Model())
+        else:
+            prediction = at.predict(along, loaded)
+            loaded, course = prediction.robot, at.course_of(prediction)
+        exported = convert_robot(loaded, target, kind, course=course, friction=friction)
+    for path in exported.files:
+        free_file(path, output, source)
+    exported.write()
+    describe(exported, output.json, exported.files)
 
 
 def free(robot: Robot, suffix: str, output: opt.FileOutput, source: str | Path) -> Path:
@@ -78,12 +155,8 @@ def export_fmu(
             'Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.',
         ),
     ] = None,
-    joints: Annotated[
-        Literal["rigid", "elastic"], typer.Option(help="Of a whole robot: its gears.")
-    ] = "rigid",
-    servo: Annotated[
-        str, typer.Option(metavar="NAME", help="Of a whole robot: a servo of its file.")
-    ] = "cascade",
+    joints: Gears = "rigid",
+    servo: ServoName = "cascade",
     quantise: Annotated[
         bool, typer.Option(help="Of a whole robot: currents and encoders in steps.")
     ] = True,

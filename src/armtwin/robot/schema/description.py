@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from armtwin.files.fields import PROSE, OneOf, SourceText
-from armtwin.files.shape import ALWAYS
+from armtwin.files.fields import PROSE, Beside, OneOf, SourceText
+from armtwin.files.shape import ALWAYS, DERIVED
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.schema import drive_groups, groups
 from armtwin.robot.schema.servo import Servo
@@ -26,6 +26,7 @@ class Description:
         torques_only: Why this is a model of torques alone, which is not simulated; "" for a robot.
         friction_set: The set of friction elements in use, besides those without a set.
         deviation: How well identified numbers are known.
+        meshes: Surfaces of the links, from the file beside; None where it is not there.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Description:
     wrist: groups.Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
     standard_deviation: groups.StandardDeviations | None = None
+    meshes: Beside = field(default=None, compare=False, repr=False, metadata=DERIVED)
 
     format_number: ClassVar[int] = FORMAT
 
