@@ -169,6 +169,15 @@ function head({ flange, tip, beam }, size, paints) {
   return parts;
 }
 
+// What shows through the bodies, faintly: the seam stays in front of the robot.
+export function ghost(mesh) {
+  const material = mesh.material.clone();
+  Object.assign(material, { transparent: true, opacity: 0.35, depthTest: false });
+  const seen = new Mesh(mesh.geometry, material);
+  seen.renderOrder = 1;
+  return seen;
+}
+
 export function dress(model, inside) {
   const { size } = model;
   const paint = (name, roughness) =>

@@ -25,7 +25,7 @@ from armtwin.notebook.numbers import MICROMETRES, Number
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate
+from armtwin.simulation.closed_loop import prepare_run, simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
@@ -37,7 +37,7 @@ Torque = Callable[[Floats, Floats, Floats], Floats]
 POSTURES = 300  # at which torques are compared
 ACCELERATION = 5.0  # of the postures over the range [rad/s² or m/s²]
 WIDE, SECONDS = 0.1, 2.0  # of the motion where none is given: a turn [rad], there and back
-USUAL_RATE = 250.0  # of set-points of a robot without a servo [Hz]
+RATE = 250.0  # of its set-points [Hz]
 AT_MOST = 0.3  # of the highest speeds that it has
 NEARLY = 1e-9  # how far a filter that passes everything is from doing so: its kernel stays
 LEAST_TORQUE = 1e-9  # of the largest torque [N m], for joints that bear nothing
@@ -69,12 +69,11 @@ def usual_course(robot: Robot, model: Model) -> Course:
     """All joints there and back once, slowly; what counts is how far the tool is from its path."""
     room = robot.position_limits[1] - robot.home
     turn = np.minimum(np.minimum(WIDE, room), AT_MOST * highest_speeds(robot.assembly))
-    rate = setpoint_rate(robot, model) if robot.description.servo else USUAL_RATE
-    phase = np.pi * np.arange(round(2 * SECONDS * rate) + 1)[:, None] / (SECONDS * rate)
+    phase = np.pi * np.arange(round(2 * SECONDS * RATE) + 1)[:, None] / (SECONDS * RATE)
     per = np.pi / SECONDS
     q = robot.home + turn * (1 - np.cos(phase)) / 2
     v, a = turn * per * np.sin(phase) / 2, turn * per**2 * np.cos(phase) / 2
-    motion = Trajectory.sampled(rate, q, v, a)
+    motion = Trajectory.sampled(RATE, q, v, a)
     places = robot.forward_kinematics(motion.q)[:, :3, 3]
 
     def beside(time: Floats, poses: Floats) -> Floats:

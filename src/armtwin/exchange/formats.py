@@ -11,17 +11,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.exchange.check import (
-    ESTIMATED,
-    Check,
-    Course,
-    check_mjcf,
-    compare_torques,
-    usual_course,
-)
+from armtwin.exchange import check as checks
+from armtwin.exchange.check import Check, Course
 from armtwin.exchange.export import c_compiler
 from armtwin.exchange.feedforward import evaluate_torques, run_compiled, write_feedforward
-from armtwin.exchange.mjcf import to_mjcf
+from armtwin.exchange.mjcf import check_tree, to_mjcf
 from armtwin.exchange.reductions import FrictionForm
 from armtwin.exchange.robot_unit import prepare_hold
 from armtwin.files.atomic import write_files
@@ -99,20 +93,21 @@ def _urdf(robot: Robot, name: str, course: Course, form: FrictionForm) -> Conver
     def torque(*state: Floats) -> Floats:
         return again.inverse_dynamics(*(x[:, back] for x in state))[:, order]
 
-    errors = compare_torques(robot, course.motion, torque, robot.inverse_dynamics)
+    errors = checks.compare_torques(robot, course.motion, torque, robot.inverse_dynamics)
     return {path.name: text}, Check(course.title, "the file read again", errors, lost=lost)
 
 
 def _mjcf(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted:
+    check_tree(robot)
     hold = prepare_hold(robot, course.model, robot.home)
     exported = to_mjcf(hold, course.model, form)
-    return {f"{name}.xml": exported.text}, check_mjcf(robot, course, form)
+    return {f"{name}.xml": exported.text}, checks.check_mjcf(robot, course, form)
 
 
 def _c(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted:
     sources = write_feedforward(robot, name)
     compiler = c_compiler()
-    how = [ESTIMATED]
+    how = [checks.ESTIMATED]
 
     def torque(*state: Floats) -> Floats:
         if compiler is None:
@@ -124,7 +119,7 @@ def _c(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted
     def wanted(q: Floats, v: Floats, a: Floats) -> Floats:
         return robot.inverse_dynamics(q, v, a) + robot.friction_torque(v, q)
 
-    errors = compare_torques(robot, course.motion, torque, wanted)
+    errors = checks.compare_torques(robot, course.motion, torque, wanted)
     lost = ("friction before sliding, and what follows load and temperature", "servo and limits")
     return sources, Check(course.title, how[0], errors, lost=lost)
 
@@ -169,6 +164,6 @@ def convert_robot(
     name = "".join(x if x.isascii() and x.isalnum() else "_" for x in path.stem)
     if kind == "c" and (path.stem != name or name[:1].isdigit()):
         raise ArmtwinError(f"{path}: the name of a C file must be an identifier, as '{name}.c'")
-    course = usual_course(robot, Model()) if course is None else course
+    course = checks.usual_course(robot, Model()) if course is None else course
     contents, check = found.convert(robot, path.stem, course, friction)
     return ExportedRobot(f"{robot.name} as {found.title}", path, contents, check)

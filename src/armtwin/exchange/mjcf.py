@@ -9,30 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from armtwin.control.controller import (
-    COULOMB,
-    ERROR_LIMIT,
-    KAFC,
-    KAFV,
-    KD,
-    KI,
-    KP,
-    KTFC,
-    KTFV,
-    KV,
-    KVF,
-    POSITION,
-    SIGN_SPEED,
-    SPEED,
-    TORQUE,
-    equation,
-)
+from armtwin.control import controller as control
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.reductions import (
     FrictionForm,
@@ -58,39 +41,32 @@ THICK = 0.03  # radius of links that are drawn, as a share of the robot's size
 UNSEEN = {"contype": "0", "conaffinity": "0", "mass": "0", "group": "2"}
 
 
-@dataclass(frozen=True, eq=False)
-class PidServo:
+class PidServo(NamedTuple):
     """The servo of every motor as MuJoCo has it, with what its user feeds forward.
 
         torque = kp (pos - q_m) + kv (vel - v_m) + ki ∫(pos - q_m) + ff
-        ff = speed v_ref + acceleration a_ref + torque τ_ref + sign(v_ref) coulomb + held
+        ff = forward · (v_ref, a_ref, τ_ref, sign(v_ref)) + held
 
     Attributes:
         kp, ki, kv: Gains, (motors,).
-        speed, acceleration, torque, coulomb: Factors of what is fed forward, (motors,).
-        held: Torque that holds the robot at home, motor side, (motors,) [N m].
+        forward: Factors of what is fed forward, (4, motors).
+        held: Torque that holds the robot at first, where no integral does, (motors,) [N m].
+        preload: Integrals that do, (motors,).
     """
 
     kp: Floats
     ki: Floats
     kv: Floats
-    speed: Floats
-    acceleration: Floats
-    torque: Floats
-    coulomb: Floats
+    forward: Floats
     held: Floats
+    preload: Floats
 
-    def feedforward(self, ref: Floats) -> Floats:
-        """ff of references, (k, REFERENCES, motors)."""
-        _, v, a, tau = np.moveaxis(ref[:, :4], 1, 0)
-        total = self.speed * v + self.acceleration * a + self.torque * tau
-        total = total + self.coulomb * np.sign(v)
-        return np.asarray(total + np.where(self.ki > 0, 0.0, self.held))
-
-    @property
-    def preload(self) -> Floats:
-        """Integrals that hold the robot, (motors,)."""
-        return np.divide(self.held, self.ki, out=np.zeros(len(self.ki)), where=self.ki > 0)
+    def commands(self, ref: Floats) -> Floats:
+        """Position, speed and ff of references, (k, REFERENCES, motors): (k, motors, 3)."""
+        position, speed, acceleration, torque, _ = np.moveaxis(ref, 1, 0)
+        fed = np.stack([speed, acceleration, torque, np.sign(speed)])
+        ff = np.einsum("fm,fkm->km", self.forward, fed) + self.held
+        return np.stack([position, speed, ff], axis=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +97,6 @@ def to_mjcf(run: PreparedRun, model: Model, form: FrictionForm) -> Mjcf:
         form: Friction as LuGre elements, or as frictionloss and damping.
     """
     robot = run.coordinates.built
-    _check_tree(robot)
     limits = np.clip(robot.position_limits.T, -np.pi, np.pi)
     struts = tuple(fit_strut(s, limits[s.joint]) for s in robot.assembly.struts)
     friction, servo = fit_friction(run.plant.friction, form), _pid(run, model)
@@ -140,8 +115,8 @@ def to_mjcf(run: PreparedRun, model: Model, form: FrictionForm) -> Mjcf:
     return Mjcf(text, friction, struts, servo, tuple(_lost(run, model, struts)))
 
 
-def _check_tree(robot: Robot) -> None:
-    """Refuse what is no tree of driven joints."""
+def check_tree(robot: Robot) -> None:
+    """Refuse what is no tree of joints with motors."""
     described = robot.description
     kinds = {"closed loops": described.loop, "hydraulic drives": described.hydraulic}
     kinds["joints that follow others"] = tuple(j for j in described.joint if j.mimic)
@@ -311,8 +286,7 @@ class _Writer:
         places = dict(zip(self.names, self.run.state.u.tolist(), strict=True))
         position = [places[joint.attrib["name"]] for joint in self.bodies[-1].iter("joint")]
         active = [*servo.preload[servo.ki > 0].tolist(), *[0.0] * bristles]
-        still = self.run.inputs.ref[:1]
-        ctrl = np.stack([still[0, POSITION], still[0, SPEED], servo.feedforward(still)[0]], axis=1)
+        ctrl = servo.commands(self.run.inputs.ref[:1])
         keys = put(self.root, "keyframe")
         put(keys, "key", name="home", qpos=position, act=active, ctrl=ctrl)
 
@@ -342,24 +316,22 @@ def _timestep(run: PreparedRun) -> float:
 
 def _pid(run: PreparedRun, model: Model) -> PidServo:
     """Gains of the servo as one PID a motor; those of a velocity loop with integral as well."""
-    gains = run.controller.gains
-    reset = equation(servo_of(run.robot, model), len(gains)).reset
-    velocity = np.zeros(len(gains)) if reset is None else np.array(reset)
-    kp, ki, kv = gains[:, KP], gains[:, KI], gains[:, KV]
-    places = run.coordinates
+    gains, places = run.controller.gains.T, run.coordinates
+    reset = control.equation(servo_of(run.robot, model), gains.shape[1]).reset
+    velocity = 0.0 if reset is None else np.array(reset)
+    kp, ki, kv = gains[control.KP], gains[control.KI], gains[control.KV]
+    speed = gains[control.KVF] - kv
+    acceleration = gains[control.KAFV] + gains[control.KAFC]
+    torque = gains[control.KTFV] + gains[control.KTFC]
+    forward = np.stack([speed, acceleration, torque, gains[control.COULOMB]])
     static = holding_torques(places, run.state.u, Outside())[places.own]
     force = drive_forces(run.robot, run.motion.q[:1], static[None])[0]
-    torque = gains[:, KTFV] + gains[:, KTFC]
-    return PidServo(
-        kp=kp + velocity * kv,
-        ki=ki + velocity * kp,
-        kv=kv + gains[:, KD],
-        speed=gains[:, KVF] - kv,
-        acceleration=gains[:, KAFV] + gains[:, KAFC],
-        torque=torque,
-        coulomb=gains[:, COULOMB],
-        held=force - torque * run.inputs.ref[0, TORQUE],
-    )
+    held = force - torque * run.inputs.ref[0, control.TORQUE]
+    integral = ki + velocity * kp
+    preload = np.divide(held, integral, out=np.zeros_like(held), where=integral > 0)
+    by_hand = np.where(integral > 0, 0.0, held)
+    pid = kp + velocity * kv, integral, kv + gains[control.KD]
+    return PidServo(*pid, forward, by_hand, preload)
 
 
 def _lost(run: PreparedRun, model: Model, struts: Iterable[StrutSpring | None]) -> Sentences:
@@ -370,7 +342,7 @@ def _lost(run: PreparedRun, model: Model, struts: Iterable[StrutSpring | None]) 
     filters = [getattr(servo, f"{name}_filter", None) for name in FILTERS]
     springs = [compliance.spring for compliance in run.coordinates.elastic]
     sampled = run.controller
-    shaped = np.delete(sampled.shaping, SIGN_SPEED, axis=1)
+    shaped = np.delete(sampled.shaping, control.SIGN_SPEED, axis=1)
     absent = {
         "rates of the servo: its loops run at every step": True,
         "filters of the servo": any(filters),
@@ -379,7 +351,7 @@ def _lost(run: PreparedRun, model: Model, struts: Iterable[StrutSpring | None]) 
         "encoders on the links: the servo reads the motors": "link"
         in getattr(servo, "feedback", ()),
         "steps of currents and encoders": model.quantise,
-        "stop on following errors": bool(np.isfinite(sampled.gains[:, ERROR_LIMIT]).any()),
+        "stop on following errors": bool(np.isfinite(sampled.gains[:, control.ERROR_LIMIT]).any()),
         "directions of friction: their mean is written": any(e.negative for e in elements),
         "friction that follows temperature": any(e.thermal for e in elements),
         "friction that follows the load of a gear": any(e.follows_load for e in elements),

@@ -68,10 +68,7 @@ def closed_loop(exported: Mjcf, run: PreparedRun, outside: Outside) -> EngineRun
     ref = run.inputs.ref
     duration = (len(ref) - 1) / run.motion.rate
     time = np.asarray(np.arange(round(duration / step) + 1) * step, dtype=np.float64)
-    at = _between(ref, run, time)
-    commands = np.stack(
-        [at[:, POSITION], at[:, SPEED], exported.servo.feedforward(at)], axis=2
-    ).reshape(len(time), -1)
+    commands = exported.servo.commands(_between(ref, run, time)).reshape(len(time), -1)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     data.qpos[places] = run.state.u
     torque, wrench = (

@@ -56,7 +56,6 @@ class RowFriction:
         loss: Dry friction without pre-sliding [N m or N].
         damping: Torque per speed, its square and its cube, (3,).
         offset: Torque that does not depend on speed [N m or N].
-        error: Root mean square of the relative error of the steady curve over its speeds.
     """
 
     row: int
@@ -64,11 +63,6 @@ class RowFriction:
     loss: float
     damping: Floats
     offset: float
-    error: float
-
-    def steady_torque(self, w: Floats) -> Floats:
-        """Torque of steady sliding at speeds w >= 0, without the offset."""
-        return np.sum(self.split(w), axis=0)
 
     def split(self, w: Floats, least: float = 0.0) -> TwoArrays:
         """Dry and viscous part at speeds w >= 0, the dry one at least a share of its largest."""
@@ -89,18 +83,14 @@ def fit_friction(friction: Friction, form: FrictionForm) -> tuple[RowFriction, .
         fastest = 1 / numbers[SCALE]
         w = fastest * np.geomspace(10.0**-DECADES, 1.0, DECADES * A_DECADE)
         dry, wet = np.mean([read_table(side, numbers[SCALE], w) for side in curves], axis=0)
+        bristles: tuple[Bristle, ...] = ()
+        level = 0.0
         if form == "lugre" and numbers[C0] > 0:
             bristles, damping = _fit_bristles(w, dry + wet, numbers[[C0, C1]])
-            found = RowFriction(int(row), bristles, 0.0, damping, float(numbers[OFFSET]), 0.0)
         else:
-            level, *powers = _fit(np.ones((len(w), 1)), w, dry + wet, np.sqrt(w))
+            level, *powers = _fit(np.ones((len(w), 1)), w, dry + wet, np.sqrt(w)).tolist()
             damping = np.array(powers)
-            found = RowFriction(int(row), (), float(level), damping, float(numbers[OFFSET]), 0.0)
-        relative = (found.steady_torque(w) - dry - wet) / _least(dry + wet)
-        error = float(np.sqrt(np.mean(relative**2)))
-        fitted.append(
-            RowFriction(found.row, found.bristles, found.loss, found.damping, found.offset, error)
-        )
+        fitted.append(RowFriction(int(row), bristles, level, damping, float(numbers[OFFSET])))
     return tuple(fitted)
 
 

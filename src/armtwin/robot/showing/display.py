@@ -35,8 +35,8 @@ def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any =
     meshes = assembly.description.meshes
     for mesh in () if meshes is None else meshes.links:
         X = pose(mesh.link)
-        places = MM * (mesh.corners @ X[:3, :3].T + X[:3, 3])
-        axes.plot_trisurf(*places.T, triangles=mesh.faces, color=GREY, alpha=SHEER)
+        corners = MM * (mesh.corners @ X[:3, :3].T + X[:3, 3])
+        axes.plot_trisurf(*corners.T, triangles=mesh.faces, color=GREY, alpha=SHEER)
     body, _ = assembly.frame("flange")
     flange = _origin(pose, "flange")
     _bar(axes, bodies[body], flange)
