@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from armtwin.errors import FileError
 from armtwin.files.arrays import open_arrays
-from armtwin.files.disk import Content
 from armtwin.files.opening import MESHES
+from armtwin.files.staging import Content
 from armtwin.maths.batch import Floats, Record
 
 ENDING = ".meshes.npz"
