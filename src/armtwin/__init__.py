@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         lubrication_number as lubrication_number,
         roller_bearing as roller_bearing,
     )
-    from armtwin.exchange.check import Course as Course
+    from armtwin.exchange.check import CheckMotion as CheckMotion
     from armtwin.exchange.export import Exported as Exported
     from armtwin.exchange.export_fmu import (
         OneJoint as OneJoint,
@@ -137,11 +137,11 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer as Answer
     from armtwin.prediction.band.band import Band as Band, assess as assess
     from armtwin.prediction.causes import explain as explain
+    from armtwin.prediction.check_motion import check_motion_of as check_motion_of
     from armtwin.prediction.compare import compare as compare
     from armtwin.prediction.comparison import Comparison as Comparison
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
-    from armtwin.prediction.export_course import course_of as course_of
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
     from armtwin.prediction.learning import learn_from_runs as learn_from_runs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts

@@ -70,7 +70,7 @@ def test_a_wrong_rotor_is_seen():
 def test_the_tool_is_where_the_twin_has_it(name):
     robot = equipped(*next(x for x in LOADED if x[0] == name))
     run = prepare_hold(robot, at.Model(), robot.home)
-    model, data = mujoco_run.load(to_mjcf(run, at.Model(), "lugre"))
+    model, data, _ = mujoco_run.load(to_mjcf(run, at.Model(), "lugre"), run)
     data.qpos[:] = states(robot)[0][0]
     mujoco.mj_forward(model, data)
     wanted = robot.forward_kinematics(data.qpos)[:3, 3]
@@ -86,15 +86,15 @@ def predicted(name, **model):
 
 def closed_loop(p, outside=None):
     """Deviations of the twin and of MuJoCo at the times of the twin, and the engine's warnings."""
-    course = at.course_of(p)
-    forces = course.outside if outside is None else outside
+    motion = at.check_motion_of(p)
+    forces = motion.outside if outside is None else outside
     options = RunOptions(torque=forces.torque, wrench=forces.wrench)
-    run = prepare_run(p.robot, course.motion, course.model, options=options)
-    engine = mujoco_run.closed_loop(to_mjcf(run, course.model, "lugre"), run, forces)
+    run = prepare_run(p.robot, motion.setpoints, motion.model, options=options)
+    engine = mujoco_run.closed_loop(to_mjcf(run, motion.model, "lugre"), run, forces)
     poses = p.run.built.forward_kinematics(run.coordinates.of_bodies(engine.u))
-    there = course.deviation(engine.time, poses)
+    there = motion.deviation(engine.time, poses)
     found = np.stack([np.interp(p.run.trace_time, engine.time, x) for x in there.T], axis=1)
-    return course.deviation(p.run.trace_time, p.run.tool_poses()), found
+    return motion.deviation(p.run.trace_time, p.run.tool_poses()), found
 
 
 def peak(deviation):
@@ -148,8 +148,8 @@ def test_lugre_elements_side_by_side_have_the_curve_of_the_law():
 def test_the_keyframe_holds_the_robot_at_home_without_a_warning():
     """Within a second bristles take up what integrals do not hold exactly: 1 µm at the wrist."""
     robot = equipped(*LOADED[0])
-    exported = to_mjcf(prepare_hold(robot, at.Model(), robot.home), at.Model(), "lugre")
-    model, data = mujoco_run.load(exported)
+    run = prepare_hold(robot, at.Model(), robot.home)
+    model, data, _ = mujoco_run.load(to_mjcf(run, at.Model(), "lugre"), run)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     assert data.qpos == pytest.approx(robot.home)
     mujoco.mj_step(model, data, 4000)
@@ -170,10 +170,10 @@ def test_an_elastic_drive_has_two_joints():
 def test_without_the_engine_the_twin_estimates_what_the_file_does(monkeypatch):
     """The same reductions in the twin's own loop: within 3 µm of MuJoCo."""
     p = predicted("rx90b_corner_fixed")
-    course = at.course_of(p)
-    run = checks.check_mjcf(p.robot, course, "lugre")
+    motion = at.check_motion_of(p)
+    run = checks.check_mjcf(p.robot, motion, "lugre")
     monkeypatch.setattr(checks, "find_spec", lambda name: None)
-    estimated = checks.check_mjcf(p.robot, course, "lugre")
+    estimated = checks.check_mjcf(p.robot, motion, "lugre")
     assert "estimated, not run" in estimated.sentence
     assert "MuJoCo 4" in run.sentence
     assert abs(estimated.loops[1].peak_m - run.loops[1].peak_m) < 3e-6

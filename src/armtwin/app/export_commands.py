@@ -1,10 +1,9 @@
 """The commands that write a robot or a log in another format."""
 
-from __future__ import annotations
-
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,49 +12,59 @@ from armtwin import ArmtwinError, Log, Robot
 from armtwin.app import options as opt
 from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
+from armtwin.exchange.check import CheckMotion, usual_motion
+from armtwin.exchange.formats import FORMATS, convert_robot
+from armtwin.exchange.reductions import FrictionForm
 from armtwin.files.atomic import check_file
 from armtwin.files.names import safe_name
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Report
 from armtwin.report.folder import refuse_inputs
-
-if TYPE_CHECKING:
-    from armtwin.exchange.reductions import FrictionForm
-    from armtwin.simulation.model import Model
+from armtwin.simulation.model import Model
 
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
 
-Along = Annotated[
-    str | None,
-    opt.option("--along", "JOB", "Check it on the motion of this job, with its tool and forces."),
-]
 Gears = Annotated[Literal["rigid", "elastic"], typer.Option(help="Of a whole robot: its gears.")]
 ServoName = Annotated[
     str, typer.Option(metavar="NAME", help="Of a whole robot: a servo of its file.")
 ]
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What a robot carries, and the job that its export is checked on."""
+
+    along: Annotated[
+        str | None,
+        opt.option("--along", "JOB", "Check it on this job, with its tool, forces and model."),
+    ] = None
+    tool: opt.Tool = None
+    payload: opt.Payload = None
+
+    def by(self, robot: Robot, model: Model) -> tuple[Robot, CheckMotion]:
+        """The robot and the motion of its check; a model where no job gives one."""
+        if self.along is None:
+            return robot, usual_motion(robot, model)
+        prediction = at.predict(self.along, robot)
+        return prediction.robot, at.check_motion_of(prediction)
+
+
 @opt.command_of(export, "urdf")
-def export_urdf(
-    robot: opt.RobotFile, along: Along = None, *, carried: opt.Carried, output: opt.FileOutput
-) -> None:
+def export_urdf(robot: opt.RobotFile, *, checked: Checked, output: opt.FileOutput) -> None:
     """Write a URDF file with the robot's kinematics, bodies and joint friction."""
-    write_checked("urdf", robot, carried, output, along)
+    write_checked("urdf", robot, checked, output)
 
 
 @opt.command_of(export, "c")
-def export_c(
-    robot: opt.RobotFile, along: Along = None, *, carried: opt.Carried, output: opt.FileOutput
-) -> None:
+def export_c(robot: opt.RobotFile, *, checked: Checked, output: opt.FileOutput) -> None:
     """Write inverse dynamics and friction as C99: a header and a source, for feed-forward."""
-    write_checked("c", robot, carried, output, along)
+    write_checked("c", robot, checked, output)
 
 
 @opt.command_of(export, "mjcf")
 def export_mjcf(
     robot: opt.RobotFile,
-    along: Along = None,
     friction: Annotated[
         Literal["lugre", "frictionloss", "off"],
         typer.Option(help="Friction as LuGre elements, or as frictionloss and damping."),
@@ -63,42 +72,28 @@ def export_mjcf(
     joints: Gears = "rigid",
     servo: ServoName = "cascade",
     *,
-    carried: opt.Carried,
+    checked: Checked,
     output: opt.FileOutput,
 ) -> None:
-    """Write the robot under its servo as MJCF, for MuJoCo 4 and later.
-
-    With --along gears and servo are those of the job.
-    """
-    from armtwin.simulation.model import Model
-
+    """Write the robot under its servo as MJCF, for MuJoCo 4 and later."""
     model = Model(servo=servo, joints=joints)
-    write_checked("mjcf", robot, carried, output, along, model, friction)
+    write_checked("mjcf", robot, checked, output, model, friction)
 
 
 def write_checked(
     kind: str,
     source: str,
-    carried: opt.Carried,
+    checked: Checked,
     output: opt.FileOutput,
-    along: str | None,
-    model: Model | None = None,
+    model: Model = Model(),
     friction: FrictionForm = "lugre",
 ) -> None:
     """Write a robot in a format of the table with its check, and show that."""
-    from armtwin.exchange.check import usual_course
-    from armtwin.exchange.formats import FORMATS, convert_robot
-    from armtwin.simulation.model import Model
-
-    loaded = carried.by(source)
+    loaded = opt.Carried(checked.tool, checked.payload).by(source)
     target = free(loaded, FORMATS[kind].suffix, output, source)
     with progress_bar("check"):
-        if along is None:
-            course = usual_course(loaded, model or Model())
-        else:
-            prediction = at.predict(along, loaded)
-            loaded, course = prediction.robot, at.course_of(prediction)
-        exported = convert_robot(loaded, target, kind, course=course, friction=friction)
+        loaded, motion = checked.by(loaded, model)
+        exported = convert_robot(loaded, target, kind, motion, friction)
     for path in exported.files:
         free_file(path, output, source)
     exported.write()
@@ -169,7 +164,6 @@ def export_fmu(
 ) -> None:
     """Write a robot in closed loop, or one transmission, as a Functional Mock-up Unit."""
     from armtwin.exchange.export_fmu import OneJoint, WholeRobot, export_fmu, joint_name
-    from armtwin.simulation.model import Model
 
     loaded = carried.by(robot)
     if fmi not in (2, 3):

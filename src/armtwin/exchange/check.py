@@ -46,12 +46,12 @@ OF_LARGEST = Number(100.0, "%", digits=2)
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class CheckMotion:
     """The motion that an export is checked on.
 
     Attributes:
         title: What it is, in words.
-        motion: Set-points.
+        setpoints: Set-points of the joints.
         model: What is simulated.
         outside: What acts on it from outside.
         deviation: From times, (k,), and poses of the tool, (k, 4, 4), how far it is beside its
@@ -59,13 +59,13 @@ class Course:
     """
 
     title: str
-    motion: Trajectory
+    setpoints: Trajectory
     model: Model
     outside: Outside
     deviation: Callable[[Floats, Floats], Floats]
 
 
-def usual_course(robot: Robot, model: Model) -> Course:
+def usual_motion(robot: Robot, model: Model) -> CheckMotion:
     """All joints there and back once, slowly; what counts is how far the tool is from its path."""
     room = robot.position_limits[1] - robot.home
     turn = np.minimum(np.minimum(WIDE, room), AT_MOST * highest_speeds(robot.assembly))
@@ -85,7 +85,7 @@ def usual_course(robot: Robot, model: Model) -> Course:
 
     degrees = 180 / np.pi * turn.max()
     title = f"all joints there and back by up to {degrees:.3g}° in {2 * SECONDS:g} s"
-    return Course(title, motion, model, Outside(), beside)
+    return CheckMotion(title, motion, model, Outside(), beside)
 
 
 class Beside(NamedTuple):
@@ -110,7 +110,7 @@ class Check:
     """What an export does beside the twin.
 
     Attributes:
-        course: The motion.
+        motion: The motion, in words.
         how: The engine and its version, or "estimated, not run".
         torques: Torques of the joints.
         loops: Closed loops; that of the twin first, that of the export second.
@@ -118,7 +118,7 @@ class Check:
         lost: What did not map, in phrases.
     """
 
-    course: str
+    motion: str
     how: str
     torques: tuple[TorqueError, ...]
     loops: tuple[Beside, ...] = ()
@@ -135,7 +135,7 @@ class Check:
             return words
         twin, export = self.loops[:2]
         return (
-            f"{words} Closed loop on {self.course}: {1e6 * export.peak_m:.4g} µm beside the twin's "
+            f"{words} Closed loop on {self.motion}: {1e6 * export.peak_m:.4g} µm beside the twin's "
             f"{1e6 * twin.peak_m:.4g} µm, difference {1e6 * export.rms_m:.2g} µm rms."
         )
 
@@ -150,7 +150,7 @@ class Check:
         title = f"Torques: error over the largest ({self.how})"
         yield show.Section(title, (show.Table(heads, records, "check.torques"),))
         for title, key, loops in (
-            (f"Closed loop: {self.course}", "check.closed_loop", self.loops),
+            (f"Closed loop: {self.motion}", "check.closed_loop", self.loops),
             ("What each reduction costs, by the twin", "check.costs", self.costs),
         ):
             if loops:
@@ -197,22 +197,22 @@ def compare_torques(
     return tuple(TorqueError(*column) for column in columns)
 
 
-def check_mjcf(robot: Robot, course: Course, form: FrictionForm) -> Check:
+def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
     """An MJCF file beside the twin: in MuJoCo where it is installed."""
-    model, outside = course.model, course.outside
+    model, outside = motion.model, motion.outside
     options = RunOptions(torque=outside.torque, wrench=outside.wrench)
-    run = prepare_run(robot, course.motion, model, options=options)
+    run = prepare_run(robot, motion.setpoints, model, options=options)
     exported = to_mjcf(run, model, form)
-    twin = simulate(robot, course.motion, model, options=options)
-    at = _deviation(course, twin)
+    twin = simulate(robot, motion.setpoints, model, options=options)
+    at = _deviation(motion, twin)
     loops = [Beside("the twin", _peak(at), 0.0, 0.0)]
-    costs = tuple(_costs(robot, course, exported, options, twin))
+    costs = tuple(_costs(robot, motion, exported, options, twin))
     if find_spec(mujoco_run.ENGINE) is None:
         loops.append(costs[-1]._replace(of=ESTIMATED))
         torques = compare_torques(
-            robot, course.motion, _reduced_torque(robot, exported), robot.inverse_dynamics
+            robot, motion.setpoints, _reduced_torque(robot, exported), robot.inverse_dynamics
         )
-        return Check(course.title, ESTIMATED, torques, tuple(loops), costs[:-1], exported.lost)
+        return Check(motion.title, ESTIMATED, torques, tuple(loops), costs[:-1], exported.lost)
     how = f"MuJoCo {mujoco_run.version()}"
     simpler: FrictionForm = "frictionloss"
     files = {how: exported}
@@ -221,17 +221,16 @@ def check_mjcf(robot: Robot, course: Course, form: FrictionForm) -> Check:
     for name, file in files.items():
         engine = mujoco_run.closed_loop(file, run, outside)
         poses = twin.built.forward_kinematics(run.coordinates.of_bodies(engine.u))
-        loops.append(
-            _compare(name, course, twin, engine.time, course.deviation(engine.time, poses))
-        )
+        deviation = motion.deviation(engine.time, poses)
+        loops.append(_compare(name, twin, at, engine.time, deviation))
     places = run.coordinates
 
     def torque(*state: Floats) -> Floats:
         both = (places.both_sides(x) for x in state)
         return places.joint_torques(mujoco_run.inverse_dynamics(exported, run, *both))
 
-    torques = compare_torques(robot, course.motion, torque, robot.inverse_dynamics)
-    return Check(course.title, how, torques, tuple(loops), costs, exported.lost)
+    torques = compare_torques(robot, motion.setpoints, torque, robot.inverse_dynamics)
+    return Check(motion.title, how, torques, tuple(loops), costs, exported.lost)
 
 
 def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
@@ -246,11 +245,12 @@ def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
 
 
 def _costs(
-    robot: Robot, course: Course, exported: Mjcf, options: RunOptions, twin: Run
+    robot: Robot, motion: CheckMotion, exported: Mjcf, options: RunOptions, twin: Run
 ) -> Iterator[Beside]:
     """The twin with each reduction of a file alone, then with all of them."""
-    exact = replace(course.model, quantise=False)
-    servo = _without_filters(controller_of(robot, course.model), robot, course.model)
+    own = _deviation(motion, twin)
+    exact = replace(motion.model, quantise=False)
+    servo = _without_filters(controller_of(robot, motion.model), robot, motion.model)
 
     def friction(parts: Plant) -> Plant:
         return reduce_friction(parts, exported.friction)
@@ -260,19 +260,19 @@ def _costs(
 
     alone = {}
     if exported.friction:
-        alone["friction as it is fitted"] = course.model, replace(options, change=friction)
+        alone["friction as it is fitted"] = motion.model, replace(options, change=friction)
     if exported.struts:
-        alone["struts as they are fitted"] = course.model, replace(options, change=struts)
+        alone["struts as they are fitted"] = motion.model, replace(options, change=struts)
     alone["no steps of currents and encoders"] = exact, options
-    alone["no filters in the servo"] = course.model, replace(options, servo=servo)
+    alone["no filters in the servo"] = motion.model, replace(options, servo=servo)
 
     def all_of_them(parts: Plant) -> Plant:
         return struts(friction(parts)) if exported.struts else friction(parts)
 
     alone["all of these"] = exact, replace(options, change=all_of_them, servo=servo)
     for name, (model, changed) in alone.items():
-        run = simulate(robot, course.motion, model, options=changed)
-        yield _compare(name, course, twin, run.trace_time, _deviation(course, run))
+        run = simulate(robot, motion.setpoints, model, options=changed)
+        yield _compare(name, twin, own, run.trace_time, _deviation(motion, run))
 
 
 def _without_filters(c: Controller, robot: Robot, model: Model) -> Controller:
@@ -286,17 +286,16 @@ def _without_filters(c: Controller, robot: Robot, model: Model) -> Controller:
     return c._replace(filters=found)
 
 
-def _deviation(course: Course, run: Run) -> Floats:
-    return course.deviation(run.trace_time, run.tool_poses())
+def _deviation(motion: CheckMotion, run: Run) -> Floats:
+    return motion.deviation(run.trace_time, run.tool_poses())
 
 
 def _peak(deviation: Floats) -> float:
     return float(np.linalg.norm(deviation, axis=1).max(initial=0.0))
 
 
-def _compare(name: str, course: Course, twin: Run, time: Floats, deviation: Floats) -> Beside:
-    """A closed loop beside the twin's."""
-    own = _deviation(course, twin)
+def _compare(name: str, twin: Run, own: Floats, time: Floats, deviation: Floats) -> Beside:
+    """A closed loop beside the twin's own deviation."""
     there = interpolate_columns(twin.trace_time, time, deviation)
     apart = np.linalg.norm(there - own, axis=1)
     counts = own.any(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.exchange import check as checks
-from armtwin.exchange.check import Check, Course
+from armtwin.exchange.check import Check, CheckMotion
 from armtwin.exchange.export import c_compiler
 from armtwin.exchange.feedforward import evaluate_torques, run_compiled, write_feedforward
 from armtwin.exchange.mjcf import check_tree, to_mjcf
@@ -67,21 +67,21 @@ Converted = tuple[NamedTexts, Check]
 
 
 @dataclass(frozen=True)
-class Format:
+class RobotFormat:
     """A format of robots.
 
     Attributes:
         title: What it is, in words.
         suffix: Ending of its main file.
-        convert: From robot, name, course and form of friction to texts by file name and the check.
+        convert: From robot, name, motion and form of friction to texts by file name and the check.
     """
 
     title: str
     suffix: str
-    convert: Callable[[Robot, str, Course, FrictionForm], Converted]
+    convert: Callable[[Robot, str, CheckMotion, FrictionForm], Converted]
 
 
-def _urdf(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted:
+def _urdf(robot: Robot, name: str, motion: CheckMotion, form: FrictionForm) -> Converted:
     with TemporaryDirectory(prefix="armtwin-urdf-") as folder:
         path = Path(folder, f"{name}.urdf")
         lost = robot.to_urdf(path)
@@ -93,18 +93,18 @@ def _urdf(robot: Robot, name: str, course: Course, form: FrictionForm) -> Conver
     def torque(*state: Floats) -> Floats:
         return again.inverse_dynamics(*(x[:, back] for x in state))[:, order]
 
-    errors = checks.compare_torques(robot, course.motion, torque, robot.inverse_dynamics)
-    return {path.name: text}, Check(course.title, "the file read again", errors, lost=lost)
+    errors = checks.compare_torques(robot, motion.setpoints, torque, robot.inverse_dynamics)
+    return {path.name: text}, Check(motion.title, "the file read again", errors, lost=lost)
 
 
-def _mjcf(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted:
+def _mjcf(robot: Robot, name: str, motion: CheckMotion, form: FrictionForm) -> Converted:
     check_tree(robot)
-    hold = prepare_hold(robot, course.model, robot.home)
-    exported = to_mjcf(hold, course.model, form)
-    return {f"{name}.xml": exported.text}, checks.check_mjcf(robot, course, form)
+    hold = prepare_hold(robot, motion.model, robot.home)
+    exported = to_mjcf(hold, motion.model, form)
+    return {f"{name}.xml": exported.text}, checks.check_mjcf(robot, motion, form)
 
 
-def _c(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted:
+def _c(robot: Robot, name: str, motion: CheckMotion, form: FrictionForm) -> Converted:
     sources = write_feedforward(robot, name)
     compiler = c_compiler()
     how = [checks.ESTIMATED]
@@ -119,15 +119,15 @@ def _c(robot: Robot, name: str, course: Course, form: FrictionForm) -> Converted
     def wanted(q: Floats, v: Floats, a: Floats) -> Floats:
         return robot.inverse_dynamics(q, v, a) + robot.friction_torque(v, q)
 
-    errors = checks.compare_torques(robot, course.motion, torque, wanted)
+    errors = checks.compare_torques(robot, motion.setpoints, torque, wanted)
     lost = ("friction before sliding, and what follows load and temperature", "servo and limits")
-    return sources, Check(course.title, how[0], errors, lost=lost)
+    return sources, Check(motion.title, how[0], errors, lost=lost)
 
 
 FORMATS = {
-    "urdf": Format("URDF", ".urdf", _urdf),
-    "mjcf": Format("MJCF, for MuJoCo >= 4", ".xml", _mjcf),
-    "c": Format("C99, torques for feed-forward", ".c", _c),
+    "urdf": RobotFormat("URDF", ".urdf", _urdf),
+    "mjcf": RobotFormat("MJCF, for MuJoCo >= 4", ".xml", _mjcf),
+    "c": RobotFormat("C99, torques for feed-forward", ".c", _c),
 }
 
 
@@ -136,7 +136,7 @@ def export_robot(
     path: str | Path,
     kind: str,
     *,
-    course: Course | None = None,
+    motion: CheckMotion | None = None,
     friction: FrictionForm = "lugre",
 ) -> ExportedRobot:
     """Write a robot in another format, with a check of what it does beside the twin.
@@ -145,17 +145,19 @@ def export_robot(
         robot: The robot, with what it carries mounted.
         path: The main file; what is there is replaced.
         kind: "urdf", "mjcf" or "c".
-        course: The motion of the check, and the model that is exported; `course_of` gives that of
-            a prediction. By default all joints go there and back.
+        motion: The motion of the check, and the model that is exported; `check_motion_of` gives
+            that of a prediction. By default all joints go there and back.
         friction: In MJCF: as "lugre", or as "frictionloss" and damping, or "off".
     """
-    exported = convert_robot(robot, Path(path), kind, course=course, friction=friction)
+    if motion is None:
+        motion = checks.usual_motion(robot, Model())
+    exported = convert_robot(robot, Path(path), kind, motion, friction)
     exported.write()
     return exported
 
 
 def convert_robot(
-    robot: Robot, path: Path, kind: str, *, course: Course | None, friction: FrictionForm
+    robot: Robot, path: Path, kind: str, motion: CheckMotion, friction: FrictionForm
 ) -> ExportedRobot:
     """What `export_robot` writes; nothing is written."""
     if kind not in FORMATS:
@@ -164,6 +166,5 @@ def convert_robot(
     name = "".join(x if x.isascii() and x.isalnum() else "_" for x in path.stem)
     if kind == "c" and (path.stem != name or name[:1].isdigit()):
         raise ArmtwinError(f"{path}: the name of a C file must be an identifier, as '{name}.c'")
-    course = checks.usual_course(robot, Model()) if course is None else course
-    contents, check = found.convert(robot, path.stem, course, friction)
+    contents, check = found.convert(robot, path.stem, motion, friction)
     return ExportedRobot(f"{robot.name} as {found.title}", path, contents, check)

@@ -23,27 +23,30 @@ class EngineRun(NamedTuple):
     u: Floats
 
 
-def load(exported: Mjcf) -> tuple[Any, Any]:
-    """Model and data of an exported file."""
+class Engine(NamedTuple):
+    """An exported file in the engine: its model and data, and where it has the coordinates."""
+
+    model: Any
+    data: Any
+    places: Any
+
+
+def load(exported: Mjcf, run: PreparedRun) -> Engine:
+    """An exported file, and where the engine has the coordinates of the twin."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(exported.text)
-    return model, mujoco.MjData(model)
-
-
-def _places(model: Any, run: PreparedRun) -> Any:
-    """Where the engine has the coordinates of the twin."""
-    return [int(model.joint(name).qposadr[0]) for name in coordinate_names(run)]
+    places = [int(model.joint(name).qposadr[0]) for name in coordinate_names(run)]
+    return Engine(model, mujoco.MjData(model), np.array(places))
 
 
 def inverse_dynamics(exported: Mjcf, run: PreparedRun, u: Floats, v: Floats, a: Floats) -> Floats:
     """Torques on the coordinates without friction and dampers, (k, N) [N m]."""
     import mujoco
 
-    model, data = load(exported)
+    model, data, places = load(exported, run)
     no_friction = mujoco.mjtDisableBit.mjDSBL_DAMPER | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     model.opt.disableflags |= no_friction
-    places = _places(model, run)
     torques = np.empty_like(u)
     for k in range(len(u)):
         data.qpos[places], data.qvel[places], data.qacc[places] = u[k], v[k], a[k]
@@ -62,9 +65,8 @@ def closed_loop(exported: Mjcf, run: PreparedRun, outside: Outside) -> EngineRun
     """
     import mujoco
 
-    model, data = load(exported)
+    model, data, places = load(exported, run)
     step = float(model.opt.timestep)
-    places = _places(model, run)
     ref = run.inputs.ref
     duration = (len(ref) - 1) / run.motion.rate
     time = np.asarray(np.arange(round(duration / step) + 1) * step, dtype=np.float64)
@@ -76,7 +78,7 @@ def closed_loop(exported: Mjcf, run: PreparedRun, outside: Outside) -> EngineRun
     )
     tool = model.site("tool").id
     carrier = int(model.site_bodyid[tool])
-    links = np.array(places)[run.coordinates.link]
+    links = places[run.coordinates.link]
     u = np.empty((len(time), len(places)))
     for k in range(len(time)):
         u[k] = data.qpos[places]

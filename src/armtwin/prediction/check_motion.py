@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from armtwin.exchange.check import Course
+from armtwin.exchange.check import CheckMotion
 from armtwin.maths.batch import Floats
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
@@ -10,7 +10,7 @@ from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.dynamics.sag import Outside
 
 
-def course_of(p: Prediction) -> Course:
+def check_motion_of(p: Prediction) -> CheckMotion:
     """The motion of a job with its forces; what counts is the path error with the process on."""
 
     def deviation(time: Floats, poses: Floats) -> Floats:
@@ -20,4 +20,4 @@ def course_of(p: Prediction) -> Course:
 
     forces = Outside(p.outside.torque, p.outside.wrench)
     model = p.job.description.model
-    return Course(p.job.name, p.motion.trajectory, model, forces, deviation)
+    return CheckMotion(p.job.name, p.motion.trajectory, model, forces, deviation)
