@@ -136,7 +136,7 @@ def test_a_damaged_file_of_meshes_is_a_sentence(tmp_path):
     at.Robot.load("rx90b").save(path)
     meshes_beside(path).write_bytes(b"PK no archive")
     robot = at.Robot.load(path)
-    assert "the robot is drawn without them" in robot.description.meshes.remark
+    assert "the robot has none" in robot.description.meshes.remark
     assert "meshes" not in robot.description.__repr__()
 
 

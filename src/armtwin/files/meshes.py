@@ -19,7 +19,7 @@ from armtwin.maths.batch import Floats, Record
 ENDING = ".meshes.npz"
 FORMAT = 1  # of the file
 STEPS = 2**16 - 1  # of the box of a link, and most corners of its surface
-DAMAGED = "is damaged or no file of meshes: the robot is drawn without them"
+DAMAGED = "is damaged or no file of meshes: the robot has none"
 
 
 @dataclass(frozen=True, eq=False)

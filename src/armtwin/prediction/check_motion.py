@@ -1,5 +1,7 @@
 """A predicted job as the motion that an export of its robot is checked on."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from armtwin.exchange.check import CheckMotion
@@ -11,7 +13,11 @@ from armtwin.robot.dynamics.sag import Outside
 
 
 def check_motion_of(p: Prediction) -> CheckMotion:
-    """The motion of a job with its forces; what counts is the path error with the process on."""
+    """The motion of a job with its forces; what counts is the path error with the process on.
+
+    Args:
+        p: The job, predicted.
+    """
 
     def deviation(time: Floats, poses: Floats) -> Floats:
         error = path_error(p.job.seam, time, poses)
