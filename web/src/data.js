@@ -1,10 +1,9 @@
 // What the page was written with: tables as JSON, series as base64 of 32-bit floats.
 export const data = JSON.parse(document.getElementById("data").textContent);
 
-export function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
+export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+export const floats = (text) => new Float32Array(bytes(text).buffer);
 
 const cache = new Map();
 

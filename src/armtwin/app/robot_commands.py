@@ -1,5 +1,6 @@
 """The commands that list robots and take in those of others."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +12,7 @@ from armtwin.app import options as opt
 from armtwin.app.export_commands import free
 from armtwin.app.run import end_with_cautions
 from armtwin.app.showing import describe
+from armtwin.robot.formats.urdf_meshes import read_urdf_meshes
 
 
 def robots(name: opt.ShippedName = None, json: opt.Json = False) -> None:
@@ -52,6 +54,8 @@ def import_robot(
         found = Robot.from_dh(file, convention)
     elif file.suffix in {".urdf", ".xml", ".xacro"}:
         found = Robot.load(file, allow_unphysical=allow_unphysical, tip=tip)
+        meshes = read_urdf_meshes(file, found.assembly)
+        found = found.with_numbers(replace(found.description, meshes=meshes))
     else:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
     robot = opt.on_base(found, gravity, mounting, "import")

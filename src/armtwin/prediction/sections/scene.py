@@ -9,7 +9,7 @@ from armtwin.prediction.band.along import EVEN, LIKELY
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
-from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
+from armtwin.robot.showing.scene import robot_figure
 
 SEAM_POINTS = 700  # of the seam in 3-D
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
@@ -20,15 +20,10 @@ def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
 
     With an interval the seam's colours say how likely it holds within a window about each place.
     """
-    robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
-    joints, bars = skeleton(robot)
     return {
-        "joints": joints,
-        "bars": bars,
-        "tool": tool_of(robot),
-        "size": 0.7 * sum(bar_length(bar) for bar in bars),
+        **robot_figure(p.robot),
         "tip": encode_series(_tip(p, times).ravel()),
         "seam": {
             "points": encode_series(points.ravel()),
