@@ -9,6 +9,7 @@ await build({
   ...common,
   entryPoints: ["src/viewer.js"],
   format: "iife",
+  globalName: "armtwin",
   target: "es2020",
   outfile: `${target}viewer.js`,
 });

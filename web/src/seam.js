@@ -144,5 +144,6 @@ export function seam(model, size) {
   if (model.sides) drawn.push(toleranceTube(points, vectors(model.sides), ratio));
   const root = new Group();
   root.add(tube(points, ratio, colours, RADIUS * size), ...drawn.map((one) => one.group));
-  return { root, exaggerate: (factor) => drawn.forEach((one) => one.exaggerate(factor)) };
+  const exaggerate = (factor) => drawn.forEach((one) => one.exaggerate(factor));
+  return { root, points, exaggerate };
 }
