@@ -29,6 +29,7 @@ from armtwin.notebook.sections import (
     Text,
 )
 
+FIRST = ("answer", "numbers", "picture")  # roles of the first screen
 SHORT = 10  # rows of a table beside its picture
 
 
@@ -74,7 +75,7 @@ def page_parts(report: Report, chosen: Collection[str] | None = None) -> PagePar
         chosen: Titles of the sections to read beside the first screen; by default all.
     """
     sections = report.sections
-    read = [x for x in sections if chosen is None or x.role or x.title in chosen]
+    read = [x for x in sections if chosen is None or x.role in FIRST or x.title in chosen]
     known = replace(report, sections=tuple(read))
     blocks = [block for section in read for block in section.blocks]
     plots = [block for block in blocks if isinstance(block, Plot)]
@@ -86,7 +87,7 @@ def page_parts(report: Report, chosen: Collection[str] | None = None) -> PagePar
     folds = []
     for section in sections:
         if section not in read:
-            if section.content != ():
+            if section.title and section.content != ():
                 folds.append(Fold(section.title, None))
             continue
         inside = _blocks([x for x in section.blocks if id(x) not in shown], numbers)

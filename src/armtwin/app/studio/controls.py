@@ -176,7 +176,7 @@ def _placement(job: Job) -> Iterator[Control]:
         here = round(1e3 * value, 6)
         ends = (here - AROUND, here + AROUND, 1.0)
         yield Control(f"workpiece.position.{number}", axis, "Workpiece", here, "mm", *ends)
-    yaw = round(float(np.degrees(to_rpy(place.orientation.rotation())[2])), 6)
+    yaw = round(float(np.degrees(to_rpy(place.orientation.rotation())[2])), 6) + 0.0  # no -0
     yield Control(YAW, "yaw", "Workpiece", yaw, "deg", yaw - TURN, yaw + TURN, 0.5)
 
 

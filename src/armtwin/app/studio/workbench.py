@@ -87,7 +87,7 @@ class Step:
 
 
 def _find_causes(answer: Answer, say: OnProgress) -> Answer:
-    return replace(answer, explanations=explain(answer.prediction, say))
+    return replace(answer, explanations=explain(answer.prediction, say), is_brief=False)
 
 
 def _estimate_interval(answer: Answer, say: OnProgress) -> Answer:
@@ -171,7 +171,7 @@ class Workbench:
         if request.log:
             say("log", 0.0)
             comparison = compare_run(prediction, self._read_log(request.log))
-        self._know(Answer(prediction, comparison=comparison))
+        self._know(Answer(prediction, comparison=comparison, is_brief=True))
 
     def _read_log(self, name: str) -> Log:
         if self._log is None or self._log[0] != name:

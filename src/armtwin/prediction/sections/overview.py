@@ -125,6 +125,7 @@ def describe_answer(answer: Answer) -> Report:
     sections = [
         Section("", _sentences(shown), role="answer"),
         Section("Predicted run" if answer.comparison else "", _outcome(answer), role="numbers"),
+        Section("", _data(answer)),
         Section("Uncertainty", () if answer.band is None else interval_blocks(answer.band)),
         Section("Seams and cycle time", program_blocks(p, answer.band)),
         Section("The robot and its seam", _scene(shown), role="picture"),
@@ -166,6 +167,8 @@ def _verdict(answer: Answer) -> Iterator[Text]:
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
         yield Text(describe_judged(p.judged))
+    if answer.is_brief:
+        return
     for remark in p.remarks:
         yield Text(remark)
     for caution in p.cautions:
@@ -232,8 +235,6 @@ def _outcome(answer: Answer) -> Blocks:
     for event in p.log.events:
         yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield _outside_window(p.verdict)
-    yield from _data(p)
-    yield from verdict_data(p, answer.band)
 
 
 def _facts(p: Prediction, band: Band | None) -> Iterator[tuple[str, str]]:
@@ -270,8 +271,9 @@ def _outside_window(verdict: Verdict) -> Table:
     return Table(columns, records, "outside_window", bad=bad, most=SHOWN)
 
 
-def _data(p: Prediction) -> Iterator[Data]:
+def _data(answer: Answer) -> Iterator[Data]:
     """What result.json says of job and verdict."""
+    p = answer.prediction
     d = p.job.description
     yield Data(
         {
@@ -293,6 +295,7 @@ def _data(p: Prediction) -> Iterator[Data]:
             "events": [event.record for event in p.log.events],
         }
     )
+    yield from verdict_data(p, answer.band)
 
 
 def _scene(shown: _Shown) -> Blocks:
@@ -301,7 +304,7 @@ def _scene(shown: _Shown) -> Blocks:
     worst = shown.worst
     start = 0 if worst is None else sample_at(times, worst.time)
     legend = OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
-    model = figure(answer.prediction, times, answer.band)
+    model = figure(answer.prediction, answer.band)
     yield Scene(model, TURN, legend=legend, start=start)
     yield shown.plots[0]
 
