@@ -290,7 +290,7 @@ def to_html(report: Report, sheet: bool = False) -> str:
         "title": words(report.title),
         "subtitle": words(report.subtitle),
         "body": _body(page),
-        "data": _json(page.data),
+        "data": to_json(page.data),
         "script": script,
         "style": style,
     }
@@ -302,7 +302,7 @@ def _source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _json(value: object) -> str:
+def to_json(value: object) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
