@@ -53,11 +53,11 @@ def studio(
     listening = free_socket(port)
     token = secrets.token_urlsafe(16)
     address = f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
-    say(f"armtwin studio is at {address}")
-    say("It ends with Ctrl-C.")
-    if not no_browser:
-        webbrowser.open(address)
     try:
+        say(f"armtwin studio is at {address}")
+        say("It ends with Ctrl-C.")
+        if not no_browser:
+            webbrowser.open(address)
         asyncio.run(serve(source, listening, token))
     except KeyboardInterrupt:
         say("armtwin studio has ended")

@@ -74,10 +74,16 @@ class Prediction(Result):
 
     def place_of_peak(self, direction: Direction) -> float:
         """Arc length at which an error is largest with the process on [m]."""
+        return float(self.path_error.place[self._sample_of_peak(direction)])
+
+    def time_of_peak(self, direction: Direction) -> float:
+        """When an error is largest with the process on [s]."""
+        return float(self.path_error.time[self._sample_of_peak(direction)])
+
+    def _sample_of_peak(self, direction: Direction) -> int:
         error = self.path_error
         size = np.abs(getattr(error, direction))
-        largest = np.where(process_is_on(self.job, error.s), size, -1.0).argmax()
-        return float(error.place[largest])
+        return int(np.where(process_is_on(self.job, error.s), size, -1.0).argmax())
 
     @cached_property
     def seen(self) -> PathError:

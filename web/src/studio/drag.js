@@ -24,7 +24,13 @@ function planeOf(ray, upright) {
 export function dragging(stage, changed) {
   const { canvas, controls } = stage;
   let held = null;
+  let drawn = {}; // values of the state that is drawn
   const place = () => KEYS.map(valueOf);
+  // what is drawn is of a place that the pointer has left behind: its seam goes along
+  const goAlong = () => {
+    if (!has(KEYS[0])) return;
+    stage.shift(place().map((x, k) => (x - (drawn[KEYS[k]] ?? x)) / MM));
+  };
   const move = (event) => {
     if (!held) {
       const over = has(KEYS[0]) && event.buttons === 0 && stage.hit(event);
@@ -42,6 +48,7 @@ export function dragging(stage, changed) {
       set(key, Math.round((held.from[k] + by[k]) / STEP) * STEP);
       show(key);
     });
+    goAlong();
     changed();
   };
   canvas.addEventListener("pointermove", move);
@@ -63,11 +70,8 @@ export function dragging(stage, changed) {
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  // what is drawn now is of a place that the pointer has left behind
-  return (drawn) => {
-    if (!has(KEYS[0])) return;
-    const own = KEYS.map((key) => drawn[key] ?? null);
-    const by = place().map((x, k) => (own[k] === null ? 0 : (x - own[k]) / MM));
-    stage.shift(by);
+  return (values) => {
+    drawn = values;
+    goAlong();
   };
 }

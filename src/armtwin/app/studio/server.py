@@ -193,7 +193,8 @@ class Tab:
                 except (Superseded, asyncio.CancelledError):
                     raise
                 except Exception as error:
-                    await self._send({"id": request.id, "error": say_why(error)})
+                    sentence = self.bench.shorten(say_why(error))
+                    await self._send({"id": request.id, "error": sentence})
 
     async def _answer(self, request: Request) -> None:
         def say(what: str, share: float) -> None:
@@ -333,6 +334,7 @@ def free_socket(port: int | None) -> socket.socket:
             if os.name == "posix":
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind((HOST, wanted))
+            found.listen(MOST_CONNECTIONS)  # a browser may ask before the server answers
         except OSError as error:
             found.close()
             if port is not None:

@@ -218,6 +218,11 @@ class Workbench:
             "fresh": self.describe_freshness(),
         }
 
+    def shorten(self, sentence: str) -> str:
+        """A sentence without the file of what is opened, which the page shows."""
+        where = "" if self.opened is None else f"{self.opened.job.where}: "
+        return sentence.removeprefix(where)
+
     def describe_freshness(self, busy: str = "") -> list[Record]:
         """How fresh each part of what is shown is: its name, a text, and whether it is known.
 

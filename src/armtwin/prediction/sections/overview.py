@@ -301,10 +301,14 @@ def _data(answer: Answer) -> Iterator[Data]:
 def _scene(shown: _Shown) -> Blocks:
     """The robot in 3-D; the page begins where the error is largest."""
     answer, times = shown.answer, shown.times
-    worst = shown.worst
-    start = 0 if worst is None else sample_at(times, worst.time)
+    worst, p = shown.worst, answer.prediction
+    start = 0
+    if worst is not None:
+        start = sample_at(times, worst.time)
+    elif p.verdict.peaks:
+        start = sample_at(times, p.time_of_peak(p.verdict.worst))
     legend = OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
-    model = figure(answer.prediction, answer.band)
+    model = figure(p, answer.band)
     yield Scene(model, TURN, legend=legend, start=start)
     yield shown.plots[0]
 
