@@ -57,8 +57,7 @@ def test_choices_settings_and_placement_are_predicted_as_from_a_file(tab, served
         "tolerance.lateral": 0.15,
         "servo.bandwidth": 130.0,
         "friction.level": 70.0,
-        "model.joints": "elastic",
-        "model.quantise": False,
+        "model.temperature": 30.0,
     }
     shown = tab.shown(settings=settings)
     path = tmp_path / "seam.toml"
@@ -67,7 +66,7 @@ def test_choices_settings_and_placement_are_predicted_as_from_a_file(tab, served
     worst = run.verdict.worst
     largest = 1e6 * np.abs(getattr(run.path_error, worst)).max()
     assert np.abs(series(shown, worst)).max() == pytest.approx(largest, rel=1e-4)
-    assert run.job.description.model.joints == "elastic"
+    assert run.job.description.model.temperature == pytest.approx(303.15)
 
 
 def test_copied_python_makes_the_same_run(tab):

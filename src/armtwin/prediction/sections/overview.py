@@ -95,7 +95,10 @@ class _Shown:
     def plots(self) -> tuple[Plot, ...]:
         """Errors and speed along the seam, first the error that decides."""
         found = path_plots(self.answer.prediction, self.explanations, self.times, self.series)
-        decisive = "lateral" if self.worst is None else self.worst.span.direction
+        peaks = self.answer.prediction.verdict.peaks
+        decisive = self.answer.prediction.verdict.worst if peaks else "lateral"
+        if self.worst is not None:
+            decisive = self.worst.span.direction
         return tuple(sorted(found, key=lambda plot: plot.lines[0].series != decisive))
 
 
