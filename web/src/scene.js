@@ -94,6 +94,7 @@ function contents(world) {
     own.tip = floats(tip);
     return other;
   };
+  own.undress = () => (dressed = "");
   own.pose = (index) => {
     own.arm.pose(index);
     const [x, y, z] = own.tip.subarray(3 * index, 3 * index + 3);
@@ -174,6 +175,10 @@ function build(figure, element) {
   follow(pose);
   addEventListener("resize", fit);
   addEventListener("beforeprint", keep);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    inside.undress();
+    show();
+  });
   show();
   element.dataset.ready = "yes";
   return { element, show, canvas, controls, ...picking(camera, canvas, inside, draw) };

@@ -44,7 +44,7 @@ MOST_TABS = 12  # of one page; each keeps a run in memory
 MOST_CONNECTIONS = 200
 LARGEST_MESSAGE = 1 << 16  # bytes of a request of the page
 REST = 1.0  # time without a change after which causes and interval follow [s]
-WORKERS = 4  # tabs that compute at the same time; each on as many threads as it needs
+WORKERS = 8  # pieces of work of all tabs at the same time; each on as many threads as it needs
 TOO_MANY = 1013  # code with which a connection is closed
 PARTS = {
     "viewer.js": ("armtwin.report", "bundle/viewer.js", "text/javascript"),
@@ -211,13 +211,32 @@ class Tab:
                 return
             busy = self.bench.describe_freshness(step.name)
             await self._send({"id": request.id, "fresh": busy})
-            await self._send(await self.studio.compute(self.bench.take, step, say))
+            await self._send(await self._unless_newer(self.bench.take, step, say))
+
+    async def _unless_newer(self, work: Callable[..., T], *arguments: object) -> T:
+        """What work finds, which is not waited for once something newer is asked."""
+        working = asyncio.ensure_future(self.studio.compute(work, *arguments))
+        newer = asyncio.ensure_future(self._news.wait())
+        try:
+            await asyncio.wait({working, newer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            newer.cancel()
+        if working.done():
+            return working.result()
+        working.add_done_callback(_forget)
+        raise Superseded
 
     async def _send(self, message: Record) -> None:
         if self.socket.application_state == WebSocketState.CONNECTED:
             text = await self.studio.compute(partial(json.dumps, separators=(",", ":")), message)
             with suppress(WebSocketDisconnect, RuntimeError):  # it is gone, and is told so
                 await self.socket.send_text(text)
+
+
+def _forget(work: asyncio.Future[T]) -> None:
+    """Take note of how work ended that nobody waits for."""
+    if not work.cancelled():
+        work.exception()
 
 
 def say_why(error: Exception) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from threading import Lock
 from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -26,6 +27,7 @@ from armtwin.prediction.update import update
 from armtwin.report.page import page_parts
 
 Ask = Literal["", "advice", "correction"]
+REMEDY = "Advise searches changes with which it holds, Correct corrects the set-points."
 FEW = 16  # variants of the first interval
 
 
@@ -138,6 +140,7 @@ class Workbench:
         self._before: Prediction | None = None  # of the last state that could be run
         self._report: Report | None = None
         self._log: tuple[str, Log] | None = None
+        self._change = Lock()  # a step that is given up may still be under way
         self._done: dict[str, str] = {}  # what is said of the steps that are done
 
     def run(self, request: Request, say: Progress) -> Record:
@@ -150,9 +153,11 @@ class Workbench:
         opened, last = self.opened, self._request
         assert opened is not None
         is_same = not is_new and last is not None and request.state == last.state
-        self._request = request
-        if self.answer is None or not is_same:
-            self.answer, self._done = None, {}
+        with self._change:
+            self._request = request
+            if not is_same:
+                self.answer, self._done = None, {}
+        if self.answer is None:
             self._answer_to(opened, request, say)
             self._done["run"] = f"{1e3 * (time.perf_counter() - start):.0f} ms"
         found = self.show()
@@ -171,7 +176,7 @@ class Workbench:
         if request.log:
             say("log", 0.0)
             comparison = compare_run(prediction, self._read_log(request.log))
-        self._know(Answer(prediction, comparison=comparison, is_brief=True))
+        self._know(Answer(prediction, comparison=comparison, is_brief=True, remedy=REMEDY))
 
     def _read_log(self, name: str) -> Log:
         if self._log is None or self._log[0] != name:
@@ -198,9 +203,14 @@ class Workbench:
 
     def take(self, step: Step, say: Progress) -> Record:
         """Take a step; what is shown then."""
-        assert self.answer is not None
-        self._know(step.work(self.answer, lambda share: say(step.name, share)))
-        self._done[step.name] = step.text(self.answer)
+        request, before = self._request, self.answer
+        assert before is not None
+        found = step.work(before, lambda share: say(step.name, share))
+        with self._change:
+            say(step.name, 1.0)
+            if self._request is request:
+                self._know(found)
+                self._done[step.name] = step.text(found)
         return self.show()
 
     def show(self) -> Record:

@@ -213,6 +213,8 @@ def _remedy(answer: Answer) -> str:
         return answer.advice.verdict_text.text
     if answer.holds:
         return "Nothing: the seam holds as it is."
+    if found is None and answer.remedy:
+        return answer.remedy
     search = f"`armtwin predict {name} --advise` searches other changes."
     if found is None and answer.prediction.motion.trajectory.duration > LONGEST_TRIAL:
         return f"`armtwin correct {name}` corrects set-points; {search}"
