@@ -51,11 +51,13 @@ class Tab:
         self.bench, self.name, self.asked = Workbench(SentFiles()), name, 0
 
     def update(self, **settings):
+        """Settings as the page sends them; the size of what is sent back."""
         self.asked += 1
         request = {"id": self.asked, "source": {"name": self.name}, "settings": settings}
         return len(json.dumps(self.bench.run(read_request(request), lambda what, share: None)))
 
     def close(self):
+        """Leave nothing behind."""
         self.bench.files.remove()
 
 
@@ -76,11 +78,11 @@ def compare_updates(name):
     tab = Tab(name)
     size = tab.update()
     at.predict(job)
-    predicted = least_cpu(lambda k: at.predict(job.with_speed(1e-3 * speed * (1 - 0.01 * k))))
-    moved = least_cpu(lambda k: tab.update(speed=speed * (1 - 0.01 * k)))
+    predicted = least_cpu(lambda k: at.predict(job.with_speed(1e-3 * speed * (0.98 - 0.01 * k))))
+    moved = least_cpu(lambda k: tab.update(speed=speed * (0.99 - 0.01 * k)))
     tab.update()
     allowed = 1e3 * job.description.tolerance.lateral
-    judged = least_cpu(lambda k: tab.update(**{"tolerance.lateral": allowed * (1 + 0.01 * k)}))
+    judged = least_cpu(lambda k: tab.update(**{"tolerance.lateral": allowed * (1.01 + 0.01 * k)}))
     lasts = job.seam.duration
     print(
         f"{name}: {lasts:.1f} s of motion, update {moved:.1f} ms CPU, tolerance {judged:.1f} ms, "

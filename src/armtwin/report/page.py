@@ -15,19 +15,9 @@ from importlib import resources
 from string import Template
 
 from armtwin.maths.batch import Record, Sentences
+from armtwin.notebook import sections as show
 from armtwin.notebook.markup import element, join_markup, prose, words
 from armtwin.notebook.sampling import encode_series
-from armtwin.notebook.sections import (
-    Block,
-    Data,
-    Facts,
-    Picture,
-    Plot,
-    Report,
-    Scene,
-    Table,
-    Text,
-)
 
 FIRST = ("answer", "numbers", "picture")  # roles of the first screen
 SHORT = 10  # rows of a table beside its picture
@@ -67,7 +57,7 @@ class PageParts:
     data: Record
 
 
-def page_parts(report: Report, chosen: Collection[str] | None = None) -> PageParts:
+def page_parts(report: show.Report, chosen: Collection[str] | None = None) -> PageParts:
     """The first screen of a report, its sections, and the data of its plots and its scene.
 
     Args:
@@ -78,8 +68,8 @@ def page_parts(report: Report, chosen: Collection[str] | None = None) -> PagePar
     read = [x for x in sections if chosen is None or x.role in FIRST or x.title in chosen]
     known = replace(report, sections=tuple(read))
     blocks = [block for section in read for block in section.blocks]
-    plots = [block for block in blocks if isinstance(block, Plot)]
-    scene = next((block for block in blocks if isinstance(block, Scene)), None)
+    plots = [block for block in blocks if isinstance(block, show.Plot)]
+    scene = next((block for block in blocks if isinstance(block, show.Scene)), None)
     numbers: dict[int, int] = {}  # of the plots, by identity: two plots may be equal
     for number, plot in enumerate(plots):
         numbers.setdefault(id(plot), number)
@@ -96,7 +86,7 @@ def page_parts(report: Report, chosen: Collection[str] | None = None) -> PagePar
     return PageParts(front, folds, _data(report, plots, scene))
 
 
-def _data(report: Report, plots: Sequence[Plot], scene: Scene | None) -> Record:
+def _data(report: show.Report, plots: Sequence[show.Plot], scene: show.Scene | None) -> Record:
     """What the viewer draws."""
     used = set() if scene is None else set(scene.series)
     for plot in plots:
@@ -111,7 +101,7 @@ def _data(report: Report, plots: Sequence[Plot], scene: Scene | None) -> Record:
     }
 
 
-def _front(report: Report, numbers: Mapping[int, int]) -> tuple[str, set[int]]:
+def _front(report: show.Report, numbers: Mapping[int, int]) -> tuple[str, set[int]]:
     """The first screen, and the identities of the blocks that it shows."""
     picture = report.of_role("picture") or _first_pictures(report)
     heading, behind = "", report.of_role("numbers")
@@ -143,26 +133,30 @@ def _body(parts: PageParts) -> str:
     return parts.front + listing + join_markup(folds)
 
 
-def _headline(text: Text) -> str:
+def _headline(text: show.Text) -> str:
     """A verdict: the words that stand out, and the sentence behind them."""
     lead = element("strong", inside=words(text.lead)) if text.lead else ""
     rest = element("span", inside=prose(text.text.removeprefix(text.lead).strip()))
     return element("p", f"verdict {text.tone or 'plain'}", lead + rest)
 
 
-def _first_pictures(report: Report) -> Sequence[Block]:
+def _first_pictures(report: show.Report) -> Sequence[show.Block]:
     """What stands beside the answer where no section is made for it.
 
     The robot and the first picture; without a robot two plots, where there are so many.
     """
-    found = [x for x in report.blocks if not isinstance(x, Text | Facts | Table | Data)]
-    scenes = [x for x in found if isinstance(x, Scene)]
-    flat = [x for x in found if not isinstance(x, Scene)]
-    pair = not scenes and all(isinstance(x, Plot) for x in flat[:2])
+    found = [
+        x
+        for x in report.blocks
+        if not isinstance(x, show.Text | show.Facts | show.Table | show.Data)
+    ]
+    scenes = [x for x in found if isinstance(x, show.Scene)]
+    flat = [x for x in found if not isinstance(x, show.Scene)]
+    pair = not scenes and all(isinstance(x, show.Plot) for x in flat[:2])
     return (*scenes[:1], *flat[: 2 if pair else 1])
 
 
-def _first_numbers(report: Report) -> tuple[str, tuple[Block, ...]]:
+def _first_numbers(report: show.Report) -> tuple[str, tuple[show.Block, ...]]:
     """What stands below the answer where no section is made for it: facts, or a short table.
 
     With the title of the section that it is taken from.
@@ -170,45 +164,49 @@ def _first_numbers(report: Report) -> tuple[str, tuple[Block, ...]]:
     for section in report.sections:
         heading = element("h2", inside=words(section.title)) if section.title else ""
         for block in section.blocks:
-            if isinstance(block, Facts) and block.shown:
+            if isinstance(block, show.Facts) and block.shown:
                 return heading, (block,)
-            if isinstance(block, Table) and 0 < len(block.records) <= SHORT and not block.folded:
+            if (
+                isinstance(block, show.Table)
+                and 0 < len(block.records) <= SHORT
+                and not block.folded
+            ):
                 return heading, (block,)
     return "", ()
 
 
-def _assumed(report: Report) -> str:
+def _assumed(report: show.Report) -> str:
     """What the answer assumes, in sentences, as paper shows it."""
-    texts = (x for x in report.of_role("assumed") if isinstance(x, Text) and x.tone != "soft")
+    texts = (x for x in report.of_role("assumed") if isinstance(x, show.Text) and x.tone != "soft")
     return join_markup(_text(text) for text in texts)
 
 
-def _blocks(blocks: Iterable[Block], numbers: Mapping[int, int]) -> str:
+def _blocks(blocks: Iterable[show.Block], numbers: Mapping[int, int]) -> str:
     return join_markup(_block(block, numbers) for block in blocks)
 
 
-def _block(block: Block, numbers: Mapping[int, int]) -> str:
+def _block(block: show.Block, numbers: Mapping[int, int]) -> str:
     match block:
-        case Text():
+        case show.Text():
             return _text(block)
-        case Facts():
+        case show.Facts():
             return _facts(block)
-        case Table():
+        case show.Table():
             return _table(block)
-        case Plot():
+        case show.Plot():
             return _plot(block, numbers[id(block)])
-        case Picture():
+        case show.Picture():
             caption = element("figcaption", inside=words(block.caption))
             return element("figure", "picture", caption + element("div", "scroll", block.svg))
-        case Scene():
+        case show.Scene():
             return _scene(block)
-        case Data():
+        case show.Data():
             return ""
         case _:
             return block.html()
 
 
-def _scene(block: Scene) -> str:
+def _scene(block: show.Scene) -> str:
     """The stage; a path without a tolerance has no error to draw and no colours to explain."""
     good, fair, bad = map(words, block.legend)
     legend = {"good": good, "fair": fair, "bad": bad}
@@ -217,19 +215,19 @@ def _scene(block: Scene) -> str:
     return fill_page("scene.html", {"caption": caption, "unjudged": unjudged, **legend})
 
 
-def _text(block: Text) -> str:
+def _text(block: show.Text) -> str:
     tone = f"note {block.tone}" if block.tone not in ("", "soft") else block.tone
     return element("p", tone, prose(block.text)) + "\n"
 
 
-def _facts(block: Facts) -> str:
+def _facts(block: show.Facts) -> str:
     found = []
     for name, text in block.shown:
         found.append(element("dt", inside=words(name)) + element("dd", inside=prose(text)))
     return element("dl", inside=join_markup(found)) + "\n"
 
 
-def _table(block: Table) -> str:
+def _table(block: show.Table) -> str:
     if not block.records:
         return ""
     head = join_markup(element("th", scope="col", inside=words(cell)) for cell in block.head)
@@ -243,7 +241,7 @@ def _table(block: Table) -> str:
     return f"<details><summary>{words(block.folded)}</summary>\n{table}\n</details>\n"
 
 
-def _cells(block: Table, k: int, row: list[str]) -> Sentences:
+def _cells(block: show.Table, k: int, row: list[str]) -> Sentences:
     """The cells of row k; the first may point to a sample, and be out of tolerance."""
     sample = block.samples[k] if block.samples else None
     for i, cell in enumerate(row):
@@ -261,7 +259,7 @@ def _cells(block: Table, k: int, row: list[str]) -> Sentences:
             yield element("td", tone, inside)
 
 
-def _plot(block: Plot, number: int) -> str:
+def _plot(block: show.Plot, number: int) -> str:
     shown = f"{block.y_label} over {block.x_label}"
     caption = element("figcaption", inside=words(block.caption))
     label = f"{shown}. {block.caption}"
@@ -271,7 +269,7 @@ def _plot(block: Plot, number: int) -> str:
     return element("figure", "plot", caption + place + note) + "\n"
 
 
-def to_html(report: Report, sheet: bool = False) -> str:
+def to_html(report: show.Report, sheet: bool = False) -> str:
     """The page of a report.
 
     Args:
