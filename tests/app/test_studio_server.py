@@ -3,20 +3,22 @@
 import base64
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.app.studio.server import say_why
 from tests.app.studio import ConnectionClosed, Tab, studio
 
-pytest.importorskip("starlette")
 SENTENCE = "\n"  # an answer that is one sentence ends in it
 
 
@@ -123,11 +125,20 @@ def test_a_value_that_cannot_be_is_a_sentence_and_the_tab_lives_on(tab):
     assert "front" in tab.shown()
 
 
-def test_an_error_of_ours_says_where_its_traceback_is(tab, tmp_path):
-    """A log whose reading fails as no reader foresaw: the name of a folder in place of a file."""
+def test_an_error_of_ours_says_where_its_traceback_is():
+    try:
+        raise KeyError("nothing_of_it")
+    except KeyError as error:
+        said = say_why(error)
+    name = re.search(r"not of your input; its traceback is in (\S+)", said).group(1)
+    text = Path(name).read_text()
+    Path(name).unlink()
+    assert "nothing_of_it" in text
+
+
+def test_a_log_that_cannot_be_read_is_a_sentence_and_the_tab_lives_on(tab, tmp_path):
     tab.shown()
-    found = tab.shown(log=str(tmp_path))
-    assert "error" in found
+    assert str(tmp_path) in tab.shown(log=str(tmp_path))["error"]
     assert "front" in tab.shown()
 
 
@@ -149,6 +160,17 @@ def test_a_program_is_opened_with_robot_and_tolerance(tab, tmp_path):
 def test_a_robot_is_opened_with_a_line_that_it_can_run(tab, name):
     shown = tab.shown(name=name)
     assert "trial line" in shown.get("title", shown.get("error"))
+
+
+def test_a_correction_is_asked_for_and_its_points_are_saved(tab, tmp_path):
+    """The points are those that the command writes."""
+    settings = {"speed": 100.0}
+    asked = tab.ask(settings=settings, ask="correction")
+    tab.read(lambda x: x.get("id") == asked and "correction', 'text': 'up" in str(x.get("fresh")))
+    path = tmp_path / "points.csv"
+    assert tab.do(do="save", kind="corrected", path=str(path))["text"] == f"wrote {path}"
+    found = at.correct(at.Job.load("rx90b_line"), nominal=True)
+    assert len(path.read_text().splitlines()) == 1 + len(found.program.p)
 
 
 def test_files_are_written_only_where_nothing_is_lost(tab, tmp_path):
