@@ -147,18 +147,23 @@ def compare(
         return compare_reference(job, log, model, offsets=offsets, method=method, progress=progress)
     if model is not None:
         raise ArmtwinError("compare: model= is for a robot; a job has a model of its own")
-    return _compare_job(job, log, method, progress)
+    _refuse_tool_path(log)
+    return compare_run(predict(job, method=method, progress=progress), log)
 
 
-def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) -> Comparison:
-    """A logged run of a job over its prediction."""
+def _refuse_tool_path(log: Log) -> None:
+    """Refuse a log that has no joints."""
     if log.is_tool_path:
         raise ArmtwinError(
             f"{log.origin or 'the log'}: it holds a measured tool path and no joints; compare it "
             "by at.compare_tool_path(job, log)"
         )
-    prediction = predict(job, method=method, progress=progress)
-    robot, motion = prediction.robot, prediction.motion.trajectory
+
+
+def compare_run(prediction: Prediction, log: Log) -> Comparison:
+    """A logged run of a job over its prediction."""
+    _refuse_tool_path(log)
+    job, robot, motion = prediction.job, prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})

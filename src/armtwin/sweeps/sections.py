@@ -54,7 +54,7 @@ class BestPlacement:
         if self.prediction is None:
             return
         tiles = _tiles(self.result)
-        model = figure(self.prediction, select_times(self.prediction))
+        model = figure(self.prediction)
         points = np.array(list(tiles), dtype=np.float64)
         ratios = np.array(list(tiles.values()), dtype=np.float64)
         model["map"] = {
