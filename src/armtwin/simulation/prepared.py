@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.control.controller import (
     ACCELERATION,
+    OF_POSITION,
     POSITION,
     REFERENCES,
     SHIFT,
@@ -308,7 +309,9 @@ def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Float
     elif uses_torque(c):
         ref[:, TORQUE] = feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
     shifted = shift(c, ref[:, SPEED], ref[:, ACCELERATION], ref[:, TORQUE])
-    ref[:, SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
+    followed = c.shaping[:, OF_POSITION]  # the speed of this share is that of the positions
+    ref[:, SHIFT] = (1 - followed) * np.gradient(shifted, 1 / motion.rate, axis=0)
+    ref[:, POSITION] += followed * shifted
     return ref
 
 

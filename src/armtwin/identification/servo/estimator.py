@@ -30,6 +30,7 @@ from armtwin.identification.servo.signals import PARTS
 from armtwin.identification.servo.structure import (
     LOAD,
     NO_POLE,
+    REFERENCE,
     SIGN,
     SPEED,
     TERMS,
@@ -280,8 +281,15 @@ def _poles(logs: Floats, lag: float) -> Poles:
 
 
 def no_position_feedback(law: DriveLaw) -> bool:
-    """Whether no decay of the error is identifiable."""
-    return law.poles.p0 == 0 and law.poles.p1 - law.interval[0] <= NO_POLE
+    """Whether no decay of the error is identifiable, and the error is not of the reference alone."""
+    decays = law.poles.p0 > 0 or law.poles.p1 - law.interval[0] > NO_POLE
+    return not (decays or is_of_reference(law))
+
+
+def is_of_reference(law: DriveLaw) -> bool:
+    """Whether the error is what the reference is at the time, with nothing that it begins with."""
+    poles = law.poles.p0 > 0 or law.poles.p1 > NO_POLE
+    return not (poles or law.coefficient(LOAD) or law.coefficient(REFERENCE))
 
 
 def is_torque_loop(law: DriveLaw) -> bool:

@@ -4,7 +4,9 @@
                     k_afc = -θ_v/θ_I
     velocity law:   k_p = p₁,  k_i = p₀,  k_ff = -θ_I,  k_vf = 1 - θ_q,  delay or lead = ±θ_v
 
-Other terms of a law shift the reference. Where load makes a drive lead, no torque loop does that:
+Other terms of a law shift the reference; those of a law of the reference alone shift it as a whole,
+and its position loop, which the logs do not show, takes away what a motion begins with. Where load
+makes a drive lead, no torque loop does that:
 the torque is then an offset of speed before a velocity servo so stiff that load does not show.
 """
 
@@ -14,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from armtwin.identification.servo.estimator import DriveLaw, is_torque_loop
+from armtwin.identification.servo.estimator import DriveLaw, is_of_reference, is_torque_loop
 from armtwin.identification.servo.structure import (
     ACCELERATION,
     DELAY,
@@ -33,6 +35,7 @@ S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
 STIFF = 600.0  # bandwidth of a velocity loop that load does not move [1/s]
 RESET = 150.0  # corner of its integral [1/s]
+FAST = 60.0  # position gain where no decay shows, as it ends within what is smoothed [1/s]
 
 
 def build_servo(
@@ -118,7 +121,7 @@ def _velocity_law(
     p0 = tuple(law.poles.p0 for law in laws)
     return VelocityLaw(
         *rates,
-        kp=tuple(law.poles.p1 for law in laws),
+        kp=tuple(FAST if is_of_reference(law) else law.poles.p1 for law in laws),
         kv=tuple(float(STIFF * x) for x in inertia),
         source=source,
         ki=p0 if any(p0) else None,
@@ -145,12 +148,13 @@ def reference_delay(law: DriveLaw) -> float:
 
 
 def _delays(laws: Sequence[DriveLaw]) -> Delays:
-    encoder = []
+    encoder, fed_forward = [], []
     for law in laws:
         behind = 0.0 if law.offset is None else law.offset.lateness
         encoder.append(max(behind, 0.0) if law.side == "link" else 0.0)
+        fed_forward.append(0.0 if is_of_reference(law) else law.late)
     return Delays(
-        reference=tuple(max(law.coefficient(SPEED), 0.0) for law in laws),
+        reference=tuple(fed_forward),
         setpoint=tuple(max(law.coefficient(DELAY), 0.0) for law in laws),
         encoder=tuple(encoder),
     )
@@ -159,18 +163,22 @@ def _delays(laws: Sequence[DriveLaw]) -> Delays:
 def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
     """Terms beside gains and delays."""
     table = np.array([law.theta for law in laws])
-    early = np.minimum(table[:, DELAY], 0.0)
+    whole = np.array([is_of_reference(law) for law in laws])
+    late = whole * np.array([law.late for law in laws])
+    early = np.minimum(table[:, DELAY], 0.0) + late
     if lead:
         early = early + np.minimum(table[:, SPEED], 0.0)
-    shifts = (early, table[:, ACCELERATION], table[:, SIGN], table[:, TORQUE])
+    accelerating = table[:, ACCELERATION] - 0.5 * late**2
+    shifts = (early, accelerating, table[:, SIGN], table[:, TORQUE])
     if not any(np.any(x) for x in shifts):
         return None
     return Shaping(
         speed=_numbers(-early),
-        acceleration=_numbers(-table[:, ACCELERATION]),
+        acceleration=_numbers(-accelerating),
         sign=_numbers(-table[:, SIGN]),
         sign_speed=tuple(law.sign_speed for law in laws),
         torque=_numbers(-table[:, TORQUE]),
+        position=_numbers(whole),
     )
 
 
