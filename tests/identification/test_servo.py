@@ -203,7 +203,7 @@ def test_short_runs_of_a_ur5_give_plain_laws_and_sizes_that_hold_elsewhere(share
     found = at.identify_servo(robot, [at.Log.read(path) for path in folder.glob("run_a_*")])
     assert found.servo.shaping.position[:3] == (1.0, 1.0, 1.0)  # poles predict hardly better
     ratios = []
-    for name in ("test_12_02_47", "3_linear_12_45_36", "test_12_12_19", "1_elbow_30_time"):
+    for name in ("test_12_02_47", "test_11_58_58", "test_12_12_19", "1_elbow_30_time"):
         log = at.Log.read(folder / f"run_b_{name}.csv.gz")
         shown = at.compare(found.robot, log)
         assert np.abs(shown.channels["shoulder_lift_joint error"][1]).max() < 0.1
@@ -232,7 +232,9 @@ def test_the_twin_of_a_plain_law_errs_by_it_and_loses_what_it_began_with(kr300):
     later = time > time[0] + 1.0
     for row, alone in zip(shown.errors, plain, strict=True):
         measured, predicted = shown.channels[row.name]
-        assert not alone or np.abs(predicted - measured)[later].max() < 0.05 * np.abs(measured).max()
+        assert (
+            not alone or np.abs(predicted - measured)[later].max() < 0.05 * np.abs(measured).max()
+        )
 
 
 def test_an_ordinary_servo_of_seven_axes_predicts_another_run(shared_data):

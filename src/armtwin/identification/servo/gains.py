@@ -85,6 +85,11 @@ def velocity_gain(law: DriveLaw) -> float:
     return 1 / law.coefficient(LOAD)
 
 
+def position_gain(law: DriveLaw) -> float:
+    """Position gain of a velocity law, one that is fast where its law shows no loop [1/s]."""
+    return FAST if is_of_reference(law) else law.poles.p1
+
+
 def _cascade(
     laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: ServoFitRecord, source: str
 ) -> Cascade:
@@ -121,7 +126,7 @@ def _velocity_law(
     p0 = tuple(law.poles.p0 for law in laws)
     return VelocityLaw(
         *rates,
-        kp=tuple(FAST if is_of_reference(law) else law.poles.p1 for law in laws),
+        kp=tuple(position_gain(law) for law in laws),
         kv=tuple(float(STIFF * x) for x in inertia),
         source=source,
         ki=p0 if any(p0) else None,

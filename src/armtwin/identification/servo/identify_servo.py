@@ -15,7 +15,11 @@ from armtwin.identification.plausibility.suspect import refuse_joint_torque_mist
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
 from armtwin.identification.servo import servo_fit
 from armtwin.identification.servo.error_size import estimate_error_size
-from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
+from armtwin.identification.servo.estimator import (
+    TIME_CONSTANTS,
+    is_of_reference,
+    is_torque_loop,
+)
 from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate_on
 from armtwin.identification.servo.fed_forward import (
     collect_logged_torque,
@@ -26,6 +30,7 @@ from armtwin.identification.servo.fed_forward import (
 from armtwin.identification.servo.gains import (
     build_servo,
     keep_former,
+    position_gain,
     reference_delay,
     velocity_gain,
 )
@@ -45,6 +50,7 @@ IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predic
 WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos
 LEAST_SHARE = -1e3  # of a variance explained, as it is written
 LEAST_SAMPLES = 100
+NOT_SHOWN = 0.5  # half width, relative, of a position gain that logs do not show
 
 
 def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
@@ -300,6 +306,8 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             "ki": half["ki"],
             "ff_gain": half["load"],
         }
+        if is_of_reference(law):
+            interval["kp"] = NOT_SHOWN * position_gain(law)
         gain = None
         if torque:
             gain = velocity_gain(law)
@@ -313,7 +321,7 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             structure=structure,
             feedback=law.side,
             delay=reference_delay(law),
-            kp=law.poles.p1,
+            kp=position_gain(law),
             ki=law.poles.p0,
             ff_gain=-law.coefficient(LOAD),
             encoder_offset=None if law.offset is None else law.offset.lateness,
