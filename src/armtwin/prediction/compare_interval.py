@@ -30,7 +30,7 @@ from armtwin.prediction.band.residual import (
 )
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo_fit import ErrorSize
+from armtwin.robot.schema.servo import ErrorSize
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 
