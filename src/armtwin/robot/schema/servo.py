@@ -280,6 +280,8 @@ class Shaping:
         sign: s [rad].
         sign_speed: v_s [rad/s].
         torque: Elastic compensation 1 / c [rad/(N m)].
+        position: Share of the shift that the position loop follows too, without which its feedback
+            takes a shift back.
     """
 
     speed: tuple[Number, ...] = (0.0,)
@@ -287,6 +289,7 @@ class Shaping:
     sign: tuple[Number, ...] = (0.0,)
     sign_speed: tuple[Positive, ...] = (1.0,)
     torque: tuple[Number, ...] = (0.0,)
+    position: tuple[Share, ...] = (0.0,)
 
 
 def _rule_problem(servo: Cascade | CS7B, ruled: Names) -> str:
