@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import armtwin as at
-from armtwin.drives.friction.stribeck import Stribeck
+from armtwin.drives.friction.coulomb import Stribeck
 from armtwin.identification.completion.sizes import viscous_at_motors
 
 LIBRARY = Path(at.__file__).parent / "robot" / "library"
