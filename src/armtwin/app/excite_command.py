@@ -19,7 +19,7 @@ from armtwin.maths.batch import Record
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
-    from armtwin.identification.excitation.plan import ExcitationPlan
+    from armtwin.identification.excitation.bounds import ExcitationPlan
     from armtwin.identification.excitation.result import Twin
 
 
