@@ -136,13 +136,14 @@ def _of_cs7b(servo: schema.CS7B, drives: int) -> Equation:
         KP: servo.kp,
         KI: servo.ki,
         KV: servo.kv,
-        KVF: servo.viscous,
         KAFC: servo.kaf,
         COULOMB: servo.coulomb_share * friction,
     }
     if servo.rule is not None:
         ruled = servo.rule.gains(drives)
         gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KAFC: ruled.kafc}
+    viscous = np.zeros(drives) if servo.viscous is None else np.array(servo.viscous)
+    gains[KVF] = viscous + servo.speed_feedforward * np.array(gains[KV])
     rates = (servo.position_rate, servo.position_rate, servo.velocity_rate)
     return Equation(gains, NO_FILTERS, rates, given_acceleration=True)
 

@@ -84,5 +84,4 @@ def at_times(knots: Floats, time: Floats, apart: float = APART) -> Floats:
     before = np.minimum(place.astype(int), len(knots) - 2)
     x = (place - before)[:, None]
     share = x**2 * (3 - 2 * x)
-    found: Floats = (1 - share) * knots[before] + share * knots[before + 1]
-    return found
+    return (1 - share) * knots[before] + share * knots[before + 1]
