@@ -10,6 +10,7 @@ from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.curves import scale_of, tabulate
 from armtwin.identification.servo.estimator import estimate_encoder_offset
 from armtwin.identification.servo.friction_in_loop import LoopFriction, friction_of_motion
+from armtwin.prediction.band.residual import find_drifting, sample_knots
 
 RATE = 250.0
 DURATION = 20.0
@@ -120,6 +121,15 @@ def test_the_wrist_leads_its_reference_and_has_no_position_feedback(forth):
     said = " ".join(forth.diagnostics)
     assert "motor_5 leads its reference" in said
     assert "motor_4, motor_5, motor_6: no position feedback seen" in said
+
+
+def test_what_is_left_adds_up_where_no_position_feedback_takes_it_away(forth):
+    adds_up = find_drifting(forth.robot, "fitted", 10.0)
+    assert adds_up.tolist() == [False, False, False, True, True, True]
+    knots = np.array(list(sample_knots(np.ones(6), 20.0, 200, 0, adds_up)))
+    growth = knots[:, -1].std(axis=0) / knots[:, 0].std(axis=0)
+    assert growth[:3] == pytest.approx(1.0, abs=0.2)
+    assert growth[3:] == pytest.approx(np.sqrt(22), rel=0.2)
 
 
 def test_fits_of_both_runs_agree_within_their_intervals(forth, back):
@@ -235,6 +245,27 @@ def test_the_twin_of_a_plain_law_errs_by_it_and_loses_what_it_began_with(kr300):
         assert (
             not alone or np.abs(predicted - measured)[later].max() < 0.05 * np.abs(measured).max()
         )
+
+
+def test_a_slow_loop_without_feed_forward_is_run_by_the_twin_as_it_is_judged(kr300):
+    """Integrated step by step: v = 4 (q_ref(t - 20 ms) - q) behind 80 1/s, in steps of 1.5 mrad. No
+    law of it is a delay of the whole reference by many tenths of a second.
+    """
+    time, q_ref = motion(kr300, seed=5)
+    chance = np.random.default_rng(5)
+    late = np.concatenate([np.repeat(q_ref[:1], 5, axis=0), q_ref[:-5]])
+    q, v = np.empty_like(q_ref), np.zeros(kr300.n)
+    q[0] = q_ref[0]
+    for k in range(len(time) - 1):
+        v = v + 80 / RATE * (4 * (late[k] - q[k]) - v)
+        q[k + 1] = q[k] + v / RATE
+    steps = 1.5e-3 * np.round((q + 1e-3 * chance.standard_normal(q.shape)) / 1.5e-3)
+    log = at.Log.of(time, q=steps, q_ref=q_ref)
+    found = at.identify_servo(kr300, log)
+    assert max(found.servo.delay.setpoint) <= 0.05
+    explained = [row.variance_explained for row in at.compare(found.robot, log).errors]
+    assert min(explained) > 0.95, explained
+    assert explained == pytest.approx(found.share, abs=0.03)
 
 
 def test_an_ordinary_servo_of_seven_axes_predicts_another_run(shared_data):

@@ -64,6 +64,9 @@ def estimate_encoder_offset(
 ROUNDS = 6  # of poles and lag in turn
 NEAR = 1e-3  # relative change of a pole that ends them
 FARTHEST = 8.0  # change of a pole's logarithm
+MOST_STIFF = 1.0  # p0 / p1² of a loop in use; half of critical damping
+LATEST = 0.05  # of a whole reference [s]; what is later no servo has, and is more than a delay
+EARLIEST = -0.002  # of a whole reference, by the rounding of its clock [s]
 STEP = 1e-3  # relative step of a pole's derivative
 UNSEEN = 1e-6  # of a column's size below which rows do not show it
 TIME_CONSTANTS = 4.0  # of a loop that a log must last to identify it
@@ -299,8 +302,9 @@ def _values(poles: loops.Poles) -> Floats:
 
 
 def _poles(logs: Floats, lag: float) -> loops.Poles:
-    """Poles of the logarithms of p1 and p0, with a lag with which they are stable."""
-    found = loops.Poles(*np.exp(logs).tolist())
+    """Poles of the logarithms of p1 and p0, damped, with a lag with which they are stable."""
+    p1, *stiffness = np.exp(logs).tolist()
+    found = loops.Poles(p1, *(min(p0, MOST_STIFF * p1**2) for p0 in stiffness))
     return replace(found, lag=_limit_lag(lag, found)) if found.p0 > 0 else found
 
 
@@ -314,6 +318,11 @@ def is_of_reference(law: DriveLaw) -> bool:
     """Whether the error is what the reference is at the time, with nothing that it begins with."""
     has_pole = law.poles.p0 > 0 or law.poles.p1 > loops.NO_POLE
     return not (has_pole or law.coefficient(loops.LOAD) or law.coefficient(loops.REFERENCE))
+
+
+def is_delay(law: DriveLaw) -> bool:
+    """Whether the delay of the whole reference is one that a servo can have."""
+    return EARLIEST <= law.coefficient(loops.DELAY) <= LATEST
 
 
 def is_torque_loop(law: DriveLaw) -> bool:

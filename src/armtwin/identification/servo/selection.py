@@ -224,13 +224,19 @@ def with_structure(drives: Sequence[Candidate], known: Sequence[ChosenLaw]) -> l
     return found
 
 
-def select_structure(drives: Sequence[Candidate]) -> list[ChosenLaw]:
-    """The structure of all drives: terms are added while one of them lowers the score."""
+def select_structure(drives: Sequence[Candidate], barred: Indices = ()) -> list[ChosenLaw]:
+    """The structure of all drives: terms are added while one of them lowers the score.
+
+    Args:
+        drives: The drives.
+        barred: Terms that are not tried.
+    """
     best: list[ChosenLaw] = []
     orders: tuple[Order, ...] = (1, 2)
     for order in orders:
         tables = [sums(drive.logs, grid(order), drive.sign_speed) for drive in drives]
-        found = _select_terms_forward(drives, tables, order)
+        optional = tuple(term for term in OPTIONAL[order] if term not in barred)
+        found = _select_terms_forward(drives, tables, order, optional)
         if not best or _score(found) < _score(best):
             best = found
     return best
@@ -262,14 +268,14 @@ def _score(chosen: Sequence[ChosenLaw]) -> float:
 
 
 def _select_terms_forward(
-    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order
+    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, optional: Indices
 ) -> list[ChosenLaw]:
     """Add terms one by one to speed, with and without load, while the left-out error falls."""
     starts = ((loops.LOAD, loops.SPEED), (loops.SPEED,))
     best = min((_with_terms(drives, tables, order, terms) for terms in starts), key=_score)
     while True:
         used = best[0].terms
-        others = [term for term in (loops.LOAD, *OPTIONAL[order]) if term not in used]
+        others = [term for term in (loops.LOAD, *optional) if term not in used]
         tried = [_with_terms(drives, tables, order, (*used, term)) for term in others]
         if not tried:
             return best

@@ -17,8 +17,8 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.servo import estimator, friction_in_loop, selection
 from armtwin.identification.servo.estimator import EncoderOffset, estimate_encoder_offset
 from armtwin.identification.servo.signals import PARTS, Signals
-from armtwin.identification.servo.structure import SPEED, DriveSignals
-from armtwin.maths.batch import Floats, Pair
+from armtwin.identification.servo.structure import DELAY, SPEED, DriveSignals
+from armtwin.maths.batch import Floats, Indices, Pair
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
@@ -71,7 +71,8 @@ class ServoFit:
         friction: Friction of torque loops in their own motion; None where the torque is that of
             the reference.
         at_rest: Drives that no log moves; their law is the middle of the others'.
-        unexplained: Drives of which no law explains a left-out part; theirs is to have no error.
+        unexplained: Drives of which no law explains a left-out part; theirs is the middle of the
+            others' where that explains their error, else to have none.
     """
 
     feedforward: str
@@ -135,7 +136,8 @@ class ServoFit:
         found = []
         for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
             if k in self.at_rest | self.unexplained:
-                found.append(np.concatenate([log.error[:, k] for log in seen[0]]))
+                pairs = [(log.error[:, k], of_drive(log, k, self)) for log in seen[0]]
+                found.append(np.concatenate([e - law.predicted(drive) for e, drive in pairs]))
                 continue
             drives = [[of_drive(log, k, self) for log in logs] for logs in seen]
             found.append(estimator.cross_validate(drives, chosen, law))
@@ -179,27 +181,33 @@ def _fit(
     logs: Sequence[Signals],
     feedforward: str,
     structure: Sequence[selection.ChosenLaw] | None,
+    barred: Indices = (),
 ) -> ServoFit:
-    """The laws of all drives, of a given structure or of the best one."""
+    """The laws of all drives, of a given structure or of the best one without some terms."""
     count = len(robot.assembly.motor_rows)
     at_rest = find_drives_at_rest(robot, logs)
     moving = [k for k in range(count) if k not in at_rest]
     drives = [_candidate(logs, k, feedforward) for k in range(count)]
     some = [drives[k] for k in moving]
     if structure is None:
-        best = selection.keep_plain_laws(some, selection.select_structure(some))
+        best = selection.keep_plain_laws(some, selection.select_structure(some, barred))
         selected = [_better_side(drive, one) for drive, one in zip(some, best, strict=True)]
     else:
         selected = selection.with_structure(some, [structure[k] for k in moving])
     chosen = [selected[moving.index(k)] if k in moving else selected[0] for k in range(count)]
     laws = _laws(logs, feedforward, drives, chosen, at_rest)
+    if structure is None and not barred and not all(map(estimator.is_delay, laws)):
+        return _fit(robot, logs, feedforward, None, (DELAY,))
     trivial = tuple(fit_baselines(drive.logs) for drive in drives)
     inverse = robot.assembly.motor_inverse
     return ServoFit(feedforward, laws, tuple(chosen), trivial, inverse, at_rest=at_rest)
 
 
 def _drop_unexplained(fit: ServoFit, logs: Sequence[Signals]) -> ServoFit:
-    """The laws without those that explain nothing of left-out parts: no law is better there."""
+    """The laws without those that explain nothing of left-out parts.
+
+    A drive that moves in one part only is explained by what the others have in common, or by none.
+    """
     scored = selection.scored_samples(logs)
     residual = (fit.left_out([logs] * PARTS) @ np.linalg.inv(fit.inverse).T)[scored]
     error = np.concatenate([log.error for log in logs])[scored]
@@ -208,8 +216,16 @@ def _drop_unexplained(fit: ServoFit, logs: Sequence[Signals]) -> ServoFit:
         error[numbers == log] -= error[numbers == log].mean(axis=0)
     worse = (residual**2).sum(axis=0) >= (error**2).sum(axis=0)
     dropped = frozenset(np.flatnonzero(worse).tolist()) - fit.at_rest
-    laws = tuple(estimator.null_law(law) if k in dropped else law for k, law in enumerate(fit.laws))
-    return replace(fit, laws=laws, unexplained=dropped)
+    laws = list(fit.laws)
+    others = [law for k, law in enumerate(laws) if k not in dropped | fit.at_rest]
+    for k in dropped:
+        laws[k] = estimator.null_law(laws[k])
+        if others:
+            middle = estimator.middle_law(others)
+            drives = [of_drive(log, k, fit) for log in logs]
+            if min(share_explained(drive, middle) for drive in drives) > 0:
+                laws[k] = middle
+    return replace(fit, laws=tuple(laws), unexplained=dropped)
 
 
 def find_drives_at_rest(robot: Robot, logs: Sequence[Signals]) -> frozenset[int]:
