@@ -20,8 +20,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.exchange.export import compile_binary
 from armtwin.maths.batch import Floats
 from armtwin.maths.c_code import PRELUDE, c_function
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, evaluate, stretches
+from armtwin.maths.stretches import Memory, Part, evaluate, stretches
 from armtwin.maths.tape import Tape, as_symbols
 from armtwin.robot.dynamics import traced
 from armtwin.robot.robot import Robot

@@ -86,7 +86,6 @@ DAMAGE = (
     LookupError,
     SyntaxError,
     RuntimeError,
-    NotImplementedError,
     OverflowError,
     MemoryError,
 )
