@@ -146,5 +146,6 @@ export function seam(model, size) {
   const root = new Group();
   const path = tube(points, ratio, colours, RADIUS * size);
   root.add(path, ghost(path), ...drawn.map((one) => one.group));
-  return { root, exaggerate: (factor) => drawn.forEach((one) => one.exaggerate(factor)) };
+  const exaggerate = (factor) => drawn.forEach((one) => one.exaggerate(factor));
+  return { root, points, exaggerate };
 }

@@ -1,6 +1,5 @@
 """The commands that write a robot or a log in another format."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,11 +14,10 @@ from armtwin.app.showing import describe
 from armtwin.exchange.check import CheckMotion, usual_motion
 from armtwin.exchange.formats import FORMATS, convert_robot
 from armtwin.exchange.reductions import FrictionForm
-from armtwin.files.atomic import check_file
 from armtwin.files.names import safe_name
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Report
-from armtwin.report.folder import refuse_inputs
+from armtwin.report.folder import refuse_written
 from armtwin.simulation.model import Model
 
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
@@ -110,12 +108,7 @@ def free(robot: Robot, suffix: str, output: opt.FileOutput, source: str | Path) 
 
 def free_file(path: Path, output: opt.FileOutput, source: str | Path) -> Path:
     """A file to write, if it may be written; never that which is read."""
-    check_file(path)
-    refuse_inputs([path], [Path(source)])
-    if os.path.lexists(path) and not output.force:
-        raise ArmtwinError(
-            f"{path}: exists already; use --force to replace it, or --out to choose another name"
-        )
+    refuse_written([path], [Path(source)], force=output.force)
     return path
 
 

@@ -8,6 +8,7 @@ from armtwin.notebook.sampling import encode_series
 from armtwin.prediction.band.along import EVEN, LIKELY
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.plots import once_per_run, select_times
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.showing.scene import robot_figure
 
@@ -15,7 +16,7 @@ SEAM_POINTS = 700  # of the seam in 3-D
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 
 
-def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
+def figure(p: Prediction, band: Band | None = None) -> Record:
     """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
 
     With an interval the seam's colours say how likely it holds within a window about each place.
@@ -24,7 +25,7 @@ def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
     points = p.job.seam.path.at(places).p
     return {
         **robot_figure(p.robot),
-        "tip": encode_series(_tip(p, times).ravel()),
+        "tip": encode_series(_tip(p).ravel()),
         "seam": {
             "points": encode_series(points.ravel()),
             "ratio": encode_series(
@@ -36,8 +37,10 @@ def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
     }
 
 
-def _tip(p: Prediction, times: Floats) -> Floats:
+@once_per_run
+def _tip(p: Prediction) -> Floats:
     """Where the tool is at the times of the samples, (k, 3) [m]."""
+    times = select_times(p)
     q = np.empty((len(times), p.run.bodies.shape[1]))
     for j, values in enumerate(p.run.bodies.T):
         q[:, j] = np.interp(times, p.run.trace_time, values)
