@@ -100,6 +100,8 @@ ERRORS = {
     ("warmup",): ("nothing.csv",),
     ("log",): ("nothing.csv", "--to", "npz"),
     ("export", "urdf"): ("nothing",),
+    ("export", "mjcf"): ("nothing",),
+    ("export", "c"): ("nothing",),
     ("export", "fmu"): ("nothing",),
     ("actuator", "resonances"): ("nothing.csv",),
     ("actuator", "noise"): ("nothing", "log.csv", "--weights", "1 kg"),

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import FileError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.arrays import open_arrays
 from armtwin.files.opening import MESHES
 from armtwin.files.staging import Content
@@ -41,6 +41,8 @@ class LinkMesh:
     @staticmethod
     def of(link: str, corners: Floats, faces: NDArray[np.int64]) -> "LinkMesh":
         """A surface from its corners, (k, 3) [m], to 1/65535 of its box."""
+        if len(corners) > STEPS:
+            raise ArmtwinError(f"mesh of '{link}': corners must be at most {STEPS}")
         least = corners.min(axis=0)
         step = np.maximum(np.ptp(corners, axis=0) / STEPS, 1e-12)
         places = np.round((corners - least) / step).astype(np.uint16)

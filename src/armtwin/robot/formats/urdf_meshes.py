@@ -27,7 +27,6 @@ LEAST_TRIANGLES = 100  # of a part, where it has so many
 LARGEST = 200_000_000  # file that is read [bytes]
 FAR = 10.0  # lengths of the arm beyond which a part is drawn in millimetres
 MILLIMETRE = 1e-3
-COARSER = 0.7  # grid of the last resort, from round to round
 WANTED = ("trimesh", "fast_simplification")
 MISSING = "pip install 'armtwin[meshes]' reads them"
 
@@ -149,23 +148,10 @@ def _reduce(parts: Sequence[_Part], total: int) -> Iterator[LinkMesh]:
 
 
 def simplify(corners: Floats, faces: Triangles, most: int) -> tuple[Floats, Triangles]:
-    """A surface of at most so many triangles that looks the same.
-
-    Edges are collapsed where this changes least; triangles that share no edges are put on a grid.
-    """
+    """A surface of at most so many triangles, its edges collapsed where this changes least."""
     from fast_simplification import simplify as collapse
 
-    if len(faces) > most:
-        kept, reduced = collapse(corners, faces, target_count=most)
-        corners, faces = np.asarray(kept, dtype=np.float64), np.asarray(reduced, dtype=np.int64)
-    cells = float(most)
-    while len(faces) > most:
-        size = float(np.ptp(corners, axis=0).max()) / max(cells, 1.0)
-        places, back = np.unique(np.round(corners / size), axis=0, return_inverse=True)
-        joined = back.reshape(-1)[faces]
-        apart = (joined != np.roll(joined, 1, axis=1)).all(axis=1)
-        different = np.unique(np.sort(joined[apart], axis=1), axis=0, return_index=True)[1]
-        if len(different) <= most:
-            return size * places, joined[apart][different]
-        cells *= COARSER
-    return corners, faces
+    if len(faces) <= most:
+        return corners, faces
+    kept, reduced = collapse(corners, faces, target_count=most)
+    return np.asarray(kept, dtype=np.float64), np.asarray(reduced, dtype=np.int64)
