@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         lubrication_number as lubrication_number,
         roller_bearing as roller_bearing,
     )
+    from armtwin.exchange.check import CheckMotion as CheckMotion
     from armtwin.exchange.export import Exported as Exported
     from armtwin.exchange.export_fmu import (
         OneJoint as OneJoint,
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
         export_fmu as export_fmu,
     )
     from armtwin.exchange.external_fmu import ForeignUnit as ForeignUnit
+    from armtwin.exchange.formats import (
+        ExportedRobot as ExportedRobot,
+        export_robot as export_robot,
+    )
     from armtwin.identification.actuator.oil_fit import OilFit as OilFit, fit_oil as fit_oil
     from armtwin.identification.actuator.result import (
         ActuatorIdentification as ActuatorIdentification,
@@ -47,9 +52,11 @@ if TYPE_CHECKING:
         identify_flow as identify_flow,
         identify_valve as identify_valve,
     )
-    from armtwin.identification.calibration.calibrate import calibrate as calibrate
+    from armtwin.identification.calibration.calibrate import (
+        Calibration as Calibration,
+        calibrate as calibrate,
+    )
     from armtwin.identification.calibration.geometry import ToolPositions as ToolPositions
-    from armtwin.identification.calibration.result import Calibration as Calibration
     from armtwin.identification.clamping.result import Clamping as Clamping, clamp as clamp
     from armtwin.identification.closed_loop.friction_shapes import (
         fit_friction_shapes as fit_friction_shapes,
@@ -62,12 +69,12 @@ if TYPE_CHECKING:
         Completion as Completion,
         complete as complete,
     )
+    from armtwin.identification.excitation.bounds import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.friction_motions import (
         FrictionMotions as FrictionMotions,
         excite_friction as excite_friction,
     )
-    from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
         LogResponse as LogResponse,
@@ -98,8 +105,10 @@ if TYPE_CHECKING:
         Estimate as Estimate,
         Validation as Validation,
     )
-    from armtwin.identification.rigid_body.evaluation.judge import judge as judge
-    from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
+    from armtwin.identification.rigid_body.evaluation.result import (
+        Identification as Identification,
+        judge as judge,
+    )
     from armtwin.identification.rigid_body.identify import identify as identify
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
@@ -132,6 +141,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer as Answer
     from armtwin.prediction.band.band import Band as Band, assess as assess
     from armtwin.prediction.causes import explain as explain
+    from armtwin.prediction.check_motion import check_motion_of as check_motion_of
     from armtwin.prediction.compare import compare as compare
     from armtwin.prediction.comparison import Comparison as Comparison
     from armtwin.prediction.correct import correct as correct

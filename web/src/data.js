@@ -2,10 +2,9 @@
 // live page gives it again and again.
 export let data = null;
 
-export function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
+export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+export const floats = (text) => new Float32Array(bytes(text).buffer);
 
 const cache = new Map();
 

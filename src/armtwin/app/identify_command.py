@@ -11,14 +11,13 @@ import typer
 import armtwin as at
 from armtwin.app import options as opt
 from armtwin.app.progress import Say, of, progress_bar
-from armtwin.app.robots import on_base
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import OnProgress, Record
 from armtwin.maths.units import whole_number
 
 if TYPE_CHECKING:
-    from armtwin.identification.rigid_body.recipe_file import RecipeFile
+    from armtwin.identification.rigid_body.recipe import RecipeFile
 
 RECIPE = "recipe.toml"
 
@@ -42,7 +41,7 @@ def identify(
     ] = None,
     period: opt.Period = None,
     periods: Annotated[
-        str | None, opt.option("--periods", "RANGE", 'First and last period used, as "2-3".')
+        str | None, opt.option("RANGE", 'First and last period used, as "2-3".')
     ] = None,
     average: Annotated[
         bool, opt.flag("--average", "The logs repeat one motion: use their mean.")
@@ -56,7 +55,7 @@ def identify(
         Path | None, opt.option("--recipe", "FILE", "Choices from a recipe file (.toml).")
     ] = None,
     against: Annotated[
-        list[Path] | None, opt.option("--against", "ROBOT", "Another model to show beside.")
+        list[Path] | None, opt.option("ROBOT", "Another model to show beside.")
     ] = None,
     *,
     carried: opt.Carried,
@@ -91,7 +90,7 @@ def identify(
         found = _run_identification(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
-    from armtwin.identification.rigid_body.recipe_file import recipe_text
+    from armtwin.identification.rigid_body.recipe import recipe_text
 
     recipe = recipe_text(_describe_choices(at.Robot.load(robot), prior, found))
     run.finish(result, {RECIPE: recipe}, robot=found.robot, passed=not result.failed)
@@ -109,7 +108,7 @@ def _run_identification(
 
 def _read_choices(file: Path | None, beside: Record, options: Record) -> RecipeFile:
     """The choices of a recipe file, with those that options give in their place."""
-    from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe
+    from armtwin.identification.rigid_body.recipe import RecipeFile, read_recipe
 
     found = RecipeFile(at.Recipe()) if file is None else read_recipe(file)
     recipe = replace(found.recipe, **opt.drop_unset(options))
@@ -121,7 +120,7 @@ def _prior(robot: str, chosen: RecipeFile, gravity: str | None, mounting: str | 
     prior = opt.Carried(chosen.tool, chosen.payload).by(robot)
     if chosen.gravity is not None:
         prior = prior.with_gravity(chosen.gravity, "measured: as given to identify")
-    return on_base(prior, gravity, mounting, "identify")
+    return opt.on_base(prior, gravity, mounting, "identify")
 
 
 def _models(paths: list[Path], chosen: RecipeFile) -> dict[str, at.Robot]:
@@ -132,7 +131,7 @@ def _models(paths: list[Path], chosen: RecipeFile) -> dict[str, at.Robot]:
 
 def _describe_choices(file: at.Robot, prior: at.Robot, found: at.Estimate) -> RecipeFile:
     """What must be said to identify the same again from the same robot file."""
-    from armtwin.identification.rigid_body.recipe_file import RecipeFile
+    from armtwin.identification.rigid_body.recipe import RecipeFile
 
     cutoffs = {how.cutoff for how in found.cleaning}
     what = prior.description

@@ -16,6 +16,7 @@ from armtwin.control.controller import (
     BY_SPEED,
     BY_TORQUE,
     HELD,
+    OF_POSITION,
     POSITION,
     REFERENCES,
     SHIFT,
@@ -26,8 +27,7 @@ from armtwin.control.controller import (
     shift,
 )
 from armtwin.drives.hydraulics import AT_ONCE, no_load_speed
-from armtwin.drives.rows import add_along, along
-from armtwin.drives.springs import Springs
+from armtwin.drives.rows import Springs, add_along, along
 from armtwin.exchange.instant import Slopes, differentiate, find_flanks, make_slopes
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import larger
@@ -266,7 +266,10 @@ def take(x: ClosedLoop) -> None:
         rows.insert(0, _read(inputs.ref, k, row.shape))
     if looks_ahead(c):
         shifts = [shift(c, at[SPEED], at[ACCELERATION], at[TORQUE]) for at in rows]
-        rows[-2][SHIFT] = (shifts[-1] - shifts[-3]) / (2 * setpoint_period(c))
+        followed = c.shaping[:, OF_POSITION]
+        speed = (shifts[-1] - shifts[-3]) / (2 * setpoint_period(c))
+        rows[-2][SHIFT] = (1 - followed) * speed
+        rows[-2][POSITION] = rows[-2][POSITION] + followed * shifts[-2]
     for k, values in enumerate(rows):
         for where, value in np.ndenumerate(values):
             inputs.ref[k, *where] = value

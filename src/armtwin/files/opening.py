@@ -64,6 +64,7 @@ LOG = Kind("a log", 1024 * MB)
 TRACE_HEADER = Kind("a header of a trace", 4 * MB)
 BAG = Kind("a bag", 16 * 1024 * MB)
 COVARIANCE = Kind("a covariance file", 64 * MB)
+MESHES = Kind("a file of meshes", 4 * MB)
 UNIT = Kind("a unit (.fmu)", 512 * MB)
 RESULT = Kind("a result.json", 256 * MB)
 RESULT_TABLE = Kind("a table of results", 64 * 1024 * MB)
@@ -85,7 +86,6 @@ DAMAGE = (
     LookupError,
     SyntaxError,
     RuntimeError,
-    NotImplementedError,
     OverflowError,
     MemoryError,
 )

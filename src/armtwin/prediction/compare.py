@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.jobs.job import Job
-from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
+from armtwin.logs.joints import in_order_of, joint_positions
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.maths.batch import Floats, Pair
@@ -105,11 +105,7 @@ CLOSER = 0.1  # of another distance from the command, below which positions are 
 
 @overload
 def compare(
-    job: Job,
-    log: Log,
-    *,
-    method: Method = "nonlinear",
-    progress: Progress | None = None,
+    job: Job, log: Log, *, method: Method = "nonlinear", progress: Progress | None = None
 ) -> Comparison: ...
 
 
@@ -181,10 +177,8 @@ def compare_run(prediction: Prediction, log: Log) -> Comparison:
     _check_same_job(prediction, log, q, deviation)
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
     series = list(_errors(prediction, side, time, deviation, measured))
-    source = ""
-    if has_joint_torque(robot, log):
-        torque, source = joint_torque(robot, log)
-        series += pair_torques(robot, prediction.log, time, torque[inside])
+    torques, source = pair_torques(robot, log, inside, prediction.log, time)
+    series += torques
     # a prediction that stops early has nothing to say later
     both = time <= prediction.run.trace_time[-1] + half
     covered = _compute_coverage(job, measured)

@@ -20,7 +20,7 @@ from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
 from armtwin.motion.shifted_motion import shift_motion
 from armtwin.motion.trajectory import Trajectory
-from armtwin.prediction.cautions import cautions, cautions_of_run, find_caps, remarks
+from armtwin.prediction.cautions import Judged, cautions, cautions_of_run, find_caps, remarks
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
@@ -108,19 +108,32 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
+    def judged(self) -> Judged:
+        """What the verdict is on."""
+        return Judged(
+            job=self.job,
+            robot=self.robot,
+            method=self.method,
+            motion=self.motion,
+            outside=self.outside,
+            servo=self.servo,
+            stopped_at_m=self.verdict.stopped_at_m,
+        )
+
+    @cached_property
     def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
-        return (*cautions(self.robot, self.job), *cautions_of_run(self))
+        return (*cautions(self.robot, self.job), *cautions_of_run(self.judged))
 
     @cached_property
     def remarks(self) -> Names:
         """What it simplifies, in sentences."""
-        return remarks(self)
+        return remarks(self.judged)
 
     @cached_property
     def capped_by(self) -> Names:
         """Why its seam is at most said to hold probably, as phrases; none where nothing caps it."""
-        return find_caps(self)
+        return find_caps(self.judged)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
@@ -150,11 +163,7 @@ def predict(
     watch = None if progress is None else lambda share: say("simulation", share)
     model, trajectory = job.description.model, plan.motion.trajectory
     run = simulate(
-        plan.robot,
-        trajectory,
-        model,
-        progress=watch,
-        options=plan.outside.options(method=method),
+        plan.robot, trajectory, model, progress=watch, options=plan.outside.options(method=method)
     )
     say("path error", 0.0)
     prediction = evaluate_run(method, plan, run)
@@ -257,10 +266,7 @@ def run_shifted(prediction: Prediction, shift: Floats) -> Prediction:
 def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
     """A command run as the prediction was."""
     return simulate(
-        robot,
-        motion,
-        p.job.description.model,
-        options=p.outside.options(method=p.method),
+        robot, motion, p.job.description.model, options=p.outside.options(method=p.method)
     )
 
 

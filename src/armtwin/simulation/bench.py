@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.drives.friction.curves import INTERVALS, split
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.rows import pack_rows
-from armtwin.drives.springs import Spring, Springs, damper, pack_springs
+from armtwin.drives.rows import Spring, Springs, damper, pack_rows, pack_springs
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
@@ -40,8 +39,8 @@ from armtwin.simulation.bench_loop import bench_loop, bench_plant, play_bench
 from armtwin.simulation.energy import Energy, bristle_energy, spring_energy, sum_energy
 from armtwin.simulation.loop import ClosedLoop, Record, make_clock
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
+from armtwin.simulation.options import Partner
 from armtwin.simulation.packing import friction_tables
-from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import BRISTLES, C0, Friction as FrictionParts, Plant
 
 MOTOR = 0  # number of the motor's row

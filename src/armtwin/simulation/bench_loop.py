@@ -10,9 +10,8 @@ from armtwin.drives.friction.load import GearLoads
 from armtwin.drives.hydraulics import pack_circuits
 from armtwin.drives.linkage import TURN_INTERVALS, Levers
 from armtwin.drives.ripple import Ripples
-from armtwin.drives.rows import Rows
+from armtwin.drives.rows import Rows, Springs
 from armtwin.drives.sensors import Outputs, Sensors
-from armtwin.drives.springs import Springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
 from armtwin.maths.machine_code import interpret, kernel, largest, put, staged
@@ -198,8 +197,7 @@ def play_bench(loop: loops.ClosedLoop, times: Floats, drive: Floats, steps: Any)
         found = {LOG: log_bench} | bench_stages(loop)
         stages = {name: python_of(stage) for name, stage in found.items()}
         play = interpret(run_bench, stages, (step,))
-        lost: int = play(loop, loop.clock, loop.inputs.drive, times, drive, steps)
-        return lost
+        return play(loop, loop.clock, loop.inputs.drive, times, drive, steps)
     fields = loops.trace_fields(loop)
     name = kernels.name_of(fields)
     kernel = _kernels.get(name)

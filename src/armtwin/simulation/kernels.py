@@ -16,8 +16,7 @@ from typing import Any
 
 from armtwin.maths.choice import both
 from armtwin.maths.machine_code import interpret, kernel, largest, number, put, staged
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, TapeStretch, known_place, stretches
+from armtwin.maths.stretches import Memory, Part, TapeStretch, known_place, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.traced_fields import TracedFields, copy_fields
 from armtwin.maths.tracing import python_of
@@ -172,8 +171,7 @@ def run_in_python(loop: ClosedLoop, counts: tuple[int, ...], ended: Any) -> int:
     stages = OF_TICK | stages_of_step(loop)
     found = {name: python_of(stage) for name, stage in stages.items()}
     play = interpret(run, found, (step, tick))
-    last: int = play(loop, loop.clock, (0,), counts, loop.inputs.is_pushed, ended)
-    return last
+    return play(loop, loop.clock, (0,), counts, loop.inputs.is_pushed, ended)
 
 
 def _drop_unread(parts: Mapping[str, Part], wanted: Collection[str]) -> None:

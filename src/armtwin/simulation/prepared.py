@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.control import controller as control
-from armtwin.drives.springs import numerical_damping
+from armtwin.drives.rows import numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
@@ -292,7 +292,9 @@ def _on_time(
     shifted = control.shift(
         c, ref[:, control.SPEED], ref[:, control.ACCELERATION], ref[:, control.TORQUE]
     )
-    ref[:, control.SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
+    followed = c.shaping[:, control.OF_POSITION]  # this share's speed is that of the positions
+    ref[:, control.SHIFT] = (1 - followed) * np.gradient(shifted, 1 / motion.rate, axis=0)
+    ref[:, control.POSITION] += followed * shifted
     return ref
 
 

@@ -14,7 +14,11 @@ from armtwin.identification.fitting.estimate import student
 from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
 from armtwin.identification.servo import evaluation, fed_forward, gains as servo_gains, servo_fit
-from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
+from armtwin.identification.servo.estimator import (
+    TIME_CONSTANTS,
+    is_of_reference,
+    is_torque_loop,
+)
 from armtwin.identification.servo.result import NAME, Feedforward, ServoIdentification, ServoRow
 from armtwin.identification.servo.signals import PARTS, Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
@@ -30,6 +34,7 @@ IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predic
 WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos
 LEAST_SHARE = -1e3  # of a variance explained, as it is written
 LEAST_SAMPLES = 100
+NOT_SHOWN = 0.5  # half width, relative, of a position gain that logs do not show
 
 
 def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
@@ -120,14 +125,9 @@ def identify_servo(
     called = "identify_servo"
     if not robot.description.motor and not robot.description.hydraulic:
         robot = with_assumed_drives(robot)
-    given = [in_order_of(log, robot.joint_names) for log in as_logs(logs, called)]
-    names = [_name(log, k) for k, log in enumerate(given)]
-    check_servo_logs(robot, given, names)
+    given, names = _checked(robot, as_logs(logs, called), 1)
     others = () if validate is None else as_logs(validate, called, least=0)
-    unseen = [in_order_of(log, robot.joint_names) for log in others]
-    unseen_names = [_name(log, k + len(given)) for k, log in enumerate(unseen)]
-    if unseen:
-        check_servo_logs(robot, unseen, unseen_names)
+    unseen, unseen_names = _checked(robot, others, 1 + len(given)) if others else ([], [])
     carrying = _robots_with_payloads(robot, len(given), payloads)
     fitted = [extract_signals(r, x, n) for r, x, n in zip(carrying, given, names, strict=True)]
     runs = [extract_signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
@@ -189,8 +189,14 @@ def _with_torque(
     return [fed_forward.with_model_torque(robot, log, model) for robot, log in pairs]
 
 
-def _name(log: Log, k: int) -> str:
-    return Path(log.origin).name if log.origin else f"log {k + 1}"
+def _checked(robot: Robot, logs: Sequence[Log], first: int) -> tuple[list[Log], list[str]]:
+    """Logs in the order of the robot's joints, and their names or numbers."""
+    ordered = [in_order_of(log, robot.joint_names) for log in logs]
+    names = []
+    for k, log in enumerate(ordered, first):
+        names.append(Path(log.origin).name if log.origin else f"log {k}")
+    check_servo_logs(robot, ordered, names)
+    return ordered, names
 
 
 def _robots_with_payloads(
@@ -290,6 +296,8 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             "ki": half["ki"],
             "ff_gain": half["load"],
         }
+        if is_of_reference(law):
+            interval["kp"] = NOT_SHOWN * servo_gains.position_gain(law)
         gain = None
         if torque:
             gain = servo_gains.velocity_gain(law)
@@ -303,7 +311,7 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             structure=structure,
             feedback=law.side,
             delay=servo_gains.reference_delay(law),
-            kp=law.poles.p1,
+            kp=servo_gains.position_gain(law),
             ki=law.poles.p0,
             ff_gain=-law.coefficient(LOAD),
             encoder_offset=None if law.offset is None else law.offset.lateness,

@@ -98,6 +98,7 @@ def describe_comparison(comparison: Comparison) -> show.Report:
 def describe_answer(answer: Answer) -> show.Report:
     """A predicted job, with a logged run beside it where one was compared."""
     p, shown = answer.prediction, _Shown(answer)
+    loads = () if answer.loads is None else load_blocks(answer.loads)
     sections = [
         show.Section("", _sentences(shown), role="answer"),
         show.Section(
@@ -114,7 +115,7 @@ def describe_answer(answer: Answer) -> show.Report:
         show.Section("What to change", _changes(answer)),
         show.Section("Segments", _segments(p)),
         show.Section("Joints", _joints(shown)),
-        show.Section("Loads on bearings and links", _loads(answer)),
+        show.Section("Loads on bearings and links", loads),
         show.Section("Feasibility", limit_blocks(p)),
         show.Section("What this assumes", _basis(answer), role="assumed"),
     ]
@@ -146,7 +147,7 @@ def _verdict(answer: Answer) -> Iterator[show.Text]:
         yield from intervals.interval_verdict(answer.band)
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
-        yield show.Text(describe_judged(p))
+        yield show.Text(describe_judged(p.judged))
     if answer.is_brief:
         return
     for remark in p.remarks:
@@ -371,12 +372,6 @@ def _speeds(record: Record) -> str:
 
 def _joints(shown: _Shown) -> show.Blocks:
     yield from joint_blocks(shown.answer.prediction, shown.times, shown.series)
-
-
-def _loads(answer: Answer) -> show.Blocks:
-    """Peaks on bearings and in links along the commanded motion."""
-    if answer.loads is not None:
-        yield from load_blocks(answer.loads)
 
 
 def _basis(answer: Answer) -> show.Blocks:

@@ -10,7 +10,7 @@ from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.plots import once_per_run, select_times
 from armtwin.prediction.verdict import process_is_on
-from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
+from armtwin.robot.showing.scene import robot_figure
 
 SEAM_POINTS = 700  # of the seam in 3-D
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
@@ -33,16 +33,11 @@ def figure(p: Prediction, band: Band | None = None) -> Record:
 @once_per_run
 def _drawn_of_run(p: Prediction) -> tuple[Record, Floats, Floats]:
     """What is drawn of a run however it is judged, places along the seam [m] and its frames."""
-    robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
     _, frames, _ = p.job.seam.frames(places)
-    joints, bars = skeleton(robot)
     drawn = {
-        "joints": joints,
-        "bars": bars,
-        "tool": tool_of(robot),
-        "size": 0.7 * sum(bar_length(bar) for bar in bars),
+        **robot_figure(p.robot),
         "tip": encode_series(_tip(p).ravel()),
         "seam": {
             "points": encode_series(points.ravel()),

@@ -10,6 +10,7 @@ from armtwin.report.figures import BLUE, RED, axes_in_space, equal_lengths, plai
 from armtwin.robot.dynamics.assembly import Assembly
 
 MM = 1e3  # a metre in mm
+GREY, SHEER = "0.6", 0.4  # of meshes
 SAME_PLACE = 1.0  # neighbouring joints nearer than this share a label [mm]
 
 
@@ -31,10 +32,17 @@ def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any =
     bodies = [*places, np.zeros(3)]  # the base is body -1
     for parent, place in zip(tree.parents, places, strict=True):
         _bar(axes, bodies[parent], place)
+    meshes = assembly.description.meshes
+    for mesh in () if meshes is None else meshes.links:
+        X = pose(mesh.link)
+        corners = MM * (mesh.corners @ X[:3, :3].T + X[:3, 3])
+        axes.plot_trisurf(*corners.T, triangles=mesh.faces, color=GREY, alpha=SHEER)
     body, _ = assembly.frame("flange")
     flange = _origin(pose, "flange")
     _bar(axes, bodies[body], flange)
-    _tool(axes, flange, _origin(pose, "tool"))
+    x, y, z = np.transpose([flange, _origin(pose, "tool")])
+    axes.plot(x, y, z, color=RED, linestyle="--", linewidth=2)
+    axes.plot(x[1:], y[1:], z[1:], color=RED, marker="x", linestyle="", label="tool")
     _write_names(axes, names, places)
     axes.legend(loc="upper left")
     equal_lengths(axes)
@@ -49,12 +57,6 @@ def _origin(pose: Callable[[str], Floats], frame: str) -> Floats:
 def _bar(axes: Any, start: Floats, end: Floats) -> None:
     x, y, z = np.transpose([start, end])
     axes.plot(x, y, z, color=BLUE, linewidth=3, marker="o", markersize=4)
-
-
-def _tool(axes: Any, flange: Floats, tip: Floats) -> None:
-    x, y, z = np.transpose([flange, tip])
-    axes.plot(x, y, z, color=RED, linestyle="--", linewidth=2)
-    axes.plot(x[1:], y[1:], z[1:], color=RED, marker="x", linestyle="", label="tool")
 
 
 def _write_names(axes: Any, names: list[str], places: list[Floats]) -> None:

@@ -22,11 +22,7 @@ from armtwin.identification.resampling import rate_of
 from armtwin.identification.rigid_body.data import experiment as data
 from armtwin.identification.rigid_body.data.clean_log import cut_middle
 from armtwin.identification.rigid_body.data.log_checks import check_logs
-from armtwin.identification.rigid_body.friction.selection import (
-    FrictionSelection,
-    is_command,
-    select_friction_terms,
-)
+from armtwin.identification.rigid_body.friction import selection as friction_selection
 from armtwin.identification.rigid_body.friction.terms import Terms, find_hosts
 from armtwin.identification.rigid_body.friction.trials import build_presliding_terms
 from armtwin.identification.rigid_body.gravity.gravity_direction import (
@@ -76,9 +72,9 @@ class LeftOutSquares(NamedTuple):
     """Residual squares of left-out parts with one cut-off.
 
     Attributes:
-        error: Mean over the joints of ln of the squares over those of the torque.
+        error: Mean over the joints of ln of the squares over those of the torque, at most 0.
         without_noise: The same mean without the squares of noise.
-        squares: The squares of each part and joint, (parts, n).
+        squares: The squares of each part and joint over those of the torque, (parts, n).
     """
 
     error: float
@@ -194,8 +190,11 @@ def _predict_left_out(work: data.IdentificationData) -> LeftOutSquares:
     left_out = prepare_left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
     squares = left_out.missed(())
     of_model = np.maximum(squares - judged.count * noise**2, LEAST_SHARE * squares)
-    without_noise = np.log(of_model.sum(axis=0) / left_out.power).mean()
-    return LeftOutSquares(left_out.error(), float(without_noise), squares / left_out.power)
+    without_noise = np.minimum(np.log(of_model.sum(axis=0) / left_out.power), 0.0)
+    # a joint that a short log hardly excites must not decide by how far its prediction runs away
+    relative = squares / np.maximum(left_out.power, squares.sum(axis=0))
+    error = np.log(relative.sum(axis=0)).mean()
+    return LeftOutSquares(float(error), float(without_noise.mean()), relative)
 
 
 def _estimate_noise(work: data.IdentificationData) -> Floats:
@@ -213,7 +212,7 @@ def _estimate_noise(work: data.IdentificationData) -> Floats:
 def _terms(work: data.IdentificationData) -> Terms:
     """Pre-sliding friction of two distances on every element; none where none is looked for."""
     recipe = work.recipe
-    if not recipe.chooses_friction or is_command(work.source):
+    if not recipe.chooses_friction or friction_selection.is_command(work.source):
         return ()
     hosts = find_hosts(work.prior, recipe, data.find_highest_speeds(work.clean))
     return build_presliding_terms(hosts, DISTANCES)
@@ -271,7 +270,7 @@ class Preparation:
     given: Robot
     experiment: data.IdentificationData
     cutoff: Cutoff
-    friction: FrictionSelection
+    friction: friction_selection.FrictionSelection
     fall: GravityDirection | None
     doubt: TorqueDoubt
 
@@ -308,7 +307,7 @@ def prepare_identification(
         tilted = prior.with_gravity(direction.logs)
         experiment = replace(experiment, prior=tilted)
     experiment = experiment.with_width()
-    friction = select_friction_terms(experiment)
+    friction = friction_selection.select_friction_terms(experiment)
     experiment = replace(experiment, carried=friction.carried).with_terms(friction.terms)
     if experiment.has_presliding:
         experiment = experiment.with_all_rows()
