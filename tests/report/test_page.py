@@ -14,6 +14,7 @@ import pytest
 import armtwin as at
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Column, Report, Section, Table, Text
+from armtwin.prediction.sections.plots import select_times
 from armtwin.prediction.sections.scene import figure
 from armtwin.report.page import to_html
 
@@ -69,23 +70,23 @@ def test_the_error_drawn_in_space_leads_from_the_seam_to_the_tool(answer):
     """Point of the seam plus error vector is where the tool was; between points lie 1 µm of arc."""
     p = answer.prediction
     error = p.path_error
-    inside = (error.place > 0.02) & (error.place < p.job.seam.length - 0.02)  # speed is reached
-    moving = np.flatnonzero(inside)[::25]
-    model = figure(p, error.time[moving])
+    place = np.interp(select_times(p), error.time, error.place)
+    inside = (place > 0.02) & (place < p.job.seam.length - 0.02)  # speed is reached
+    model = figure(p)
     tip, points, vectors = (
         np.frombuffer(base64.b64decode(text), dtype="<f4").reshape(-1, 3)
         for text in (model["tip"], model["seam"]["points"], model["seam"]["error"])
     )
     places = np.linspace(0, p.job.seam.length, len(points))
     for axis in range(3):
-        seen = np.interp(error.place[moving], places, points[:, axis] + vectors[:, axis])
-        assert seen == pytest.approx(tip[:, axis], abs=5e-6)
+        seen = np.interp(place[inside], places, points[:, axis] + vectors[:, axis])
+        assert seen == pytest.approx(tip[inside, axis], abs=5e-6)
     assert np.linalg.norm(vectors, axis=1).max() > 100e-6
 
 
 def test_the_tube_around_the_path_is_the_tolerance_across_the_seam(answer):
     p = answer.prediction
-    model = figure(p, np.zeros(1))["seam"]
+    model = figure(p)["seam"]
     points, sides = (
         np.frombuffer(base64.b64decode(model[name]), dtype="<f4").reshape(-1, 3)
         for name in ("points", "sides")

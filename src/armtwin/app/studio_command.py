@@ -38,13 +38,13 @@ def studio(
         raise ArmtwinError(
             f"studio needs {' and '.join(lacking)}: install them by pip install 'armtwin[studio]'"
         )
-    from armtwin.app.studio.opening import SentFiles, Source, open_source
+    from armtwin.app.studio.opening import Opening, SentFiles, open_source
     from armtwin.app.studio.server import HOST, free_socket, serve
 
     given = drop_unset(asdict(changes))
     if "frames" in given:
         given["frames"] = str(given["frames"])
-    source = Source(opened or DEFAULT_JOB, given)
+    source = Opening(opened or DEFAULT_JOB, given)
     files = SentFiles()
     try:
         open_source(source, files)  # what cannot be opened is refused before a page is

@@ -36,7 +36,7 @@ SPEED, TOLERANCE = "100 mm/s", "0.2 mm"  # of a trial line
 
 
 @dataclass(frozen=True)
-class Source:
+class Opening:
     """What is opened: a name or file, and what the command line would change of it."""
 
     name: str
@@ -54,7 +54,7 @@ class Opened:
         python: Python that makes the plain job.
     """
 
-    source: Source
+    source: Opening
     plain: Job
     settings: Settings
     python: str
@@ -121,7 +121,7 @@ def kind_of(path: Path) -> str:
     return SUFFIXES.get(path.suffix, "log")
 
 
-def open_source(source: Source, files: SentFiles) -> Opened:
+def open_source(source: Opening, files: SentFiles) -> Opened:
     """Open a job, a program or a robot."""
     name = str(files.path(source.name))
     unknown = set(source.changes) - set(Changes.__dataclass_fields__)

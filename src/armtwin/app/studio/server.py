@@ -30,9 +30,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from armtwin.app.commands import describe_crash
-from armtwin.app.studio.opening import LARGEST_FILE, SentFiles, Source
+from armtwin.app.studio.opening import LARGEST_FILE, Opening, SentFiles
 from armtwin.app.studio.saving import COPIES, SAVES
-from armtwin.app.studio.workbench import Request, Step, Workbench, read_request
+from armtwin.app.studio.workbench import Finding, Request, Workbench, read_request
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.files import list_shipped
 from armtwin.maths.batch import Record
@@ -206,7 +206,7 @@ class Tab:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), 0.0 if request.ask else REST)
         while self.newest is request:
-            step: Step | None = self.bench.next_step()
+            step: Finding | None = self.bench.next_step()
             if step is None:
                 return
             busy = self.bench.describe_freshness(step.name)
@@ -254,7 +254,7 @@ class Studio:
         stopped: Set when the page asks the server to end.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Opening) -> None:
         self.source = source
         self.files = SentFiles()
         self.tabs: set[Tab] = set()
@@ -363,7 +363,7 @@ def free_socket(port: int | None) -> socket.socket:
     raise ArmtwinError(f"{HOST} has no free port")
 
 
-async def serve(source: Source, listening: socket.socket, token: str) -> None:
+async def serve(source: Opening, listening: socket.socket, token: str) -> None:
     """Serve the page until it is asked to end."""
     studio = Studio(source)
     app = make_app(studio, listening.getsockname()[1], token)

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from armtwin.app.studio.controls import METHOD
-from armtwin.app.studio.opening import Opened, SentFiles, Source, open_source
+from armtwin.app.studio.opening import Opened, Opening, SentFiles, open_source
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.batch import OnProgress, Record
@@ -45,7 +45,7 @@ class Request:
     """
 
     id: int
-    source: Source
+    source: Opening
     settings: Record = field(default_factory=dict)
     log: str = ""
     shown: frozenset[str] = frozenset()
@@ -72,7 +72,7 @@ def read_request(values: object) -> Request:
 
 
 @dataclass(frozen=True)
-class Step:
+class Finding:
     """Work on an answer that follows its run.
 
     Attributes:
@@ -114,11 +114,11 @@ def _describe_interval(answer: Answer) -> str:
 
 FIRST_INTERVAL = "first interval"
 STEPS = (
-    Step("causes", _find_causes),
-    Step(FIRST_INTERVAL, _estimate_interval, _describe_interval),
-    Step("interval", _find_interval, _describe_interval),
-    Step("advice", _advise, asked="advice"),
-    Step("correction", _correct, asked="correction"),
+    Finding("causes", _find_causes),
+    Finding(FIRST_INTERVAL, _estimate_interval, _describe_interval),
+    Finding("interval", _find_interval, _describe_interval),
+    Finding("advice", _advise, asked="advice"),
+    Finding("correction", _correct, asked="correction"),
 )
 OF_WHOLE_RUNS = ("interval", FIRST_INTERVAL, "correction")  # of a run that stops there is none
 
@@ -191,7 +191,7 @@ class Workbench:
     def _know(self, answer: Answer) -> None:
         self.answer, self._report = answer, answer.sections()
 
-    def next_step(self) -> Step | None:
+    def next_step(self) -> Finding | None:
         """What is to be found next of the present state."""
         if self.answer is None or self._request is None:
             return None
@@ -201,7 +201,7 @@ class Workbench:
         wanted = ("", self._request.ask)
         return next((x for x in STEPS if x.asked in wanted and x.name not in without), None)
 
-    def take(self, step: Step, say: Progress) -> Record:
+    def take(self, step: Finding, say: Progress) -> Record:
         """Take a step; what is shown then."""
         request, before = self._request, self.answer
         assert before is not None

@@ -21,23 +21,32 @@ def figure(p: Prediction, band: Band | None = None) -> Record:
 
     With an interval the seam's colours say how likely it holds within a window about each place.
     """
+    drawn, places, frames = _drawn_of_run(p)
+    ratio = _ratios(p, places) if band is None else _ratios_of_odds(band, places)
+    judged = {
+        "ratio": encode_series(ratio),
+        "sides": encode_series(_sides(p, frames).ravel()),
+    }
+    return {**drawn, "seam": {**drawn["seam"], **judged}}
+
+
+@once_per_run
+def _drawn_of_run(p: Prediction) -> tuple[Record, Floats, Floats]:
+    """What is drawn of a run however it is judged, places along the seam [m] and its frames."""
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
-    return {
+    _, frames, _ = p.job.seam.frames(places)
+    drawn = {
         **robot_figure(p.robot),
         "tip": encode_series(_tip(p).ravel()),
         "seam": {
             "points": encode_series(points.ravel()),
-            "ratio": encode_series(
-                _ratios(p, places) if band is None else _ratios_of_odds(band, places)
-            ),
-            "error": encode_series(_errors(p, places).ravel()),
-            "sides": encode_series(_sides(p, places).ravel()),
+            "error": encode_series(_errors(p, places, frames).ravel()),
         },
     }
+    return drawn, places, frames
 
 
-@once_per_run
 def _tip(p: Prediction) -> Floats:
     """Where the tool is at the times of the samples, (k, 3) [m]."""
     times = select_times(p)
@@ -48,22 +57,20 @@ def _tip(p: Prediction) -> Floats:
     return poses[:, :3, 3]
 
 
-def _errors(p: Prediction, places: Floats) -> Floats:
+def _errors(p: Prediction, places: Floats, frames: Floats) -> Floats:
     """Path error as a vector e = lateral y + vertical z of the seam's frames, (k, 3) [m]."""
     error = p.path_error
     moving = error.speed_ref > 0
     along = np.maximum.accumulate(error.place[moving])
-    _, frames, _ = p.job.seam.frames(places)
     lateral = np.interp(places, along, error.lateral[moving])
     vertical = np.interp(places, along, error.vertical[moving])
     sideways, upwards = frames[:, :, 1], frames[:, :, 2]
     return lateral[:, None] * sideways + vertical[:, None] * upwards
 
 
-def _sides(p: Prediction, places: Floats) -> Floats:
+def _sides(p: Prediction, frames: Floats) -> Floats:
     """What is allowed to the side and upwards as vectors in the seam's frames, (k, 2, 3) [m]."""
     tolerance = p.verdict.tolerance
-    _, frames, _ = p.job.seam.frames(places)
     lateral = tolerance.lateral * frames[:, :, 1]
     vertical = tolerance.vertical * frames[:, :, 2]
     return np.stack([lateral, vertical], axis=1)
