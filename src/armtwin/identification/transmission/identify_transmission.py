@@ -282,11 +282,12 @@ def _with_transmissions(
             continue
         changed = replace(transmission, delay=late, source=_source(transmission, source, row))
         if row.stiffness is not None:
-            changed = replace(changed, stiffness=row.stiffness)
+            changed = replace(changed, stiffness=row.stiffness, uncertainty=row.width)
         kept.append(changed)
     new = [row for row in found.values() if row.stiffness is not None]
     for row in new:
-        kept.append(Transmission(source, row.name, stiffness=row.stiffness, delay=late))
+        spring = Transmission(source, row.name, stiffness=row.stiffness, delay=late)
+        kept.append(replace(spring, uncertainty=row.width))
     friction = tuple(_set_side(element, {row.name for row in new}) for element in d.friction)
     return robot.with_description(replace(d, transmission=tuple(kept), friction=friction))
 

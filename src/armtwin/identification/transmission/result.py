@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.files.digests import file_name
+from armtwin.files.fields import WIDEST
 from armtwin.identification.transmission.twist_fit import TwistFit
 from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Names, Pair, Record
@@ -19,6 +20,7 @@ from armtwin.robot.robot import Robot
 
 STIFFNESS = Number(1e-6, "MN m/rad", digits=3)
 MICRORADIANS = Number(1e6, "µrad", places=0)
+SHARE_OF_95 = 0.8393  # a normal 90 % interval over its 95 % interval
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,15 @@ class JointTransmission:
     rms: float = 0.0
     rms_offset_only: float = 0.0
     rms_unseen: float | None = None
+
+    @property
+    def width(self) -> float | None:
+        """Half width of the 90 % interval of the stiffness as a share of it."""
+        if self.interval is None:
+            return None
+        low, high = self.interval
+        width: float = (high / low) ** (0.5 * SHARE_OF_95) - 1
+        return min(width, WIDEST)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
