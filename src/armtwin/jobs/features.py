@@ -1,11 +1,15 @@
 """What is read off a response: peak, period, overshoot, settling, distance from the set-point."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.responses import StepFeatures, step_features
+from armtwin.maths.reversals import Turn, measure_turn, turning_samples
+
+ABOUT_TURN = 0.25  # of the time between two turns, to either side of one
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,31 @@ def largest(response: SetpointResponse) -> list[Feature]:
     return [Feature(response.of, "largest", value, response.unit)]
 
 
+def lost_motion(response: SetpointResponse) -> list[Feature]:
+    """By how much the response stays behind where the set-point turns back, mean of the turns."""
+    return [_of_turns(response, "lost_motion", lambda turn: turn.lost)]
+
+
+def glitch(response: SetpointResponse) -> list[Feature]:
+    """Range of the error about turns of the set-point, beside what is smooth, their mean."""
+    return [_of_turns(response, "glitch", lambda turn: turn.glitch)]
+
+
+def _of_turns(response: SetpointResponse, name: str, number: Callable[[Turn], float]) -> Feature:
+    """Mean of a number over the turns of a set-point; None where it never turns back and forth."""
+    away, wanted, time = response.distance, response.wanted, response.time
+    samples = turning_samples(wanted)
+    values = []
+    if away is not None and len(samples) > 1:
+        half = ABOUT_TURN * float(np.diff(time[samples]).min())
+        for sample in samples[time[samples] > time[0] + half]:
+            after = float(np.sign(wanted[sample + 1] - wanted[sample]))
+            turn = measure_turn(time, away, float(time[sample]), half, after)
+            if turn is not None:
+                values.append(number(turn))
+    return Feature(response.of, name, float(np.mean(values)) if values else None, response.unit)
+
+
 OF_RESPONSES = {
     "first_peak": first_peak,
     "period": period,
@@ -128,6 +157,8 @@ OF_RESPONSES = {
     "final": final,
     "rms": rms,
     "largest": largest,
+    "lost_motion": lost_motion,
+    "glitch": glitch,
 }
 
 

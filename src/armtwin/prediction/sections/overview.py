@@ -36,6 +36,7 @@ from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Explanation, explain
 from armtwin.prediction.cautions import describe_judged
+from armtwin.prediction.circle import circle_test
 from armtwin.prediction.comparison import Comparison
 from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.parts import error_parts
@@ -130,6 +131,7 @@ def describe_answer(answer: Answer) -> Report:
         Section("The robot and its seam", _scene(shown), role="picture"),
         Section("Where and why", _where_and_why(shown)),
         Section("Motor side and link side", _parts(p)),
+        Section("Circle test", _circle(p)),
         Section("What to change", _changes(answer)),
         Section("Segments", _segments(p)),
         Section("Joints", _joints(shown)),
@@ -323,6 +325,13 @@ def _parts(p: Prediction) -> Blocks:
     parts = error_parts(p)
     if parts is not None:
         yield from parts.blocks()
+
+
+def _circle(p: Prediction) -> Blocks:
+    """How round it is, of a job that runs a whole circle."""
+    test = circle_test(p)
+    if test is not None:
+        yield from test.blocks()
 
 
 def _changes(answer: Answer) -> Blocks:
