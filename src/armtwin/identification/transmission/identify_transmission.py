@@ -188,7 +188,7 @@ def _row(
         with_gap = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
         lost, lost_std, lost_half = (2 * float(values[j]) for values in with_gap.gap[:3])
         lost = max(lost, 0.0)
-    return JointTransmission(
+    found = JointTransmission(
         name=name,
         prior=prior,
         sentence=f"{_lost_motion(lost, lost_half)}; {_side(share, share_half)}",
@@ -199,6 +199,10 @@ def _row(
         lost_motion=lost,
         lost_motion_std=lost_std,
     )
+    if not found.is_poor:
+        return found
+    poor = "stiffness poorly identified, the robot file keeps its own"
+    return replace(found, sentence=f"{poor}; {found.sentence}")
 
 
 def _interval(j: int, *fits: TwistFit) -> Pair:
@@ -281,10 +285,10 @@ def _with_transmissions(
             kept.append(transmission)
             continue
         changed = replace(transmission, delay=late, source=_source(transmission, source, row))
-        if row.stiffness is not None:
+        if not row.is_poor:
             changed = replace(changed, stiffness=row.stiffness, uncertainty=row.width)
         kept.append(changed)
-    new = [row for row in found.values() if row.stiffness is not None]
+    new = [row for row in found.values() if not row.is_poor]
     for row in new:
         spring = Transmission(source, row.name, stiffness=row.stiffness, delay=late)
         kept.append(replace(spring, uncertainty=row.width))
@@ -296,7 +300,7 @@ def _source(
     transmission: Transmission, source: str, row: JointTransmission
 ) -> str | dict[str, str]:
     """Sources of a transmission of which some numbers are new."""
-    keys = ["delay"] if row.stiffness is None else ["delay", "stiffness"]
+    keys = ["delay"] if row.is_poor else ["delay", "stiffness"]
     old = transmission.source
     if isinstance(old, str):
         given = ("stiffness", "damping", "backlash")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.files.digests import file_name
-from armtwin.files.fields import WIDEST
 from armtwin.identification.transmission.twist_fit import TwistFit
 from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Names, Pair, Record
@@ -21,6 +20,7 @@ from armtwin.robot.robot import Robot
 STIFFNESS = Number(1e-6, "MN m/rad", digits=3)
 MICRORADIANS = Number(1e6, "µrad", places=0)
 SHARE_OF_95 = 0.8393  # a normal 90 % interval over its 95 % interval
+POOR = 0.5  # width from which on a stiffness is known no better than an assumed one
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,12 @@ class JointTransmission:
             return None
         low, high = self.interval
         width: float = (high / low) ** (0.5 * SHARE_OF_95) - 1
-        return min(width, WIDEST)
+        return width
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether its stiffness is known no better than an assumed one: no file takes it."""
+        return self.width is None or self.width > POOR
 
 
 @dataclass(frozen=True, eq=False, repr=False)
