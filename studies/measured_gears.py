@@ -26,7 +26,7 @@ from armtwin.prediction.band.measuring import narrow_interval
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Variant, sample_variant
 
-RATE, SECONDS, LATE = 250.0, 10.0, 3e-3  # of the log, and of its link encoders
+RATE, SECONDS, LATE = 250.0, 16.0, 3e-3  # of the log, and of its link encoders
 RULE = "assumed: nominal of the gears' maker, to 50 %"
 SERVO = ("bandwidth", "damping", "integrator", "filters", "acceleration_feedforward")
 NOISE = 2e-6  # of an encoder [rad]
@@ -91,9 +91,10 @@ def log_of(truth: at.Robot, random: np.random.Generator) -> at.Log:
     """An excitation of all joints, link encoders late, encoders with noise."""
     t = np.arange(0, SECONDS, 1 / RATE)[:, None]
     w = 2 * np.pi * np.array([0.31, 0.23, 0.37, 0.61, 0.53, 0.67])
-    size = np.array([0.5, 0.25, 0.25, 0.6, 0.5, 0.7])
+    size = np.array([0.4, 0.2, 0.2, 0.5, 0.4, 0.6])
     x = np.clip(t, 0, 1)
-    q = size * np.sin(w * t + random.uniform(-0.3, 0.3, 6)) * x**2 * (3 - 2 * x)
+    slow, fast = (np.sin(k * w * t + random.uniform(-3, 3, 6)) for k in (1.0, 2.7))
+    q = size * (slow + 0.35 * fast) * x**2 * (3 - 2 * x)
     v = np.gradient(q, 1 / RATE, axis=0)
     a = np.gradient(v, 1 / RATE, axis=0)
     model = at.Model(joints="elastic")

@@ -193,7 +193,7 @@ def _row(
         prior=prior,
         sentence=f"{_lost_motion(lost, lost_half)}; {_side(share, share_half)}",
         stiffness=1 / float(fit.compliance.value[j]),
-        interval=_interval(j, fit, _cautious(rows)),
+        interval=_interval(j, fit, _cautious(rows), _with_own_friction(rows, j, elastic, loose)),
         motor_share=share,
         motor_share_std=share_std,
         lost_motion=lost,
@@ -203,6 +203,11 @@ def _row(
         return found
     poor = "stiffness poorly identified, the robot file keeps its own"
     return replace(found, sentence=f"{poor}; {found.sentence}")
+
+
+def _with_own_friction(rows: TwistRows, j: int, elastic: list[int], loose: list[int]) -> TwistFit:
+    """A joint's friction, which the load is less by, of any size: the file's may be off."""
+    return fit_twist(rows, elastic, loose, [(j, rows.friction[:, j])])
 
 
 def _interval(j: int, *fits: TwistFit) -> Pair:
@@ -224,7 +229,7 @@ def _motor_share(
     load, friction = rows.load[:, j].std(), rows.friction[:, j].std()
     if friction < FRICTION_SEEN * load:
         return None
-    fit = fit_twist(rows, elastic, loose, [(j, rows.friction[:, j])])
+    fit = _with_own_friction(rows, j, elastic, loose)
     c = float(fit.compliance.value[j])
     if c <= 0:
         return None
