@@ -12,7 +12,7 @@ import numpy as np
 
 import armtwin as at
 from armtwin.elements import dynamics
-from armtwin.elements.tables import tables_of
+from armtwin.elements.placed import tables_of
 from armtwin.elements.transfer import empty_state
 from armtwin.mechanics import newton_euler
 from armtwin.robot.dynamics.structure import structure_of

@@ -20,9 +20,8 @@ import numpy as np
 import pinocchio
 
 import armtwin as at
-from armtwin.identification.excitation.columns import columns_of
-from armtwin.identification.excitation.information import Scales, log_det_of
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.excitation.information import Scales, columns_of, log_det_of
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.motion.fourier import Harmonics, Shapes
 from mechanics import pinocchio_model
 

@@ -327,9 +327,9 @@ CASES = {
         "The robot has link encoders on axes 1 to 3. Its closed elastic loop runs on the reference "
         "of run B, which neither servo nor gears were fitted to; q - q_link is beside the "
         "measured, the 3.01 ms by which the link encoders are late and each mean taken off, and "
-        "what it moves the flange by. It falls short on axis 1: any stiffness from half the nominal on leaves "
-        "about as much, so that these runs do not determine it. What bends beyond the link "
-        "encoders is not seen: after the stops the arm swings with 7.4 to 7.7 Hz, the model with "
+        "what it moves the flange by. It falls short on axis 1: any stiffness from half the "
+        "nominal on leaves about as much, so that these runs do not determine it. What bends "
+        "beyond the link encoders is not seen: after the stops the arm swings with 7.4 to 7.7 Hz, the model with "
         "these gears with 11.6.",
         "residual q - q_link [µrad]",
         kr300_twist,

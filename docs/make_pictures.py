@@ -27,7 +27,7 @@ FIT = (
     ("Log", "logs/log"),
     ("Clean log", "logs/cleaning"),
     ("Regression: columns and target", "mechanics/regressor"),
-    ("One estimator", "identification/fitting/separable"),
+    ("One estimator", "identification/fitting/estimate"),
     ("Estimate", "identification/rigid_body/evaluation/estimate"),
     ("Robot file", "robot/files"),
 )

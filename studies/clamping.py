@@ -25,7 +25,7 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb, CoulombViscous
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import TabulatedFriction
-from armtwin.identification.clamping.estimate import TransmissionEstimate
+from armtwin.identification.clamping.record import TransmissionEstimate
 from armtwin.maths.batch import Floats
 from armtwin.robot.schema.drive_groups import Presliding
 

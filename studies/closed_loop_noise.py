@@ -21,7 +21,7 @@ from tests.identification.test_closed_loop import PLAIN, by_encoders, slow
 from tests.identification.virtual import NOISE, excitation, on_the_bench
 
 import armtwin as at
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.logs.averaging import average_runs
 
 CASES = ((65536, 40.0), (4096, 40.0), (1024, 10.0), (1024, 40.0), (1024, 100.0))

@@ -25,7 +25,7 @@ from armtwin.identification.excitation.bounds import Bounds
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.motion.cell import Cell
 
 DESIGNS = (

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.evaluation.validation import pool_nrmse
+from armtwin.identification.rigid_body.evaluation.estimate import pool_nrmse
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)  # of the TX40's log
 STILL = 0.02  # joint speed below which the UR10e stands [rad/s]

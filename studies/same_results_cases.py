@@ -5,34 +5,10 @@ robot file, in {urdf} where it writes a URDF. Paths are those of the folder of a
 the measured data, inputs/ the files of same_results_inputs.py, and NAME/ what another case wrote.
 """
 
-JOBS = (
-    "kr300_frame",
-    "lwa4p_bead",
-    "rx90b_cladding",
-    "rx90b_corner_fixed",
-    "rx90b_corner_follow",
-    "rx90b_line",
-    "rx90b_probed",
-    "ur10e_bead",
-)
-EXPERIMENTS = (
-    "epaas_extend_heavy",
-    "epaas_extend_light",
-    "epaas_l1",
-    "epaas_l2",
-    "epaas_l3",
-    "epaas_l4",
-    "epaas_l4_loaded",
-    "epaas_l4_reduced",
-    "epaas_lift",
-    "epaas_noise",
-    "epaas_retract_heavy",
-    "epaas_retract_light",
-    "epaas_triangles",
-    "epaas_vane",
-    "kr300_clamped_tool",
-    "kr300_clamping",
-)
+from armtwin.jobs import experiment, files as job_files
+
+JOBS = job_files.list_shipped()
+EXPERIMENTS = experiment.list_shipped()
 ANALYSES = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")
 POSTURES = {
     "rx90b": "0.1, 0.6, 1.3, 0.2, 1.0, 0.1",

@@ -59,7 +59,8 @@ def steep(robot: at.Robot) -> at.Robot:
 
 def without_gears(robot: at.Robot) -> at.Robot:
     """A robot whose file knows no gears."""
-    return robot.with_description(replace(robot.description, transmission=()))
+    rubbing = tuple(replace(element, side=None) for element in robot.description.friction)
+    return robot.with_description(replace(robot.description, transmission=(), friction=rubbing))
 
 
 def stiffnesses(robots: dict[str, at.Robot], logs: dict[str, at.Log]) -> Iterator[str]:

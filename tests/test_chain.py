@@ -90,7 +90,7 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
 
 def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     from armtwin.prediction.sections.headline import state_verdict
-    from armtwin.robot.schema.servo_fit import ServoFitRecord
+    from armtwin.robot.schema.servo import ServoFitRecord
 
     robot = at.Robot.load("rx90b")
     d = robot.description

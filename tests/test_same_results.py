@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from armtwin.jobs import experiment, files as job_files
-
 sys.path.append(str(Path(__file__).parents[1] / "studies"))
 
 import same_results
-from same_results_cases import CASES
 
 RESULT = {
     "run": {"file": "a.toml"},
@@ -117,10 +114,3 @@ def test_a_case_that_was_meant_to_change_is_listed_with_its_reason(folders, caps
     assert compare(folders, "--renamed", str(folders / "meant.toml")) == 0
     said = capsys.readouterr().out
     assert "meant to change: was refused before\n  joints[0].std: 1e-09 -> 1.0" in said
-
-
-def test_all_shipped_jobs_and_experiments_are_cases():
-    for job in job_files.list_shipped():
-        assert {f"nominal_{job}", f"predict_{job}"} <= CASES.keys()
-    for name in experiment.list_shipped():
-        assert f"simulate_{name}" in CASES

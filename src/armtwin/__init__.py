@@ -38,22 +38,19 @@ if TYPE_CHECKING:
         export_fmu as export_fmu,
     )
     from armtwin.exchange.external_fmu import ForeignUnit as ForeignUnit
-    from armtwin.identification.actuator.identify import (
-        identify_actuator as identify_actuator,
-        identify_flow as identify_flow,
-        identify_valve as identify_valve,
-    )
     from armtwin.identification.actuator.oil_fit import OilFit as OilFit, fit_oil as fit_oil
     from armtwin.identification.actuator.result import (
         ActuatorIdentification as ActuatorIdentification,
         FlowIdentification as FlowIdentification,
         ValveIdentification as ValveIdentification,
+        identify_actuator as identify_actuator,
+        identify_flow as identify_flow,
+        identify_valve as identify_valve,
     )
     from armtwin.identification.calibration.calibrate import calibrate as calibrate
+    from armtwin.identification.calibration.geometry import ToolPositions as ToolPositions
     from armtwin.identification.calibration.result import Calibration as Calibration
-    from armtwin.identification.calibration.tool_positions import ToolPositions as ToolPositions
-    from armtwin.identification.clamping.clamp import clamp as clamp
-    from armtwin.identification.clamping.result import Clamping as Clamping
+    from armtwin.identification.clamping.result import Clamping as Clamping, clamp as clamp
     from armtwin.identification.closed_loop.friction_shapes import (
         fit_friction_shapes as fit_friction_shapes,
     )
@@ -83,22 +80,26 @@ if TYPE_CHECKING:
         separated_wrist as separated_wrist,
     )
     from armtwin.identification.friction_curves.fit_friction import fit_friction as fit_friction
-    from armtwin.identification.friction_curves.plateaus import curves_of_logs as curves_of_logs
+    from armtwin.identification.friction_curves.plateaus import (
+        curves_of_logs as curves_of_logs,
+        curves_of_sweeps as curves_of_sweeps,
+    )
     from armtwin.identification.friction_curves.presliding import (
         PreslidingFit as PreslidingFit,
         fit_presliding as fit_presliding,
     )
     from armtwin.identification.friction_curves.result import FrictionFit as FrictionFit
-    from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
     from armtwin.identification.payload.identify_payload import (
         identify_drive_gains as identify_drive_gains,
         identify_payload as identify_payload,
     )
     from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
-    from armtwin.identification.rigid_body.evaluation.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.estimate import (
+        Estimate as Estimate,
+        Validation as Validation,
+    )
     from armtwin.identification.rigid_body.evaluation.judge import judge as judge
     from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
-    from armtwin.identification.rigid_body.evaluation.validation import Validation as Validation
     from armtwin.identification.rigid_body.identify import identify as identify
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
@@ -109,10 +110,14 @@ if TYPE_CHECKING:
     from armtwin.identification.transmission.result import (
         TransmissionIdentification as TransmissionIdentification,
     )
-    from armtwin.identification.warm_up.identify_warm_up import identify_warm_up as identify_warm_up
-    from armtwin.identification.warm_up.result import WarmUpIdentification as WarmUpIdentification
-    from armtwin.identification.worm.identify_worm import identify_worm as identify_worm
-    from armtwin.identification.worm.result import WormIdentification as WormIdentification
+    from armtwin.identification.warm_up.identify_warm_up import (
+        WarmUpIdentification as WarmUpIdentification,
+        identify_warm_up as identify_warm_up,
+    )
+    from armtwin.identification.worm.identify_worm import (
+        WormIdentification as WormIdentification,
+        identify_worm as identify_worm,
+    )
     from armtwin.jobs.experiment import Experiment as Experiment
     from armtwin.jobs.experiment_run import ExperimentRun as ExperimentRun
     from armtwin.jobs.job import Job as Job

@@ -50,7 +50,7 @@ def test_kr300_gas_pressure_follows_the_one_measured_on_the_robot(robots):
 def test_a_strut_across_a_skew_joint_has_the_length_between_its_pins(rng):
     """The triangle against forward kinematics of both pins, random pose and axis."""
     from armtwin.maths.rotations import about
-    from armtwin.robot.dynamics.rows import triangle_across
+    from armtwin.robot.dynamics.assembly import triangle_across
     from armtwin.robot.schema.groups import Joint, Pose
     from tests.oracles import random_rotation
 

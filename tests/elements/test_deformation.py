@@ -5,10 +5,9 @@ from armtwin.elements import packing, together
 from armtwin.elements.deformation import curve, measure
 from armtwin.elements.equations import place
 from armtwin.elements.parts import Beam, CrossSection, Hinge, Parts, Point, Triad, Truss
-from armtwin.elements.placed import Placed
+from armtwin.elements.placed import Placed, tables_of
 from armtwin.elements.rotations import rotate_by_triad
 from armtwin.elements.structure import Structure
-from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
 from armtwin.maths.tracing import python_of
 from tests.elements.models import BENT, FIXED, beam_row, tube

@@ -28,9 +28,9 @@ from armtwin.elements.parts import (
     Triad,
     Truss,
 )
+from armtwin.elements.placed import tables_of
 from armtwin.elements.rank import rank_problem, release_redundant
 from armtwin.elements.structure import Structure
-from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
 from armtwin.maths.tracing import python_of
 from tests.elements.models import (

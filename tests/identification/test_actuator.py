@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.actuator.flow import RampTest, no_load_flow
 from armtwin.identification.actuator.oil_fit import (
     compliance_of_each,
     compute_resonance,
@@ -15,7 +14,13 @@ from armtwin.identification.actuator.oil_fit import (
 )
 from armtwin.identification.actuator.records import actuator_bench
 from armtwin.identification.actuator.response_fit import FrequencyBand, oil_response
-from armtwin.identification.actuator.valve import delay_from_phase, fit_valve, valve_from_peak
+from armtwin.identification.actuator.valve import (
+    RampTest,
+    delay_from_phase,
+    fit_valve,
+    no_load_flow,
+    valve_from_peak,
+)
 from armtwin.identification.frequency import log_response
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.simulation.responses import driven_response

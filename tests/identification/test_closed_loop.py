@@ -12,7 +12,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.logs.averaging import average_runs
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 

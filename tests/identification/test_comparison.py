@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
-from armtwin.identification.fitting.parabola import find_vertex
-from armtwin.identification.rigid_body.data.cutoff import _search as cutoff_search
+from armtwin.identification.fitting.comparison import cross_validate, estimate_gain, find_vertex
+from armtwin.identification.rigid_body.data.preparation import _search as cutoff_search
 
 PARTS, JOINTS = 12, 6
 

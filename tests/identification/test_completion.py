@@ -7,7 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.coulomb import CoulombViscous
-from armtwin.logs.torque import needs_gains
+from armtwin.logs.joints import needs_gains
 from armtwin.robot.schema.drive_groups import FrictionElement
 from armtwin.robot.schema.provenance import missing
 from tests.incomplete import incomplete

@@ -8,9 +8,10 @@ import pytest
 import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds
-from armtwin.identification.excitation.columns import DifferencedColumns, columns_of
 from armtwin.identification.excitation.design import _task
 from armtwin.identification.excitation.information import (
+    DifferencedColumns,
+    columns_of,
     criterion_of,
     deviations,
     log_det_of,
@@ -20,8 +21,7 @@ from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
-from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability, sizes_of
 from armtwin.motion.cell import Box, Cell, Plane
 from armtwin.motion.fourier import Shapes
 from armtwin.robot.schema.groups import Mimic, Pose

@@ -7,8 +7,10 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.rigid_body.data.experiment import LowPassFilter, prepare_data
-from armtwin.identification.rigid_body.gravity.gravity_direction import estimate_gravity_direction
-from armtwin.identification.rigid_body.gravity.gravity_squares import compute_gravity_squares
+from armtwin.identification.rigid_body.gravity.gravity_direction import (
+    compute_gravity_squares,
+    estimate_gravity_direction,
+)
 from armtwin.robot.formats.reading import read_robot
 from armtwin.robot.schema.mounting import angle_between, gravity_of
 from tests.identification.test_identify import excitation

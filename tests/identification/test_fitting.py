@@ -6,23 +6,40 @@ import numpy as np
 import pytest
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.decomposition import decompose
-from armtwin.identification.fitting.estimate import RowNoise, even_blocks, jackknife, student
-from armtwin.identification.fitting.factors import factorise, merge_factors
-from armtwin.identification.fitting.free_directions import free_directions
-from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
-from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_out_parts
-from armtwin.identification.fitting.regularisation import WEIGHTS, estimate_scatter, fit_regularised
-from armtwin.identification.fitting.robust import huber_weights, refit_robustly
-from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.separable import (
+from armtwin.identification.fitting.decomposition import analyse_structure, decompose
+from armtwin.identification.fitting.estimate import (
+    RowNoise,
     ShapeParameters,
+    even_blocks,
     fit as fit_rows,
     fit_separable,
+    jackknife,
     solve_normal,
+    student,
 )
-from armtwin.identification.fitting.squares import ChannelSquares, compute_squares
-from armtwin.identification.fitting.structure import analyse_structure
+from armtwin.identification.fitting.factors import (
+    RegressionRows,
+    factorise,
+    free_directions,
+    merge_factors,
+)
+from armtwin.identification.fitting.regularisation import (
+    WEIGHTS,
+    covariance,
+    estimate_scatter,
+    fit,
+    fit_regularised,
+    huber_weights,
+    refit_robustly,
+    residuals,
+    resolution,
+)
+from armtwin.identification.fitting.squares import (
+    ChannelSquares,
+    LeftOutParts,
+    compute_squares,
+    prepare_left_out_parts,
+)
 
 NAMES = ("stiffness", "damping", "level", "offset")
 TRUTH = np.array([3.0, 0.5, 2.0, -1.0])

@@ -8,8 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.lubricated import GearedJoint
-from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.friction_curves.gravity import without_gravity
+from armtwin.identification.friction_curves.curves import FrictionCurves, without_gravity
 from armtwin.identification.friction_curves.law_fit import fit_laws
 from tests.identification.virtual_friction import (
     SPEEDS,

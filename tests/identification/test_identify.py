@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.fitting.factors import factorise, merge_factors
-from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
-from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.rigid_body.data.cutoff import LeftOutSquares, choose_highest_alike
+from armtwin.identification.fitting.factors import RegressionRows, factorise, merge_factors
+from armtwin.identification.fitting.regularisation import LeastSquaresFit, fit
+from armtwin.identification.rigid_body.data.preparation import LeftOutSquares, choose_highest_alike
 from armtwin.identification.rigid_body.fit.consistency import (
     ParameterBounds,
     find_violations,
     solve_consistent,
 )
-from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import (
+    analyse_identifiability,
+    free_parameters,
+)
 
 
 def excitation(robot, seconds=32.0, rate=250.0, seed=1):

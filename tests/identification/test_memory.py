@@ -9,7 +9,7 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.evaluation.diagnostics import describe_friction
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import (
     PLAY,
     bristle_operators,

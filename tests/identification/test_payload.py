@@ -11,7 +11,7 @@ import pytest
 import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import flange_columns
-from armtwin.identification.payload.load_fit import nearest_body
+from armtwin.identification.payload.drive_gain import nearest_body
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.robot.dynamics.bodies import parameters_of

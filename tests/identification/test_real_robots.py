@@ -5,9 +5,9 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
-from armtwin.identification.rigid_body.evaluation.validation import pool_nrmse
+from armtwin.identification.rigid_body.evaluation.estimate import pool_nrmse
 from armtwin.identification.rigid_body.fit.consistency import find_violations
-from armtwin.logs.torque import joint_torque
+from armtwin.logs.joints import joint_torque
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)
 CUTOFF = {"current_des": 5.0, "current": 10.0}  # as the default finds [Hz]

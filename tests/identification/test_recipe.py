@@ -166,9 +166,9 @@ def test_repeated_runs_are_averaged(tx40, changed):
         ({"zero": ("m4",), "fixed": ("m4",)}, "parameter 'm4' must be zero or fixed, not both"),
         (
             {"mass": {"link_3": 2.0}},
-            r"to a sequence \(a finite number, a finite number\), got 'link_3': 2.0",
+            r"to a sequence \(a number in kg, a number in kg\), got 'link_3': 2.0",
         ),
-        ({"weight": float("inf")}, "weight must be a finite number or None, got inf"),
+        ({"weight": float("inf")}, "weight must be a number or None, got inf"),
         ({"rest": 1.5}, "rest must be at least 0 and below 1, got 1.5"),
         ({"weight": -1.0}, "weight must be at least 0, got -1"),
         ({"motion": "reference"}, "must have 6 columns of q_ref for robot 'tx40', got 0"),

@@ -8,7 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.curves import scale_of, tabulate
-from armtwin.identification.servo.encoder_offset import estimate_encoder_offset
+from armtwin.identification.servo.estimator import estimate_encoder_offset
 from armtwin.identification.servo.friction_in_loop import LoopFriction, friction_of_motion
 
 RATE = 250.0

@@ -15,7 +15,7 @@ from armtwin.identification.rigid_body.evaluation.diagnostics import (
     describe_friction,
     list_unidentified,
 )
-from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_side
+from armtwin.identification.rigid_body.evaluation.left_out_logs import side_by_side
 from armtwin.identification.rigid_body.friction.terms import list_presliding_distances
 from armtwin.robot.schema.drive_groups import Presliding
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench

@@ -8,7 +8,7 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.experiment import list_shipped
-from armtwin.jobs.features import SetpointResponse, first_peak, overshoot, period, settling
+from armtwin.jobs.features import OF_RESPONSES, SetpointResponse
 
 BENCH = """
 format = 1
@@ -94,15 +94,15 @@ def test_features_of_a_known_response():
     w, decay = 12.0, 1.5
     got = np.where(time > 1.0, 2 - 2 * np.exp(-decay * after) * np.cos(w * after), 0.0)
     response = SetpointResponse("x", "rad", "rad", time, 2.0 * (time >= 1.0), got)
-    (span,) = period(response)
+    (span,) = OF_RESPONSES["period"](response)
     assert span.value == pytest.approx(2 * np.pi / w, rel=1e-3)
-    when, height = first_peak(response)
+    when, height = OF_RESPONSES["first_peak"](response)
     turn = (np.pi - np.arctan(decay / w)) / w
     assert when.value == pytest.approx(turn, abs=1.5e-3)
     assert height.value == pytest.approx(2 - 2 * np.exp(-decay * turn) * np.cos(w * turn), rel=1e-3)
-    (over,) = overshoot(response)
+    (over,) = OF_RESPONSES["overshoot"](response)
     assert over.value == pytest.approx(height.value / got[-1] - 1, rel=1e-3)
-    (settled,) = settling(response)
+    (settled,) = OF_RESPONSES["settling"](response)
     assert 1.7 < settled.value < np.log(20) / decay
 
 
@@ -111,7 +111,7 @@ def test_an_overshoot_is_a_share_of_the_final_value_as_in_document_003():
     time = np.arange(0, 6, 1e-3)
     got = 2.4 * (1 - np.exp(-1.5 * time) * np.cos(12.0 * time))
     response = SetpointResponse("x", "rad", "rad", time, 3.0 * (time > 0), got)
-    (over,) = overshoot(response)
+    (over,) = OF_RESPONSES["overshoot"](response)
     assert over.value == pytest.approx(got.max() / 2.4 - 1, rel=2e-3)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of
 
 rosbags = pytest.importorskip("rosbags")
 from rosbags.rosbag1 import Writer as Writer1  # noqa: E402

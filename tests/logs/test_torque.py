@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.torque import joint_torque
+from armtwin.logs.joints import joint_torque
 from tests.simulation.bench import from_rest
 
 TIME = np.arange(4) / 250

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of
 from tests.logs.test_bag_files import state
 
 TIME = np.arange(60) * 0.004

@@ -110,7 +110,7 @@ def test_the_command_says_so_once(tmp_path):
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     marks = {"ARMTWIN_CACHE_DIR": str(tmp_path / "open"), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-m", "armtwin", "--version"]
+    command = [sys.executable, "-m", "armtwin", "jobs"]
     done = subprocess.run(
         command, env={**os.environ, **marks}, capture_output=True, text=True, check=True
     )

@@ -21,7 +21,7 @@ def test_lost_motion_is_told_from_errors_that_follow_speed_and_acceleration(lost
     x = TIME - 4.0
     smooth = 100.0 + 40.0 * x - 25.0 * x**2  # of speed and acceleration about a turn
     turn = measure_turn(TIME, smooth - 0.5 * lost * np.sign(x), 4.0, 1.0, after=1.0)
-    assert turn.lost == pytest.approx(lost, abs=1e-9)
+    assert turn.lost_motion == pytest.approx(lost, abs=1e-9)
     assert turn.glitch == pytest.approx(lost, abs=1e-9)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.motion.curves import Fixed, Following
 from armtwin.motion.feasibility import feasibility
 from armtwin.motion.joint_motion import joint_motion
-from armtwin.motion.orientations import Fixed, Following
 from armtwin.motion.path import Move
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.prediction.predict import plan_motion

@@ -9,8 +9,8 @@ import pytest
 
 import armtwin as at
 from armtwin.motion import frames
+from armtwin.motion.curves import Following
 from armtwin.motion.joint_motion import jacobian_rate
-from armtwin.motion.orientations import Following
 from armtwin.prediction.path_error import path_error
 
 ROWS = 3000

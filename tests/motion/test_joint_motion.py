@@ -8,8 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import armtwin as at
+from armtwin.motion.curves import Fixed, Given
 from armtwin.motion.joint_motion import CHUNK, jacobian_rate, joint_motion
-from armtwin.motion.orientations import Fixed, Given
 from armtwin.motion.path import Move, build_path
 from armtwin.motion.posture import start_posture
 from armtwin.motion.seam import Seam

@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import armtwin as at
-from armtwin.motion.curves import Arc, Clothoid, LineSegment, Spline
-from armtwin.motion.orientations import Fixed, Following, Given
+from armtwin.motion.curves import Arc, Clothoid, Fixed, Following, Given, LineSegment, Spline
 from armtwin.motion.path import Move, build_path
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw, build_profile

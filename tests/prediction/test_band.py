@@ -28,7 +28,7 @@ from armtwin.prediction.cautions import FRICTION_OFF, PARTLY_JUDGED, UNKNOWN_SER
 from armtwin.prediction.sections.headline import likelihood, state_verdict
 from armtwin.prediction.sections.interval import deciding_sentence
 from armtwin.robot.schema.checks import problems
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import ServoFitRecord
 from armtwin.robot.uncertainty import standard_deviations
 from tests.jobs.examples import JOB
 

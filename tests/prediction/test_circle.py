@@ -47,7 +47,7 @@ def turn_of(motor: float, link: float, backlash: float) -> tuple[float, float, f
     sample = turning_samples(q[:, 0])[2]
     half = PERIOD / 8
     found = [measure_turn(run.trace_time, e, sample / rate, half, after=-1.0) for e in errors]
-    return found[0].lost, found[1].lost, found[2].glitch
+    return found[0].lost_motion, found[1].lost_motion, found[2].glitch
 
 
 @pytest.mark.parametrize(

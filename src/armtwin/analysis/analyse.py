@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
 from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag, steady_force
 from armtwin.analysis.coupling import Coupling, coupling
-from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
+from armtwin.analysis.inertia import EffectiveInertia, effective_inertia, workspace
 from armtwin.analysis.mode_shapes import Modes
 from armtwin.analysis.modes import modes
 from armtwin.analysis.states import States, along, posture
 from armtwin.analysis.torques import TorqueShares, torque_shares
-from armtwin.analysis.workspace import workspace
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.motion.trajectory import Trajectory

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armtwin.analysis.charts import chart_values
-from armtwin.analysis.states import States
+from armtwin.analysis.states import States, chart_values
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names, Record
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, find_cautions, flexible
-from armtwin.analysis.states import States
+from armtwin.analysis.states import States, arrange, chart_values
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
 from armtwin.notebook.numbers import Number

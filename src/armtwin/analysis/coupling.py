@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.analysis.charts import chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
-from armtwin.analysis.states import States
+from armtwin.analysis.states import States, chart_values
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis

@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.analysis.charts import chart_values
 from armtwin.analysis.flexible import Flexible
-from armtwin.analysis.states import States
+from armtwin.analysis.states import States, chart_values
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record
 from armtwin.notebook import sections as show
 from armtwin.notebook.charts import Bars, Chart

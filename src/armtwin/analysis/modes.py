@@ -18,23 +18,11 @@ import numpy as np
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, find_cautions, flexible
 from armtwin.analysis.mode_shapes import Complex, Mode, Modes, Rotors
 from armtwin.analysis.states import States
-from armtwin.control.controller import (
-    FEEDBACK,
-    IN,
-    KD,
-    KI,
-    KP,
-    KV,
-    OUT,
-    Controller,
-    controller,
-    reading,
-)
+from armtwin.control import controller as control
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo import Proportional, Servo
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import Proportional, Servo, for_each
 
 SLOWEST = 0.05  # frequency below which a root is no vibration [Hz]
 OVERDAMPED = 0.995  # relative damping from which a root is no vibration
@@ -100,13 +88,13 @@ def find_free_modes(here: Flexible) -> tuple[Mode, ...]:
 
 def find_servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
     """Modes with the rotors held by a servo."""
-    c = controller(servo, len(here.motor_rows))
+    c = control.controller(servo, len(here.motor_rows))
     if isinstance(servo, Proportional) or not len(here.motor_rows):
         raise ArmtwinError("modes: rotors are held by a servo of motors only")
     held = _HeldBy(here, c, servo)
     # rotors on the springs and dampers that the servo is at low frequency
     R = here.motor_rows
-    stiff, damped = c.gains[:, KP], c.gains[:, KV] + c.gains[:, KD]
+    stiff, damped = c.gains[:, control.KP], c.gains[:, control.KV] + c.gains[:, control.KD]
     K = here.K + (R.T * stiff) @ R
     D = here.D + (R.T * damped) @ R
     starts, _ = _quadratic(here.M, D, K)
@@ -138,7 +126,7 @@ def _grid(locked: Complex) -> Complex:
 class _HeldBy:
     """Rotors held by a servo, one equation for each frequency."""
 
-    def __init__(self, here: Flexible, c: Controller, servo: Servo) -> None:
+    def __init__(self, here: Flexible, c: control.Controller, servo: Servo) -> None:
         self.here, self.c = here, c
         drives = len(here.motor_rows)
         assert not isinstance(servo, Proportional)
@@ -147,7 +135,7 @@ class _HeldBy:
         self.delay = sensor + output + 0.5 * c.tick
         self.hold = 0.5 * (c.position_ticks - 1) * c.tick
         seen = here.motor_rows
-        for k, side in enumerate(reading(servo, drives).sides):
+        for k, side in enumerate(control.reading(servo, drives).sides):
             if side == "link":
                 seen[k] = 0.0
                 seen[k, here.places.link] = here.places.built.assembly.gear[k, here.places.own]
@@ -157,10 +145,10 @@ class _HeldBy:
         """What the servo adds to K at a frequency, (N, N)."""
         gains = self.c.gains
         G = self._filters(s)
-        late = G[:, OUT] * np.exp(-s * self.delay)
-        of_position = gains[:, KP] + gains[:, KI] / s + gains[:, KD] * s
-        position = late * G[:, IN] * of_position * np.exp(-s * self.hold)
-        speed = late * G[:, FEEDBACK] * gains[:, KV] * s
+        late = G[:, control.OUT] * np.exp(-s * self.delay)
+        of_position = gains[:, control.KP] + gains[:, control.KI] / s + gains[:, control.KD] * s
+        position = late * G[:, control.IN] * of_position * np.exp(-s * self.hold)
+        speed = late * G[:, control.FEEDBACK] * gains[:, control.KV] * s
         R = self.here.motor_rows
         by_position = R.T @ (position[:, None] * self.seen)
         by_speed = R.T @ (speed[:, None] * R)

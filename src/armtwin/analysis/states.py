@@ -1,8 +1,11 @@
-"""The states at which a robot is analysed: one posture, or a motion."""
+"""The states at which a robot is analysed: one posture, or a motion.
+
+Charts of an analysis: curves along a motion, bars at one posture.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -13,6 +16,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, check_array
 from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Blocks, Section
 from armtwin.robot.robot import Robot
 
@@ -118,3 +124,27 @@ def _of_log(log: Log) -> States:
         return States(log.time, log.q, log.v, CubicSpline(log.time, log.v)(log.time, 1))
     curve = CubicSpline(log.time, log.q)
     return States(log.time, log.q, curve(log.time, 1), curve(log.time, 2))
+
+
+TIME = Axis("time", "s")
+
+
+def chart_values(
+    title: str, y: Axis, values: Mapping[str, Floats], places: Floats, x: Axis = TIME
+) -> Chart | Bars:
+    """Values by name over the places of a motion, (m,) each; bars where there is one place."""
+    if len(places) > 1:
+        curves = [Curve(name, places, column) for name, column in values.items()]
+        return Chart(title, x, y, tuple(curves))
+    only = np.array([column[0] for column in values.values()])
+    return Bars(title, y, list(values), np.zeros(len(only)), only)
+
+
+def arrange(charts: Sequence[Chart | Bars], title: str) -> Iterator[Multiples | Bars]:
+    """Curves side by side under a title, bars one after another."""
+    curves = tuple(chart for chart in charts if isinstance(chart, Chart))
+    if curves:
+        yield Multiples(curves, columns=2, shared="x", title=title)
+    for chart in charts:
+        if isinstance(chart, Bars):
+            yield chart

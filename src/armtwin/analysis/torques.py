@@ -19,9 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, Equations, of_drives, of_joints
-from armtwin.analysis.states import States
+from armtwin.analysis.states import States, arrange, chart_values
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import Number

@@ -7,17 +7,7 @@ import numpy as np
 import typer
 
 import armtwin as at
-from armtwin.app.options import (
-    Carried,
-    Output,
-    RobotFile,
-    drop_unset,
-    flag,
-    option,
-    quantity,
-    read_quantities,
-    read_quantity,
-)
+from armtwin.app import options as opt
 from armtwin.app.places import Source, files_of_job, files_of_log, words_of
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import folder_run
@@ -37,7 +27,7 @@ MASS = Unit("kg", above=0)
 
 
 def analyse(
-    robot: RobotFile,
+    robot: opt.RobotFile,
     what: Annotated[
         Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"],
         typer.Argument(
@@ -47,37 +37,38 @@ def analyse(
     ],
     at_posture: Annotated[
         str | None,
-        option(
+        opt.option(
             "--at", "POSE", '"0, 90, 271, 0, 0 deg", "L3 = 260 mm" or "r = 300 mm, gamma = 10 deg".'
         ),
     ] = None,
     along: Annotated[
         str | None,
-        option(
+        opt.option(
             "--along", "JOB|FILE", "A job, with its tool and its forces, or a log with a motion."
         ),
     ] = None,
     speeds: Annotated[
-        str | None, option("--speeds", "LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".')
+        str | None, opt.option("--speeds", "LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".')
     ] = None,
     accelerations: Annotated[
-        str | None, option("--accelerations", "LIST", "Joint accelerations at --at.")
+        str | None, opt.option("--accelerations", "LIST", "Joint accelerations at --at.")
     ] = None,
     faster: Annotated[
-        float | None, quantity("--faster", "1", "The same path n times as fast.")
+        float | None, opt.quantity("--faster", "1", "The same path n times as fast.")
     ] = None,
     load: Annotated[
-        str | None, option("--load", "LOAD", 'A payload of the robot\'s file, or a mass "4 kg".')
+        str | None,
+        opt.option("--load", "LOAD", 'A payload of the robot\'s file, or a mass "4 kg".'),
     ] = None,
     push: Annotated[
-        str | None, option("--push", "LIST", 'Force on the tool for sag: "0, -100, 50 N".')
+        str | None, opt.option("--push", "LIST", 'Force on the tool for sag: "0, -100, 50 N".')
     ] = None,
     links: Annotated[
-        bool, flag("--links", "Let links bend at their flexures; of an elastic robot.")
+        bool, opt.flag("--links", "Let links bend at their flexures; of an elastic robot.")
     ] = False,
     *,
-    carried: Carried,
-    output: Output,
+    carried: opt.Carried,
+    output: opt.Output,
 ) -> None:
     """Show torques, coupling and inertia; modes, sag and compliance of an elastic robot."""
     if at_posture is not None and along is not None:
@@ -88,7 +79,7 @@ def analyse(
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
     options |= {"accelerations": accelerations, **vars(carried), "push": push}
     options |= {"links": "elastic" if links else None}
-    given = drop_unset(options)
+    given = opt.drop_unset(options)
     words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     run = folder_run(source, output, [Path(robot), *_inputs(along)])
@@ -96,7 +87,7 @@ def analyse(
     if links:
         settings["links"] = True
     if push is not None:
-        settings["force"] = np.array(read_quantities("--push", push, [Unit("N")] * 3))
+        settings["force"] = np.array(opt.read_quantities("--push", push, [Unit("N")] * 3))
     motion: Any = None
     if along is not None and _is_job(along):
         job = Job.load(along)
@@ -155,7 +146,7 @@ def _inputs(along: str | None) -> list[Path]:
 def _posture(robot: at.Robot, text: str) -> Floats:
     """Joint positions by a list, by lengths of drives or by wrist coordinates."""
     if "=" not in text:
-        return np.array(read_quantities("--at", text, _joint_units(robot, "rad", "m")))
+        return np.array(opt.read_quantities("--at", text, _joint_units(robot, "rad", "m")))
     named = dict(_assignment(part) for part in text.split(","))
     drives = drive_names(robot)
     known = drives if robot.description.wrist is None else (*drives, *COORDINATES)
@@ -166,7 +157,7 @@ def _posture(robot: at.Robot, text: str) -> Floats:
         return _by_drives(robot, named)
     values = {}
     for name, word in named.items():
-        values[name] = read_quantity(
+        values[name] = opt.read_quantity(
             f"--at {name}", word, Unit("m" if name in ("r", "z") else "rad")
         )
     return from_wrist(robot, replace_home_coordinates(robot, values))
@@ -192,7 +183,7 @@ def _by_drives(robot: at.Robot, named: NamedTexts) -> Floats:
         if name not in drives:
             raise ArmtwinError(f"--at: drives and wrist coordinates cannot be mixed, got '{name}'")
         k = drives.index(name)
-        positions[k] = read_quantity(f"--at {name}", word, Unit("m" if slides[k] else "rad"))
+        positions[k] = opt.read_quantity(f"--at {name}", word, Unit("m" if slides[k] else "rad"))
     return joint_positions(robot, positions, home)
 
 
@@ -207,7 +198,7 @@ def _rates(robot: at.Robot, option: str, text: str | None, unit: str) -> Floats 
     if text is None:
         return None
     units = _joint_units(robot, unit, unit.replace("rad", "m"))
-    return np.array(read_quantities(option, text, units))
+    return np.array(opt.read_quantities(option, text, units))
 
 
 def _load(robot: at.Robot, text: str) -> float | str:

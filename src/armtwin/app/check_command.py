@@ -15,12 +15,7 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.logs.formats.table import FORMATS, find_format
 from armtwin.prediction.job_check import JobCheck
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.programs.table import (
-    ProgramContents,
-    find_format as find_program,
-    read_program,
-    read_side_file,
-)
+from armtwin.programs import table as programs
 from armtwin.report.result import Result
 
 
@@ -48,11 +43,11 @@ def check(
     Exit code 1: a mistake would explain what a robot, a job or a log of --robot says, or a
     program has lines that are not understood.
     """
-    program = find_program(Path(file))
+    program = programs.find_format(Path(file))
     if program is not None:
-        given = read_side_file(frames)
+        given = programs.read_side_file(frames)
         model = None if robot is None else Robot.load(robot)
-        found: Result = ProgramContents(read_program(Path(file), given, model))
+        found: Result = programs.ProgramContents(programs.read_program(Path(file), given, model))
     elif frames is not None:
         raise ArmtwinError(f"--frames is for a robot program, but '{file}' is none")
     else:

@@ -13,8 +13,8 @@ from armtwin.app.options import Changes, JobFile, Output, flag, option, quantity
 from armtwin.app.places import files_of_job, of_job
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
-from armtwin.files.disk import Contents
 from armtwin.files.names import safe_name
+from armtwin.files.staging import Contents
 from armtwin.jobs.from_program import own_tool
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats

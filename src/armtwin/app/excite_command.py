@@ -12,7 +12,7 @@ from armtwin.app.places import Source
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
+from armtwin.files.staging import Content
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit

@@ -4,16 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import armtwin as at
+from armtwin.app import options as opt
 from armtwin.app.export_commands import free_file
-from armtwin.app.options import (
-    Carried,
-    Changes,
-    FileOutput,
-    Payload,
-    argument,
-    option,
-    words_of_list,
-)
 from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError
@@ -25,15 +17,15 @@ from armtwin.prediction.job_check import JobCheck
 def job(
     program: Annotated[
         Path | None,
-        argument("FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points."),
+        opt.argument("FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points."),
     ] = None,
     from_log: Annotated[
         Path | None,
-        option("--from-log", "LOG", "A log of a run with the commanded positions q_ref."),
+        opt.option("--from-log", "LOG", "A log of a run with the commanded positions q_ref."),
     ] = None,
     seams: Annotated[
         str | None,
-        option(
+        opt.option(
             "--seams",
             "TIMES",
             'Where seams are in the log, as "1.2 to 3.5, 4 to 6 s"; by default found by stops and '
@@ -41,9 +33,9 @@ def job(
         ),
     ] = None,
     *,
-    changes: Changes,
-    payload: Payload = None,
-    output: FileOutput,
+    changes: opt.Changes,
+    payload: opt.Payload = None,
+    output: opt.FileOutput,
 ) -> None:
     """Write a job file of a robot program, or of a logged reference with the controller's zones."""
     source = from_log or program
@@ -60,7 +52,7 @@ def job(
             raise ArmtwinError("--seams is for a log; a program has --stretch")
         made = changes.load(str(source))
     else:
-        carrying = Carried(changes.tool, payload).by(changes.robot or "")
+        carrying = opt.Carried(changes.tool, payload).by(changes.robot or "")
         times = _read_times(seams or "")
         with progress_bar("log"):
             made = at.Job.from_log(
@@ -73,7 +65,7 @@ def job(
 def _read_times(text: str) -> tuple[Pair, ...]:
     """Times from and to of seams [s]."""
     found = []
-    for word in words_of_list("--seams", text) if text else ():
+    for word in opt.words_of_list("--seams", text) if text else ():
         start, _, stop = word.removesuffix("s").partition(" to ")
         try:
             pair = Unit("s").read_word(f"{start} s"), Unit("s").read_word(f"{stop} s")

@@ -12,28 +12,12 @@ import numpy as np
 import typer
 
 import armtwin as at
-from armtwin.app import places
-from armtwin.app.options import (
-    Carried,
-    Changes,
-    Columns,
-    HowSimulated,
-    Json,
-    Method,
-    Output,
-    Payload,
-    ShippedName,
-    argument,
-    flag,
-    option,
-    read_quantity,
-    words_of_list,
-)
+from armtwin.app import options as opt, places
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.disk import Contents
+from armtwin.files.staging import Contents
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import estimate_size, put_csv, rows_as_text
 from armtwin.maths.batch import Floats, NamedArrays, OnProgress
@@ -43,7 +27,6 @@ from armtwin.prediction.compare_interval import Offsets
 from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.predict import plan_motion
 from armtwin.prediction.registration_file import read_registration, registration_text
-from armtwin.prediction.tool_path import is_tool_path
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
@@ -54,11 +37,11 @@ COMPARED, ADVISED, REGISTERED = "compared.csv", "advised.toml", "registration.to
 ZONE = Unit("m", at_least=0, plausible=1, hint="mm")
 
 
-def demo(json: Json = False) -> None:
+def demo(json: opt.Json = False) -> None:
     """Predict the default job, correct it on the twin, and say where the report is."""
     job = Job.load(DEFAULT_JOB)
     source = places.of_job("predict", job, job, "nonlinear")
-    run = folder_run(source, Output(None, json, force=True), places.files_of_job(job), [LOG])
+    run = folder_run(source, opt.Output(None, json, force=True), places.files_of_job(job), [LOG])
     with progress_bar("correction") as progress:
         found = at.correct(job, progress=of(progress, "correction"))
         causes = at.explain(found.prediction, of(progress, "causes"))
@@ -69,36 +52,36 @@ def demo(json: Json = False) -> None:
 def predict(
     job: Annotated[
         list[str] | None,
-        argument(
+        opt.argument(
             "JOB",
             "A shipped job, a job file (.toml), or a robot program; several are predicted side by "
             "side.",
         ),
     ] = None,
-    method: Method = "nonlinear",
+    method: opt.Method = "nonlinear",
     nominal: Annotated[
-        bool, flag("--nominal", "The nominal run alone: fast, without its interval.")
+        bool, opt.flag("--nominal", "The nominal run alone: fast, without its interval.")
     ] = False,
     advise: Annotated[
-        bool, flag("--advise", "Search what would make the seam hold; writes advised.toml.")
+        bool, opt.flag("--advise", "Search what would make the seam hold; writes advised.toml.")
     ] = False,
     loads: Annotated[
-        bool, flag("--loads", "Show what bearings and links carry along the motion.")
+        bool, opt.flag("--loads", "Show what bearings and links carry along the motion.")
     ] = False,
     sweep_zone: Annotated[
         str | None,
-        option(
+        opt.option(
             "--sweep-zone",
             "QUANTITIES",
             'Cycle time and error with other zones at the corners of a program, as "0,1,5 mm".',
         ),
     ] = None,
     whole_log: Annotated[
-        bool, flag("--whole-log", "Write log.csv even if it is larger than 200 MB.")
+        bool, opt.flag("--whole-log", "Write log.csv even if it is larger than 200 MB.")
     ] = False,
     *,
-    changes: Changes,
-    output: Output,
+    changes: opt.Changes,
+    output: opt.Output,
 ) -> None:
     """Simulate a job in closed loop: errors, verdict, causes, advice; or several side by side.
 
@@ -106,7 +89,7 @@ def predict(
     """
     asked = [changes.load(name) for name in job or [DEFAULT_JOB]]
     robot, speed = changes.robot, changes.speed
-    robots = [None] if robot is None else words_of_list("--robot", robot)
+    robots = [None] if robot is None else opt.words_of_list("--robot", robot)
     speeds = [None] if speed is None else parse_speeds(speed)
     chosen = []
     for one, name, value in product(asked, robots, speeds):
@@ -121,7 +104,7 @@ def predict(
         return
     source = places.of_job("predict", asked[0], chosen[0], method)
     if sweep_zone is not None:
-        zones = [read_quantity("--sweep-zone", x, ZONE) for x in parse_list(sweep_zone)]
+        zones = [opt.read_quantity("--sweep-zone", x, ZONE) for x in parse_list(sweep_zone)]
         run = folder_run(source, output, places.files_of_job(chosen[0]))
         with progress_bar("zones"):
             found = at.sweep_zone(chosen[0], zones, method=method)
@@ -135,7 +118,9 @@ def predict(
     _deliver(answer, run, passed=answer.holds, whole_log=whole_log)
 
 
-def _predict_several(jobs: list[Job], method: HowSimulated, nominal: bool, run: CommandRun) -> None:
+def _predict_several(
+    jobs: list[Job], method: opt.HowSimulated, nominal: bool, run: CommandRun
+) -> None:
     """Runs side by side: one table, one report, all of them in result.json."""
     with progress_bar("runs") as progress:
         runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
@@ -161,7 +146,7 @@ def parse_list(text: str, option: str = "--sweep-zone") -> list[str]:
     """The quantities of a text as "100,200,300 mm/s": one without a unit has that of the next."""
     unit = ""
     found = []
-    for word in reversed(words_of_list(option, text)):
+    for word in reversed(opt.words_of_list(option, text)):
         if _is_bare(word) and unit:
             found.append(f"{word} {unit}")
             continue
@@ -177,26 +162,31 @@ def _is_bare(word: str) -> bool:
 
 def compare(
     job: Annotated[
-        str, argument("JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf).")
+        str,
+        opt.argument("JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."),
     ],
     logs: Annotated[
         list[Path],
-        argument("LOG", "A logged run; of measured tool paths several runs, the instrument fixed."),
+        opt.argument(
+            "LOG", "A logged run; of measured tool paths several runs, the instrument fixed."
+        ),
     ],
     registration: Annotated[
         Path | None,
-        option("--registration", "FILE", "Of a tool path: its frame, point or clock, if known."),
+        opt.option(
+            "--registration", "FILE", "Of a tool path: its frame, point or clock, if known."
+        ),
     ] = None,
-    payload: Payload = None,
-    method: Method = "nonlinear",
-    columns: Columns = None,
+    payload: opt.Payload = None,
+    method: opt.Method = "nonlinear",
+    columns: opt.Columns = None,
     offsets: Annotated[
         Offsets,
         typer.Option(help="Offset of the log that is taken off: mean, at the start, or none."),
     ] = "mean",
     *,
-    changes: Changes,
-    output: Output,
+    changes: opt.Changes,
+    output: opt.Output,
 ) -> None:
     """Show a logged run over the predicted one: of a job, or of a robot on the log's reference.
 
@@ -213,7 +203,7 @@ def compare(
         for log in logs:
             inputs += places.files_of_log(log, columns)
         read = [at.Log.read(log, columns) for log in logs]
-        if is_tool_path(read[0]):
+        if read[0].is_tool_path:
             names = [COMPARED, REGISTERED]
             run = folder_run(source, output, [*inputs, *_given(registration)], names)
             _compare_tool_path(chosen, read, registration, run)
@@ -226,7 +216,7 @@ def compare(
     if changes.robot is not None or changes.speed is not None:
         option = "--speed" if changes.robot is None else "--robot"
         raise ArmtwinError(f"{option} is for a job, but '{job}' is a robot")
-    twin = Carried(changes.tool, payload).by(job)
+    twin = opt.Carried(changes.tool, payload).by(job)
     asked_of = places.ReferenceOptions(changes.servo, offsets, method)
     source = places.of_log(twin, log, asked_of)
     run = folder_run(source, output, inputs_of(job, [log], columns), [LOG, COMPARED])
@@ -262,7 +252,7 @@ def _compare_tool_path(
     run.finish(found, contents, passed=not found.exceeded)
 
 
-def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: CommandRun) -> None:
+def _compare_job(job: Job, log: at.Log, method: opt.HowSimulated, run: CommandRun) -> None:
     """A logged run of a job over its prediction."""
     with progress_bar("path") as progress:
         comparison = at.compare(job, log, method=method, progress=progress)
@@ -292,7 +282,7 @@ def _compare_reference(
     run.finish(comparison, contents)
 
 
-def jobs(name: ShippedName = None, json: Json = False) -> None:
+def jobs(name: opt.ShippedName = None, json: opt.Json = False) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
     from armtwin.prediction.job_check import JobCheck
 
@@ -302,7 +292,7 @@ def jobs(name: ShippedName = None, json: Json = False) -> None:
         describe(JobCheck(Job.load(name)), json)
 
 
-def change_job(job: Job, changes: Changes) -> Job:
+def change_job(job: Job, changes: opt.Changes) -> Job:
     """A job with what the command line changes."""
     if changes.robot is not None or changes.tool is not None:
         job = _with_robot(job, changes.robot, changes.tool)
@@ -332,7 +322,7 @@ def _with_robot(job: Job, robot: str | None, tool: str | None) -> Job:
     return changed
 
 
-def _answer(job: Job, method: HowSimulated, *, banded: bool, advise: bool = False) -> at.Answer:
+def _answer(job: Job, method: opt.HowSimulated, *, banded: bool, advise: bool = False) -> at.Answer:
     with progress_bar("path") as progress:
         prediction = at.predict(job, method=method, progress=progress)
         band = None

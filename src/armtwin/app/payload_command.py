@@ -9,7 +9,7 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.channels import channel_kind
-from armtwin.logs.torque import torque_channel
+from armtwin.logs.joints import torque_channel
 
 
 def payload(

@@ -15,7 +15,7 @@ from armtwin.app.showing import Place, Shown, report_of, show_result
 from armtwin.app.streams import print_json
 from armtwin.errors import ArmtwinError
 from armtwin.files.atomic import check_file, try_folder, write_files
-from armtwin.files.disk import Content, Contents
+from armtwin.files.staging import Content, Contents
 from armtwin.maths.batch import Names, Record
 from armtwin.report.folder import RESULT, refuse_inputs
 from armtwin.report.page import to_html

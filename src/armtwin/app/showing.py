@@ -7,7 +7,7 @@ from typing import Protocol
 from rich.console import Console
 
 from armtwin.app.streams import print_json, spell
-from armtwin.files.disk import Contents
+from armtwin.files.staging import Contents
 from armtwin.maths.batch import Record
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result

@@ -13,7 +13,7 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.run import REPORT, SHEET, CommandRun
 from armtwin.app.showing import describe
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Contents
+from armtwin.files.staging import Contents
 from armtwin.maths.units import whole_number
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess_run

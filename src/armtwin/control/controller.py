@@ -35,17 +35,8 @@ from armtwin.maths.batch import Floats, TwoArrays, Values
 from armtwin.maths.choice import choose, larger, smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.traced_fields import Aside, Known, Pattern
-from armtwin.robot.schema.servo import (
-    CS7B,
-    Cascade,
-    Filter,
-    Proportional,
-    Servo,
-    Shaping,
-    Side,
-    VelocityLaw,
-)
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema import servo as schema
+from armtwin.robot.schema.servo import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
 COLUMNS = 12
@@ -65,7 +56,7 @@ INTEGRAL, COMMAND, BEFORE, FF, SATURATED, HELD = range(6)
 POSITION, SPEED, ACCELERATION, TORQUE, SHIFT = range(5)
 REFERENCES = 5
 BY_SPEED, BY_ACCELERATION, BY_SIGN, SIGN_SPEED, BY_TORQUE = range(5)
-NO_FILTERS: tuple[Filter | None, ...] = (None, None, None, None)
+NO_FILTERS: tuple[schema.Filter | None, ...] = (None, None, None, None)
 
 
 class Controller(NamedTuple):
@@ -109,7 +100,7 @@ class Equation(NamedTuple):
     """
 
     gains: dict[int, Any]
-    filters: tuple[Filter | None, ...]
+    filters: tuple[schema.Filter | None, ...]
     rates: tuple[float, float, float]
     given_acceleration: bool = False
     reset: Values | None = None
@@ -122,7 +113,7 @@ def equation(servo: Any, drives: int) -> Equation:
 
 
 @equation.register
-def _of_cascade(servo: Cascade, drives: int) -> Equation:
+def _of_cascade(servo: schema.Cascade, drives: int) -> Equation:
     given = {name: getattr(servo, name) for name in NAMED}
     if servo.rule is not None:
         given |= servo.rule.gains(drives)._asdict()
@@ -139,7 +130,7 @@ def _of_cascade(servo: Cascade, drives: int) -> Equation:
 
 
 @equation.register
-def _of_cs7b(servo: CS7B, drives: int) -> Equation:
+def _of_cs7b(servo: schema.CS7B, drives: int) -> Equation:
     friction = np.zeros(drives) if servo.coulomb is None else np.array(servo.coulomb)
     gains = {
         KP: servo.kp,
@@ -157,7 +148,7 @@ def _of_cs7b(servo: CS7B, drives: int) -> Equation:
 
 
 @equation.register
-def _of_velocity_law(servo: VelocityLaw, drives: int) -> Equation:
+def _of_velocity_law(servo: schema.VelocityLaw, drives: int) -> Equation:
     kv = np.array(servo.kv)
     gains = {KP: kv * np.array(servo.kp), KV: kv, KVF: kv, KTFC: servo.ktfc, KSHIFT: kv}
     for column, values in ((KI, servo.ki), (KVF, servo.kvf), (KTFV, servo.kff)):
@@ -168,11 +159,11 @@ def _of_velocity_law(servo: VelocityLaw, drives: int) -> Equation:
 
 
 @equation.register
-def _of_proportional(servo: Proportional, drives: int) -> Equation:
+def _of_proportional(servo: schema.Proportional, drives: int) -> Equation:
     return Equation({KP: servo.gain}, NO_FILTERS, (servo.rate,) * 3)
 
 
-def controller(servo: Servo, drives: int) -> Controller:
+def controller(servo: schema.Servo, drives: int) -> Controller:
     """Pack a servo of a robot file for the drives it commands."""
     found = equation(servo, drives)
     setpoint_rate, position_rate, rate = found.rates
@@ -198,7 +189,7 @@ def controller(servo: Servo, drives: int) -> Controller:
     )
 
 
-def _shaping(shaping: Shaping | None, drives: int) -> Floats:
+def _shaping(shaping: schema.Shaping | None, drives: int) -> Floats:
     """What shifts the reference of each drive, columns BY_SPEED .. BY_TORQUE, (drives, 5)."""
     packed = np.zeros((drives, 5))
     packed[:, SIGN_SPEED] = 1.0
@@ -237,16 +228,16 @@ class SensorReading(NamedTuple):
 
     scale: Floats
     zero: Floats
-    sides: tuple[Side, ...]
+    sides: tuple[schema.Side, ...]
 
 
-def reading(servo: Servo, drives: int) -> SensorReading:
+def reading(servo: schema.Servo, drives: int) -> SensorReading:
     """How a servo of a robot file reads the sensors of its drives."""
     scale, zero = np.ones(drives), np.zeros(drives)
-    if isinstance(servo, Proportional):
+    if isinstance(servo, schema.Proportional):
         scale[:] = servo.sensor_gain
         zero[:] = servo.sensor_zero or 0.0
-        on_drive: Side = "motor"
+        on_drive: schema.Side = "motor"
         return SensorReading(scale, zero, (on_drive,) * drives)
     return SensorReading(scale, zero, for_each(servo.feedback, drives))
 

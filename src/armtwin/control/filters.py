@@ -12,8 +12,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Values
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.robot.schema.servo import Filter
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import Filter, for_each
 
 PASS = (1.0, 0.0, 0.0, 0.0, 0.0)  # coefficients of a filter that lets everything through
 DEFAULT_DAMPING = float(np.sqrt(0.5))

@@ -1,6 +1,7 @@
-"""Position sensors: what a controller reads of a row, in its own unit, in steps, and late.
+"""Position sensors and amplifiers: what a controller reads and gives, in steps, and late.
 
-y = scale (x - zero), in whole steps of its quantum, as it was some ticks ago
+y = scale (x - zero) of a row, in whole steps of its quantum, as it was some ticks ago. A current is
+limited; it becomes the torque of a motor along its row, or opens the valve of a cylinder.
 """
 
 from typing import NamedTuple
@@ -78,3 +79,31 @@ def read_late(delay: Floats, past: Ring, tick: float, position: Floats, speed: F
     for m in range(delay.shape[0]):
         position[m] = recall(past, head, m, POSITION, position[m], delay[m, POSITION])
         speed[m] = recall(past, head, m, SPEED, speed[m], delay[m, SPEED])
+
+
+class Outputs(NamedTuple):
+    """Outputs of all drives, (drives,) each.
+
+    Attributes:
+        row: Row on which the drive acts.
+        per_current: What the controller commands for one ampere: a motor's torque constant; 1 for
+            a valve.
+        torque: Torque of one ampere along the row [N m/A]; 0 for a valve.
+        limit: Largest current [A].
+        quantum: Step of the current [A]; 0 gives every value.
+        delay: Time from the command to the current [ticks].
+    """
+
+    row: Index
+    per_current: Floats
+    torque: Floats
+    limit: Floats
+    quantum: Floats
+    delay: Floats
+
+
+def give_late(delay: Floats, past: Ring, tick: float, current: Floats) -> None:
+    """Keep the commanded currents of this tick and replace them by those that flow now."""
+    head = find_head(past, tick)
+    for m in range(delay.shape[0]):
+        current[m] = recall(past, head, m, 0, current[m], delay[m])

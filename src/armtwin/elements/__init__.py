@@ -12,7 +12,6 @@ from armtwin.elements.equations import (
     transfer_functions as transfer_functions,
 )
 from armtwin.elements.integration import StructureMotion as StructureMotion, integrate as integrate
-from armtwin.elements.linearisation import Linear as Linear
 from armtwin.elements.parts import (
     Beam as Beam,
     CrossSection as CrossSection,
@@ -27,7 +26,7 @@ from armtwin.elements.parts import (
     Triad as Triad,
     Truss as Truss,
 )
-from armtwin.elements.placed import Placed as Placed
+from armtwin.elements.placed import Linear as Linear, Placed as Placed
 from armtwin.elements.rank import release_redundant as release_redundant
 from armtwin.elements.statics import (
     Equilibrium as Equilibrium,

@@ -12,12 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Integers
 from armtwin.maths.compiled import inlined
 
-Integers = NDArray[np.int64]
 # Of a block's largest entry: a pivot below it is none. A loop laid flat is a double root, which
 # Newton's method meets to the root of rounding only.
 SINGULAR = 1e-6

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.elements.beam import Ends, Six, beam_jets, ends_of, measure_beam
-from armtwin.elements.blocks import Integers
 from armtwin.elements.hinge import Axes, curve_hinge, measure_hinge
 from armtwin.elements.jets import Jet, angle_of, chain, difference, length_jet, plus, share, times
 from armtwin.elements.rotations import four, put_four, put_three
-from armtwin.maths.batch import Floats, Pair, Values
+from armtwin.maths.batch import Floats, Integers, Pair, Values
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import dot, row_of

@@ -11,12 +11,12 @@ Ref: [Waiboer 2007, 4.8-4.17]
 
 from __future__ import annotations
 
-from armtwin.elements.blocks import Integers, solve_transposed
+from armtwin.elements.blocks import solve_transposed
 from armtwin.elements.deformation import add_nodal, along
 from armtwin.elements.loads import add_forces, add_stress
 from armtwin.elements.packing import Tables
 from armtwin.elements.transfer import TransferState, find, rates, second_rates
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled, inlined
 
 AHEAD = 0.01  # of a step: how far five states may miss the next

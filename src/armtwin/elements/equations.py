@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.elements.dynamics import inverse_dynamics as compute_inverse_dynamics
-from armtwin.elements.linearisation import Linear, linearise_motion, stresses
-from armtwin.elements.placed import Placed
+from armtwin.elements.placed import Linear, Placed, linearise_motion, stresses, tables_of
 from armtwin.elements.rank import NEARLY_NONE, rank_problem
 from armtwin.elements.structure import Structure
-from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import empty_state, find
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, check_array, stack_tables

@@ -21,19 +21,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import along, curve
 from armtwin.elements.dynamics import torque
 from armtwin.elements.equations import check_coordinates, place
-from armtwin.elements.linearisation import stresses
 from armtwin.elements.loads import Laws, add_forces
 from armtwin.elements.packing import Tables
+from armtwin.elements.placed import stresses, tables_of
 from armtwin.elements.statics import movable
 from armtwin.elements.structure import Structure
-from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import TransferState, empty_state, find, rates
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled, inlined
 
 NOTHING_DRIVEN: Mapping[str, Floats] = MappingProxyType({})

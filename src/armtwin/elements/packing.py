@@ -6,24 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.elements.blocks import Blocks, Integers
+from armtwin.elements import parts as el
+from armtwin.elements.blocks import Blocks
 from armtwin.elements.deformation import BETTER_BEAM, HINGE, LAMBDA, PRINTED_BEAM, TRUSS, Elements
-from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, LoadTables
-from armtwin.elements.masses import Masses
-from armtwin.elements.parts import (
-    Beam,
-    Element,
-    ElementSpring,
-    Gas,
-    Hinge,
-    PointForce,
-    Triad,
-    Triple,
-    Truss,
-    stiffness,
-)
+from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, LoadTables, Masses
 from armtwin.elements.structure import Structure
-from armtwin.maths.batch import Flags, Floats, Indices
+from armtwin.maths.batch import Flags, Floats, Indices, Integers
 
 WIDTH = 14
 # Local columns of a beam's printed deformations that can differ from zero.
@@ -101,7 +89,7 @@ class _Member(NamedTuple):
         axes: n_x', n_y', n_z', (3, 3).
     """
 
-    part: Element | Triad
+    part: el.Element | el.Triad
     kind: int
     row: int
     rows: int
@@ -113,18 +101,18 @@ class _Member(NamedTuple):
 def _members(structure: Structure) -> list[_Member]:
     """All elements in the order of their rows."""
     places, found, row = structure.places, [], 0
-    parts: tuple[Element | Triad, ...] = structure.parts.triads
+    parts: tuple[el.Element | el.Triad, ...] = structure.parts.triads
     for part in (*parts, *structure.trusses, *structure.hinges, *structure.beams):
         length, axes = 0.0, np.zeros((3, 3))
         names: tuple[str, ...]
-        if isinstance(part, Triad):
+        if isinstance(part, el.Triad):
             if part.held:
                 continue
             kind, rows, names = LAMBDA, 1, (part.name,)
-        elif isinstance(part, Truss):
+        elif isinstance(part, el.Truss):
             kind, rows, names = TRUSS, 1, (part.p, part.q)
             length = distance(structure, *names) if part.length is None else part.length
-        elif isinstance(part, Hinge):
+        elif isinstance(part, el.Hinge):
             kind, rows, names = HINGE, 3, (part.p, part.q)
             axes = axes_about(np.array(part.axis), part.side)
         else:
@@ -203,7 +191,7 @@ def chord(structure: Structure, p: str, q: str) -> Floats:
     return x[places[q] : places[q] + 3] - x[places[p] : places[p] + 3]
 
 
-def axes_about(x: Floats, side: Triple | None) -> Floats:
+def axes_about(x: Floats, side: el.Triple | None) -> Floats:
     """Unit vectors along x, near `side` and across both, (3, 3)."""
     nx = x / np.linalg.norm(x)
     near = np.eye(3)[np.argmin(np.abs(nx))] if side is None else np.array(side)
@@ -220,11 +208,11 @@ def _freedom(structure: Structure, members: list[_Member]) -> Freedom:
     scale = np.ones(len(structure.row_names))
     for member in members:
         rows = slice(member.row, member.row + member.rows)
-        if isinstance(member.part, Truss):
+        if isinstance(member.part, el.Truss):
             scale[rows] = distance(structure, member.part.p, member.part.q)
-        elif isinstance(member.part, Beam):
+        elif isinstance(member.part, el.Beam):
             scale[rows] = member.length
-        elif isinstance(member.part, Hinge):
+        elif isinstance(member.part, el.Hinge):
             twists.append(member.row)
     corners = np.array([point.at for point in structure.parts.points]).reshape(-1, 3)
     size = np.ptp(corners) if len(corners) > 1 else 1.0
@@ -243,7 +231,7 @@ def _masses(structure: Structure, members: list[_Member]) -> Masses:
     ten = [body.ten for body in structure.parts.bodies]
     beams, axes, bulk = [], [], []
     for member in members:
-        section = member.part.section if isinstance(member.part, Beam) else None
+        section = member.part.section if isinstance(member.part, el.Beam) else None
         if section is not None and (section.mass or section.polar):
             beams.append(member.nodes)
             axes.append(member.axes[0])
@@ -267,8 +255,8 @@ class _Law:
         self.dampers: list[tuple[int, int, float]] = []
         self.gas: list[tuple[int, float, float]] = []
 
-    def add(self, row: int, law: ElementSpring | Gas | None) -> None:
-        if isinstance(law, Gas):
+    def add(self, row: int, law: el.ElementSpring | el.Gas | None) -> None:
+        if isinstance(law, el.Gas):
             self.gas.append((row, law.strength, law.stroke))
         elif law is not None:
             self.preload[row] += law.preload
@@ -289,13 +277,13 @@ def _laws(structure: Structure, members: list[_Member]) -> Laws:
     law = _Law(len(structure.row_names))
     for member in members:
         part, row = member.part, member.row
-        if isinstance(part, Truss):
+        if isinstance(part, el.Truss):
             law.add(row, part.law)
-        elif isinstance(part, Hinge):
+        elif isinstance(part, el.Hinge):
             for i in range(3):
                 law.add(row + i, part.laws[i])
-        elif isinstance(part, Beam) and part.section is not None:
-            S = stiffness(part.section, member.length)
+        elif isinstance(part, el.Beam) and part.section is not None:
+            S = el.stiffness(part.section, member.length)
             moves = np.array(part.modes) != "held"
             law.add_beam(row, S * np.outer(moves, moves), part.section.relaxation)
     return Laws(
@@ -312,7 +300,7 @@ def _laws(structure: Structure, members: list[_Member]) -> Laws:
 def _loads(structure: Structure) -> LoadTables:
     kinds, places, values = [], [], []
     for load in structure.parts.loads:
-        if isinstance(load, PointForce):
+        if isinstance(load, el.PointForce):
             kinds.append(FORCE)
             places.append(structure.places[load.point])
         else:

@@ -1,9 +1,19 @@
-"""A structure at one place: slopes, transfer functions and changes there, as plain matrices.
+"""A structure at one place: slopes, transfer functions and linear equations, as plain matrices.
 
 Changes of slopes and forces along directions come by complex steps of the element functions: exact
 to rounding, and no second copy of them. Directions are columns, all taken at once.
 
-Ref: [Squire-Trapp 1998]
+Linear equations of motion about a state are M̄ δa + C δv + (K + N + G) δq = δτ. With
+V1 = D2F[v, ·] and A1 = D2F[a, ·] + D3F[v, v, ·], found with the same J,
+
+    J V1 = -D_C,xx[vx, DF]
+    J A1 = -(D_C,xx[ax, DF] + 2 D_C,xx[vx, V1] + D_C,xxx[vx, vx, DF])
+    K = DE' S DE                                             structural stiffness
+    G = DF' (Σ σ_i D_i,xx) DF                                geometric stiffness, all stresses
+    N = DF' (M A1 + g_v V1 + g_x DF) + DE' B (D_x V1 + D_xx[vx, DF])     dynamic stiffness
+    C = DF' (2 M V1 + g_v DF) + DE' B DE
+
+Ref: [Squire-Trapp 1998], [Jonker-Aarts 2001], [Waiboer 2007, 5.3]
 """
 
 from __future__ import annotations
@@ -14,12 +24,42 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements import together
+from armtwin.elements import blocks, together
 from armtwin.elements.deformation import Elements
-from armtwin.elements.masses import Masses
+from armtwin.elements.loads import Laws, Masses, add_stress
+from armtwin.elements.packing import Tables, pack, pack_elements, pattern
+from armtwin.elements.rank import rank_problem
 from armtwin.elements.structure import Structure
-from armtwin.elements.tables import tables_of
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.tracing import python_of
+
+
+def tables_of(structure: Structure) -> Tables:
+    """Everything packed; a structure that is not determined is refused by a sentence."""
+    if "tables" not in structure.kept:
+        structure.kept["tables"] = _pack_tables(structure)
+    tables: Tables = structure.kept["tables"]
+    return tables
+
+
+def _pack_tables(structure: Structure) -> Tables:
+    elements = pack_elements(structure)
+    possible = pattern(elements)
+    rows, unknowns = structure.prescribed_rows, structure.calculated_columns
+    order = None
+    if len(rows) == len(unknowns):
+        whole = together.dense(elements, possible, len(structure.reference))
+        order = blocks.order_blocks(whole[np.ix_(rows, unknowns)])
+    if order is None:
+        raise ArmtwinError(rank_problem(structure, structure.reference))
+    pairs = []
+    for block in order:
+        pairs.append([(int(rows[i]), int(unknowns[j])) for i, j in block])
+    modes = np.array(structure.column_modes)
+    known = possible & (modes[elements.columns] != "held")
+    return pack(structure, elements, blocks.pack(pairs, elements.columns, known))
+
 
 STEP = 1e-100
 
@@ -163,3 +203,90 @@ class Placed:
             return vx, ax
         still = np.zeros(len(self.structure.free_columns))
         return vx, ax + self.follow(-self.curvature(vx), still)
+
+
+_add_stress = python_of(add_stress)  # a handful of laws
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Linear equations about a state, M δa + C δv + (K + N + G) δq = δτ; each (n, n).
+
+    Attributes:
+        M: Mass matrix.
+        C: Velocity matrix.
+        K: Structural stiffness.
+        N: Dynamic stiffness, with the slope of gravity.
+        G: Geometric stiffness, of all stresses.
+        tau: Forces on the degrees of freedom at the state, (n,).
+        stress: Stress of every row at the state, (rows,).
+    """
+
+    M: Floats
+    C: Floats
+    K: Floats
+    N: Floats
+    G: Floats
+    tau: Floats
+    stress: Floats
+
+    @property
+    def stiffness(self) -> Floats:
+        """K + N + G, (n, n)."""
+        return self.K + self.N + self.G
+
+
+def stiffness_of(laws: Laws, e: Floats) -> TwoArrays:
+    """Slopes of the stress with deformations, S, and with their rates, B; (rows, rows) each."""
+    S, B = np.zeros((2, len(e), len(e)))
+    stressed, deformed = laws.spring_rows.T
+    np.add.at(S, (stressed, deformed), laws.springs)
+    stressed, deformed = laws.damper_rows.T
+    np.add.at(B, (stressed, deformed), laws.dampers)
+    strength, stroke = laws.gas.T
+    rows = laws.gas_rows
+    S[rows, rows] += strength / (stroke - e[rows]) ** 2
+    return S, B
+
+
+def stresses(placed: Placed, vx: Floats, ax: Floats) -> TwoArrays:
+    """Force on each degree of freedom, without inertia along q, and stress of every row."""
+    structure, D = placed.structure, placed.D
+    sigma = np.zeros(len(placed.e))
+    _add_stress(tables_of(structure).laws, placed.e, D @ vx, sigma)
+    g = placed.forces(vx, ax) + D.T @ sigma
+    rows, columns = structure.prescribed_rows, structure.calculated_columns
+    reaction = np.linalg.solve(D[np.ix_(rows, columns)].T, g[columns])
+    sigma[rows] -= reaction
+    return placed.DF.T @ g, sigma
+
+
+def linearise_motion(placed: Placed, v: Floats, a: Floats) -> Linear:
+    """Linear equations about a motion (v, a) at a place."""
+    structure, DF, DE, D = placed.structure, placed.DF, placed.DE, placed.D
+    vx, ax = placed.motion(v, a)
+    tau, sigma = stresses(placed, vx, ax)
+    S, B = stiffness_of(tables_of(structure).laws, placed.e)
+    still = np.zeros((len(structure.free_columns), structure.n))
+    none = np.zeros(DF.shape)
+    change = placed.slope_change(DF)
+    G = DF.T @ placed.onto(change, sigma)
+    if not v.any() and not a.any():  # inertia forces are quadratic in the velocities
+        C = np.zeros(G.shape)
+        N = DF.T @ placed.force_change(vx, ax, DF, none, none)
+    else:
+        bend = placed.along(change, vx)
+        V1 = placed.follow(-bend, still)
+        twice = placed.along(change, ax) + 2 * placed.along(placed.slope_change(V1), vx)
+        A1 = placed.follow(-twice - placed.curvature_change(vx, DF), still)
+        N = DF.T @ placed.force_change(vx, ax, DF, V1, A1) + DE.T @ B @ (D @ V1 + bend)
+        C = DF.T @ placed.force_change(vx, ax, none, DF, 2 * V1)
+    return Linear(
+        M=placed.mass,
+        C=C + DE.T @ B @ DE,
+        K=DE.T @ S @ DE,
+        N=N,
+        G=G,
+        tau=tau + tables_of(structure).rotors @ a,
+        stress=sigma,
+    )

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from armtwin.elements import together
-from armtwin.elements.blocks import Integers
 from armtwin.elements.packing import pack_elements
 from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
 from armtwin.elements.structure import Structure
-from armtwin.maths.batch import Floats, Names, TwoArrays
+from armtwin.maths.batch import Floats, Integers, Names, TwoArrays
 
 NONE = 1e-9  # of the largest singular value: what is below it is zero
 NEARLY_NONE = 1e-5  # the same where a pivot of the solution vanished

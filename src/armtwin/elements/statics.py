@@ -13,14 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.elements.blocks import Integers
 from armtwin.elements.equations import place
-from armtwin.elements.linearisation import Linear, linearise_motion
-from armtwin.elements.placed import Placed
+from armtwin.elements.placed import Linear, Placed, linearise_motion, tables_of
 from armtwin.elements.structure import Structure
-from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names, TwoArrays
+from armtwin.maths.batch import Floats, Integers, Names, TwoArrays
 
 MOST_ITERATIONS = 60
 MOST_HALVINGS = 12

@@ -8,30 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements.blocks import Integers
-from armtwin.elements.parts import (
-    BEAM_MODES,
-    HINGE_MODES,
-    TRUSS_MODES,
-    Beam,
-    Element,
-    Gas,
-    Hinge,
-    Mode,
-    Parts,
-    RigidBody,
-    Triple,
-    Truss,
-)
+from armtwin.elements import parts as el
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Floats, NamedNumbers, Names, Sentences
+from armtwin.maths.batch import Floats, Integers, NamedNumbers, Names, Sentences
 
 # Stiffness that each of a beam's modes needs where it is not held.
 _NEEDED = ("EA", "GJ", "EIy", "EIy", "EIz", "EIz")
 SHORTEST = 1e-9  # m: points nearer than this are one
 
 
-def problems(parts: Parts) -> list[str]:
+def problems(parts: el.Parts) -> list[str]:
     """Sentences on parts that cannot be used."""
     found = list(_twice(parts))
     points = {point.name: point.at for point in parts.points}
@@ -46,7 +32,7 @@ def problems(parts: Parts) -> list[str]:
     return found
 
 
-def _twice(parts: Parts) -> Sentences:
+def _twice(parts: el.Parts) -> Sentences:
     """Names that two nodes or two elements have."""
     nodes = [point.name for point in parts.points] + [triad.name for triad in parts.triads]
     elements = [part.name for part in parts.elements]
@@ -61,23 +47,25 @@ def _unknown(owner: str, what: str, name: str, known: set[str]) -> Sentences:
         yield f"{owner}: {what} '{name}' is not known. {did_you_mean(name, known)}"
 
 
-def _element_problems(element: Element, points: dict[str, Triple], triads: set[str]) -> Sentences:
+def _element_problems(
+    element: el.Element, points: dict[str, el.Triple], triads: set[str]
+) -> Sentences:
     kind = type(element).__name__.lower()
     owner = f"{kind} '{element.name}'"
-    if isinstance(element, Hinge):
+    if isinstance(element, el.Hinge):
         for name in (element.p, element.q):
             yield from _unknown(owner, "triad", name, triads)
         if not np.linalg.norm(element.axis) > 0:
             yield f"{owner}: axis must have a length, got {element.axis}"
         return
-    ends = (element.p, element.q) if isinstance(element, Truss) else element.points
+    ends = (element.p, element.q) if isinstance(element, el.Truss) else element.points
     unknown = []
     for name in ends:
         unknown += list(_unknown(owner, "point", name, set(points)))
     yield from unknown
     if not unknown:
         yield from _length_problems(owner, points[ends[0]], points[ends[1]])
-    if isinstance(element, Beam):
+    if isinstance(element, el.Beam):
         for name in element.triads:
             yield from _unknown(owner, "triad", name, triads)
         yield from _beam_problems(owner, element)
@@ -85,18 +73,18 @@ def _element_problems(element: Element, points: dict[str, Triple], triads: set[s
     yield from _strut_problems(owner, element)
 
 
-def _length_problems(owner: str, p: Triple, q: Triple) -> Sentences:
+def _length_problems(owner: str, p: el.Triple, q: el.Triple) -> Sentences:
     length = float(np.linalg.norm(np.subtract(q, p)))
     if length < SHORTEST:
         yield f"{owner}: length must be above 0 m, got {length:g} (both points at {p})"
 
 
-def _strut_problems(owner: str, truss: Truss) -> Sentences:
-    if isinstance(truss.law, Gas) and not truss.law.stroke > 0:
+def _strut_problems(owner: str, truss: el.Truss) -> Sentences:
+    if isinstance(truss.law, el.Gas) and not truss.law.stroke > 0:
         yield f"{owner}: stroke of its gas must be above 0 m, got {truss.law.stroke:g}"
 
 
-def _beam_problems(owner: str, beam: Beam) -> Sentences:
+def _beam_problems(owner: str, beam: el.Beam) -> Sentences:
     """Modes that move need a stiffness."""
     bad: NamedNumbers = {}
     for mode, key in zip(beam.modes, _NEEDED, strict=True):
@@ -114,7 +102,7 @@ def _beam_problems(owner: str, beam: Beam) -> Sentences:
 
 
 def _body_problems(
-    i: int, body: RigidBody, points: dict[str, Triple], triads: set[str]
+    i: int, body: el.RigidBody, points: dict[str, el.Triple], triads: set[str]
 ) -> Sentences:
     yield from _unknown(f"body {i}", "point", body.point, set(points))
     yield from _unknown(f"body {i}", "triad", body.triad, triads)
@@ -135,7 +123,7 @@ class Structure:
         released: Rows whose stress is not determined and was taken to be zero.
     """
 
-    parts: Parts
+    parts: el.Parts
     released: Names = ()
 
     def __post_init__(self) -> None:
@@ -176,9 +164,9 @@ class Structure:
         return tuple(names)
 
     @cached_property
-    def column_modes(self) -> tuple[Mode, ...]:
+    def column_modes(self) -> tuple[el.Mode, ...]:
         """What is known of each nodal coordinate."""
-        modes: list[Mode] = []
+        modes: list[el.Mode] = []
         for point in self.parts.points:
             modes += point.modes
         for triad in self.parts.triads:
@@ -188,30 +176,30 @@ class Structure:
     # elements
 
     @cached_property
-    def trusses(self) -> tuple[Truss, ...]:
+    def trusses(self) -> tuple[el.Truss, ...]:
         """The trusses, in order."""
-        return tuple(part for part in self.parts.elements if isinstance(part, Truss))
+        return tuple(part for part in self.parts.elements if isinstance(part, el.Truss))
 
     @cached_property
-    def hinges(self) -> tuple[Hinge, ...]:
+    def hinges(self) -> tuple[el.Hinge, ...]:
         """The hinges, in order."""
-        return tuple(part for part in self.parts.elements if isinstance(part, Hinge))
+        return tuple(part for part in self.parts.elements if isinstance(part, el.Hinge))
 
     @cached_property
-    def beams(self) -> tuple[Beam, ...]:
+    def beams(self) -> tuple[el.Beam, ...]:
         """The beams, in order."""
-        return tuple(part for part in self.parts.elements if isinstance(part, Beam))
+        return tuple(part for part in self.parts.elements if isinstance(part, el.Beam))
 
     @cached_property
-    def _rows(self) -> list[tuple[str, Mode]]:
+    def _rows(self) -> list[tuple[str, el.Mode]]:
         """Name of each deformation, and what is known of it."""
-        rows: list[tuple[str, Mode]] = []
+        rows: list[tuple[str, el.Mode]] = []
         for triad in self.parts.triads:
             if not triad.held:
                 rows.append((f"{triad.name}.length", "held"))
         for truss in self.trusses:
-            rows.append((f"{truss.name}.{TRUSS_MODES[0]}", truss.mode))
-        for kinds, parts in ((HINGE_MODES, self.hinges), (BEAM_MODES, self.beams)):
+            rows.append((f"{truss.name}.{el.TRUSS_MODES[0]}", truss.mode))
+        for kinds, parts in ((el.HINGE_MODES, self.hinges), (el.BEAM_MODES, self.beams)):
             for part in parts:
                 for kind, mode in zip(kinds, part.modes, strict=True):
                     rows.append((f"{part.name}.{kind}", mode))
@@ -223,7 +211,7 @@ class Structure:
         return tuple(name for name, _ in self._rows)
 
     @cached_property
-    def row_modes(self) -> tuple[Mode, ...]:
+    def row_modes(self) -> tuple[el.Mode, ...]:
         """What is known of each deformation."""
         return tuple(mode for _, mode in self._rows)
 
@@ -283,6 +271,6 @@ class Structure:
         return replace(self, parts=replace(self.parts, **changes))
 
 
-def _where(modes: tuple[Mode, ...], wanted: tuple[Mode, ...]) -> Integers:
+def _where(modes: tuple[el.Mode, ...], wanted: tuple[el.Mode, ...]) -> Integers:
     found = [i for i, mode in enumerate(modes) if mode in wanted]
     return np.array(found, dtype=np.int64)

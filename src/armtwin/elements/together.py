@@ -7,14 +7,13 @@ few thousand operations on arrays, whatever the number of directions, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.elements.beam import Ends
-from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import (
     HINGE,
     LAMBDA,
@@ -23,8 +22,8 @@ from armtwin.elements.deformation import (
     curve_element,
     measure_element,
 )
-from armtwin.elements.loads import LoadTables, add_load
-from armtwin.elements.masses import Masses, add_beam, add_body
+from armtwin.elements.loads import LoadTables, Masses, add_beam, add_body, add_load
+from armtwin.maths.batch import Integers
 from armtwin.maths.tracing import python_of
 
 Numbers = NDArray[Any]
@@ -39,14 +38,12 @@ _SHAPES: dict[int, tuple[int, Ends]] = {
 _POINT, _TRIAD = np.arange(3), np.arange(4)
 
 
-def _families(elements: Elements) -> list[tuple[int, Integers, Integers, int, Ends]]:
+def _families(elements: Elements) -> Iterator[tuple[int, Integers, Integers, int, Ends]]:
     """Kind, members, their first rows, their number of rows and their places, kind by kind."""
-    found = []
     for kind in np.unique(elements.kind):
         members = np.flatnonzero(elements.kind == kind)
         rows, at = _SHAPES.get(int(kind), (6, _BEAM))
-        found.append((int(kind), members, elements.row[members], rows, at))
-    return found
+        yield int(kind), members, elements.row[members], rows, at
 
 
 def _own(elements: Elements, first: Integers, x: Numbers) -> Numbers:

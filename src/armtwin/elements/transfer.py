@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.elements.blocks import Integers, factor, solve
+from armtwin.elements.blocks import factor, solve
 from armtwin.elements.deformation import curve, measure
 from armtwin.elements.hinge import TURNS_ALIKE
 from armtwin.elements.packing import Freedom, Geometry, Tables
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Integers
 from armtwin.maths.compiled import compiled, inlined
 
 MOST_ITERATIONS = 20

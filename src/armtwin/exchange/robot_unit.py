@@ -8,21 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.control.controller import uses_torque
+from armtwin.exchange import robot_stages
 from armtwin.exchange.instant import UnitFields, has_equations, state_variables, trace_unit
-from armtwin.exchange.robot_stages import (
-    compute_slopes,
-    has_spools,
-    looks_ahead,
-    push,
-    robot_loop,
-    sag,
-    setpoint_period,
-    settle,
-    settle_bodies,
-    take,
-    window_of,
-    write_outputs,
-)
 from armtwin.exchange.unit import ExchangeUnit, Order, Variable
 from armtwin.maths.batch import Floats, Sentences, check_array
 from armtwin.motion.trajectory import Trajectory
@@ -58,16 +45,21 @@ def robot_unit(
     model = Model() if model is None else model
     q = middle(robot) if posture is None else check_array("posture", posture, (robot.n,), "joints")
     run = _prepare_hold(robot, model, q)
-    loop = robot_loop(run)
+    loop = robot_stages.robot_loop(run)
     fields = UnitFields.of(loop)
     of_tick = {name: stage for name, stage in OF_TICK.items() if name not in OF_LOG}
-    apart = [settle_bodies, settle, take, write_outputs]
+    apart = [
+        robot_stages.settle_bodies,
+        robot_stages.settle,
+        robot_stages.take,
+        robot_stages.write_outputs,
+    ]
     if run.coordinates.elastic:
-        apart.append(sag)
+        apart.append(robot_stages.sag)
     if has_equations(loop):
-        apart.append(compute_slopes)
+        apart.append(robot_stages.compute_slopes)
     of_step = stages_of_step(loop)
-    stages, memory = trace_unit(fields, of_tick | {"push": push}, of_step, apart, READ)
+    stages, memory = trace_unit(fields, of_tick | {"push": robot_stages.push}, of_step, apart, READ)
     orders: list[Order] = [(step, stages, "step"), (tick, stages, "tick")]
     if has_equations(loop):
         orders.append((tick, stages.keys() & OF_CONTROLLER, "control"))
@@ -82,7 +74,7 @@ def robot_unit(
         orders=orders,
         constants=_constants(loop),
         indicators=len(loop.inputs.indicators) if has_equations(loop) else 0,
-        step=setpoint_period(run.controller),
+        step=robot_stages.setpoint_period(run.controller),
         remarks=[f"Its numbers are those of robot {robot.name}.", *_remarks(loop, model)],
     )
 
@@ -91,7 +83,7 @@ def _constants(loop: ClosedLoop) -> dict[str, float | int]:
     """Numbers that the ticks are counted with."""
     c = loop.inputs.run.controller
     found: dict[str, float | int] = {
-        "SETPOINTS": window_of(c) + len(loop.inputs.past),
+        "SETPOINTS": robot_stages.window_of(c) + len(loop.inputs.past),
         "POSITION_TICKS": int(c.position_ticks),
         "SETPOINT_TICKS": int(c.setpoint_ticks),
         "TICK": float(c.tick),
@@ -224,7 +216,7 @@ def _states(loop: ClosedLoop) -> Iterator[Variable]:
         unit = "N" if drives_slide(run.robot)[k] else "N m"
         words = f"force of {drive.name}"
         yield from state_variables(f"state.force_{c + 1}", ("oil", (c,)), unit, words, 100.0)
-        if has_spools(run):
+        if robot_stages.has_spools(run):
             for i, (what, of) in enumerate((("spool", "A"), ("spool_speed", "A/s"))):
                 name, words = f"state.{what}_{c + 1}", f"{what.replace('_', ' ')} of {drive.name}"
                 yield from state_variables(name, ("valves", (c, i)), of, words, 1e-3)
@@ -232,14 +224,14 @@ def _states(loop: ClosedLoop) -> Iterator[Variable]:
 
 def _remarks(loop: ClosedLoop, model: Model) -> Sentences:
     c = loop.inputs.run.controller
-    ahead = "two controller cycles" if looks_ahead(c) else "one controller cycle"
+    ahead = "two controller cycles" if robot_stages.looks_ahead(c) else "one controller cycle"
     yield (
         "At initialisation the robot is at rest at the set-point given: weight, springs and servo "
-        f"are in equilibrium. Inputs set before a step are the set-point {ahead} "
-        f"ahead: the servo reads them every {1e3 * setpoint_period(c):g} ms and moves on a cubic "
-        "to them."
+        f"are in equilibrium. Inputs set before a step are the set-point {ahead} ahead: the servo "
+        f"reads them every {1e3 * robot_stages.setpoint_period(c):g} ms and moves on a cubic to "
+        "them."
     )
-    if looks_ahead(c):
+    if robot_stages.looks_ahead(c):
         yield "Its servo shapes the reference by the set-point after the one it moves to."
     yield (
         f"The unit takes whole ticks of its velocity loop, {1e6 * c.tick:g} us each; steps of "

@@ -17,10 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content, Contents, fill, naming_file, real, sync
-from armtwin.files.journal import move_in
 from armtwin.files.locks import lock_folder
-from armtwin.files.staging import parents_of, place_for, recover, stage_folder
+from armtwin.files.staging import (
+    Content,
+    Contents,
+    fill,
+    move_in,
+    naming_file,
+    parents_of,
+    place_for,
+    real,
+    recover,
+    stage_folder,
+    sync,
+)
 
 SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
 HERE = -100  # AT_FDCWD of Linux

@@ -13,8 +13,8 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.arrays import open_arrays
-from armtwin.files.disk import Content
 from armtwin.files.opening import COVARIANCE, TOML, read_bytes
+from armtwin.files.staging import Content
 from armtwin.maths.batch import Floats, Names, read_only
 
 ENDING = ".covariance.npz"

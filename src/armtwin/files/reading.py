@@ -1,12 +1,17 @@
-"""The tables of a TOML file, within bounds that a file written by people keeps."""
+"""TOML files within bounds that people keep: their tables, and the descriptions they hold."""
 
 import re
 import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import FileError, shorten
+from armtwin.errors import ArmtwinError, FileError, blame, did_you_mean, shorten
+from armtwin.files import kinds
 from armtwin.files.opening import TOML, Kind, read_text
+from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables, items_of
 
 DEEPEST = 16  # tables and lists within each other
@@ -74,3 +79,41 @@ def check_format(tables: Tables, origin: str, wanted: int) -> Tables:
         newer = f"format {found} is newer than this armtwin reads ({wanted})"
         raise FileError(origin, f"{newer}; update armtwin")
     return rest
+
+
+def list_shipped_files(package: str, folder: str) -> dict[str, Path]:
+    """Files of a folder that comes with a package, by name."""
+    found = Path(str(resources.files(package) / folder)).glob("*.toml")
+    return {path.stem: path for path in sorted(found)}
+
+
+def load_description(
+    name_or_path: str | Path, kind: kinds.Kind, schema: Schema, known: Mapping[str, Path]
+) -> tuple[Any, str]:
+    """Description of a shipped thing or of a file, and where it came from.
+
+    Args:
+        name_or_path: Name or path.
+        kind: What it is.
+        schema: What its file is read into; it has a name, by default the file's.
+        known: What is shipped, by name.
+    """
+    name = str(name_or_path)
+    path = known.get(name, Path(name_or_path))
+    if name not in known:
+        kinds.check_name(name_or_path, kind)
+    if path.suffix != ".toml":
+        contract = "is neither shipped nor" if known else "is not"
+        hint = did_you_mean(name, known)
+        raise ArmtwinError(f"{kind} '{name}' {contract} a .toml file. {hint}".strip())
+    tables = read_tables(path)
+    kinds.check_tables(tables, kind, str(path))
+    description = read_description(tables, schema, str(path))
+    return (description if description.name else replace(description, name=path.stem)), str(path)
+
+
+def read_description(tables: Tables, schema: Schema, origin: str) -> Any:
+    """Description of the tables of a file."""
+    tables = check_format(tables, origin, schema.kind.format_number)
+    with blame(origin):  # for what a group refuses when it is made
+        return schema.read(tables, origin)

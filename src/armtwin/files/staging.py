@@ -1,20 +1,141 @@
-"""Hidden folders in which files are written before they are moved, and what killed runs left."""
+"""Hidden folders in which files are written before they are moved, and what killed runs left.
+
+Where several files change in a folder of others, a journal says beforehand what moves where: from
+the moment it is there the set counts as written, and whoever finds it after a kill does the rest.
+"""
 
 import json
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from armtwin.errors import ArmtwinError
 from armtwin.files import opening
-from armtwin.files.journal import JOURNAL, roll_forward
 from armtwin.files.locks import Lock, grab, lock_folder, release
 from armtwin.maths.ownership import is_own
+
+Content = str | Callable[[BinaryIO], object]
+Contents = dict[str, Content]  # of files, by name
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Failures of the file system as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)[:200]
+        raise ArmtwinError(f"{str(path)[:200]}: cannot be written ({reason})") from None
+    except UnicodeEncodeError as error:
+        raise ArmtwinError(f"{str(path)[:200]}: cannot be written ({error.reason})") from None
+
+
+def real(path: Path) -> Path:
+    """A path without links."""
+    return Path(os.path.realpath(path))
+
+
+def plain_name(name: str) -> str:
+    """A name, if it cannot lead out of its folder."""
+    if name in ("", ".", "..") or Path(name).name != name:
+        raise ValueError(f"'{name}' is no name of a file")
+    return name
+
+
+def fill(folder: Path, contents: Contents) -> None:
+    """Write files and bring them to the disk."""
+    for name, content in contents.items():
+        with (folder / name).open("xb") as file:
+            if isinstance(content, str):
+                file.write(content.encode("utf-8"))
+            else:
+                content(file)
+            file.flush()
+            os.fsync(file.fileno())
+    sync(folder)
+
+
+def sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    if sys.platform == "win32":  # folders cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network drives know no such thing
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+JOURNAL = "journal"
+
+
+def move_in(stage: Path, target: Path, names: Collection[str], gone: Collection[str]) -> None:
+    """Move staged files into a folder, and others out of it."""
+    if len(names) == 1 and not gone:
+        [name] = names
+        os.replace(stage / "new" / name, target / name)
+        sync(target)
+        return
+    for name in (*gone, *names):
+        if (target / name).is_dir():
+            raise ArmtwinError(f"{target / name}: is a folder where a file must be written")
+    (stage / "old").mkdir()
+    _write_journal(stage, target, names, gone)
+    try:
+        for name in (*gone, *names):
+            if os.path.lexists(target / name):
+                os.replace(target / name, stage / "old" / name)
+            if name in names:
+                os.replace(stage / "new" / name, target / name)
+        sync(target)
+    except BaseException:
+        _undo(stage, target, names)
+        raise
+    (stage / JOURNAL).unlink()
+
+
+def _write_journal(
+    stage: Path, target: Path, names: Collection[str], gone: Collection[str]
+) -> None:
+    into = "." if target == stage.parent else target.name
+    plan = {"into": into, "names": sorted(names), "gone": sorted(gone)}
+    fill(stage, {f"{JOURNAL}.part": json.dumps(plan)})
+    os.rename(stage / f"{JOURNAL}.part", stage / JOURNAL)
+    sync(stage)
+
+
+def _undo(stage: Path, target: Path, names: Collection[str]) -> None:
+    """Put everything back as it was before the journal."""
+    for name in names:
+        if not os.path.lexists(stage / "new" / name):
+            os.replace(target / name, stage / "new" / name)
+    for path in (stage / "old").iterdir():
+        os.replace(path, target / path.name)
+    (stage / JOURNAL).unlink()
+
+
+def roll_forward(stage: Path, plan: dict[str, Any]) -> None:
+    """Do what is left of a journal."""
+    with ExitStack() as locks:
+        target = stage.parent
+        if plan["into"] != ".":
+            target = target / plain_name(plan["into"])
+            locks.enter_context(lock_folder(target))
+        for name in map(plain_name, plan["names"]):
+            if os.path.lexists(stage / "new" / name):
+                os.replace(stage / "new" / name, target / name)
+        for name in map(plain_name, plan["gone"]):
+            if not os.path.lexists(stage / "old" / name):
+                (target / name).unlink(missing_ok=True)
+
 
 MARK = ".armtwin."
 ABANDONED = 3600.0  # seconds after which nobody writes into a stage that cannot be locked

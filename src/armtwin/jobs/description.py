@@ -1,6 +1,7 @@
 """What a job file says, all of it: the schema of format 1."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from armtwin.files.fields import NameOr
@@ -11,6 +12,8 @@ from armtwin.maths.quantities import Angle
 from armtwin.motion.cell import Cell
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw
+from armtwin.robot.files import list_shipped
+from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Orientation, Pose, TurnCoordinate
 from armtwin.simulation.model import Model
 
@@ -83,3 +86,11 @@ class JobDescription:
     notes: tuple[str, ...] = ()
 
     format_number: ClassVar[int] = 1
+
+
+def name_robot(robot: Robot) -> Record:
+    """The keys by which a job names a robot with what is mounted: shipped, or as a file."""
+    library = {str(path): name for name, path in list_shipped().items()}
+    mounted = robot.description.mounted
+    file = library.get(robot.origin) or Path(robot.origin).resolve().as_posix()
+    return {"robot": file, "tool": mounted.tool, "payload": mounted.payload}

@@ -10,22 +10,17 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.loading import list_shipped_files, load_description
+from armtwin.files.fields import own_problems
 from armtwin.files.names import folder_of
 from armtwin.files.overrides import with_values
+from armtwin.files.reading import list_shipped_files, load_description
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 from armtwin.files.writing import group_table, to_tables
-from armtwin.jobs.experiment_description import (
-    BenchSetup,
-    ExperimentDescription,
-    HydraulicSetup,
-    Setup,
-)
+from armtwin.jobs import experiment_description as setups
 from armtwin.jobs.job import load_robot, override_robot
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
-from armtwin.maths.batch import Floats, Sentences, TwoArrays
+from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.motion.seam import MOST_SAMPLES
 from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
@@ -34,7 +29,7 @@ from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench, bench_of, check_bench
 
-SCHEMA = Schema(ExperimentDescription, "experiment file")
+SCHEMA = Schema(setups.ExperimentDescription, "experiment file")
 BENCH = Schema(Bench, "bench")
 
 
@@ -52,11 +47,11 @@ class Experiment(Result):
         origin: Where it came from, "" for one made otherwise.
     """
 
-    description: ExperimentDescription
+    description: setups.ExperimentDescription
     origin: str = ""
 
     def __post_init__(self) -> None:
-        found = list(_problems(self.description))
+        found = list(own_problems(self.description))
         if found:
             raise FileError(self.place, found)
 
@@ -91,7 +86,7 @@ class Experiment(Result):
         """All files that it is read from."""
         setup = self.description.setup
         named = [setup.robot]
-        if not isinstance(setup, HydraulicSetup) and setup.foreign is not None:
+        if not isinstance(setup, setups.HydraulicSetup) and setup.foreign is not None:
             named.append(setup.foreign.unit)
         for point in self.description.setpoint:
             if isinstance(point, FromFile):
@@ -104,7 +99,7 @@ class Experiment(Result):
         if not setup.robot:
             return None
         robot = load_robot(setup.robot, self.folder)
-        if isinstance(setup, BenchSetup):
+        if isinstance(setup, setups.BenchSetup):
             return robot
         if setup.override:
             robot = override_robot(robot, setup.override, self.place)
@@ -155,7 +150,7 @@ class Experiment(Result):
     def bench(self) -> Bench:
         """The bench of the set-up: the numbers given, before those of the robot's joint."""
         setup = self.description.setup
-        assert isinstance(setup, BenchSetup)
+        assert isinstance(setup, setups.BenchSetup)
         robot = self.robot()
         base = {} if robot is None else group_table(bench_of(robot, setup.axis))
         bench: Bench = BENCH.read({**base, **setup.bench}, f"{self.place}: setup.bench")
@@ -166,7 +161,7 @@ class Experiment(Result):
 
     def numbers(self) -> Tables:
         """The numbers that may be changed by key path: of the robot's file, or of the bench."""
-        if isinstance(self.description.setup, BenchSetup):
+        if isinstance(self.description.setup, setups.BenchSetup):
             return group_table(self.bench())
         robot = self.robot()
         assert robot is not None
@@ -177,7 +172,7 @@ class Experiment(Result):
         if not values:
             return self
         setup = self.description.setup
-        if isinstance(setup, BenchSetup):
+        if isinstance(setup, setups.BenchSetup):
             numbers = with_values(self.numbers(), values, Bench, "", self.place)
             described = replace(self.description, setup=replace(setup, bench=numbers))
         else:
@@ -186,9 +181,9 @@ class Experiment(Result):
         return Experiment(described, self.origin)
 
 
-def _set_up(d: ExperimentDescription) -> Blocks:
+def _set_up(d: setups.ExperimentDescription) -> Blocks:
     facts = [("set-up", _setup_words(d.setup))]
-    if isinstance(d.setup, HydraulicSetup):
+    if isinstance(d.setup, setups.HydraulicSetup):
         facts.append(("set-points in", d.setup.coordinates))
     for what in ("tool", "payload"):
         facts.append((what, getattr(d.setup, what, "") or ""))
@@ -198,7 +193,7 @@ def _set_up(d: ExperimentDescription) -> Blocks:
     yield Facts(facts)
 
 
-def _setpoints(d: ExperimentDescription) -> Blocks:
+def _setpoints(d: setups.ExperimentDescription) -> Blocks:
     columns = list_columns(on="set-point on", kind="kind", how="how")
     records = []
     for point in d.setpoint:
@@ -206,7 +201,7 @@ def _setpoints(d: ExperimentDescription) -> Blocks:
     yield Table(columns, records, "setpoints")
 
 
-def _setup_words(setup: Setup) -> str:
+def _setup_words(setup: setups.Setup) -> str:
     if not setup.robot:
         return "a bench"
     axis = getattr(setup, "axis", "")
@@ -222,12 +217,3 @@ def _point_words(point: Setpoint) -> str:
         shown = ", ".join(str(x) for x in value) if isinstance(value, tuple) else value
         words.append(f"{key} {shown}")
     return "; ".join(words)
-
-
-def _problems(description: ExperimentDescription) -> Sentences:
-    """What is wrong with the groups of an experiment."""
-    for path, group in groups_of(description, by_name=False):
-        own = group.problem() if hasattr(group, "problem") else ""
-        for problem in (own, bad_texts(group)):
-            if problem:
-                yield f"{path}: {problem}" if path else problem

@@ -103,7 +103,7 @@ class ExperimentRun(Result):
             robot = self.experiment.robot()
             assert robot is not None
             ratio = float(robot.assembly.gear[joint - 1, joint - 1])
-        from armtwin.identification.clamping.clamp import clamp
+        from armtwin.identification.clamping.result import clamp
 
         return clamp(self.log, gear_ratio=ratio, joint=joint)
 

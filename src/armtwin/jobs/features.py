@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.responses import StepFeatures, step_features
-from armtwin.maths.reversals import Turn, measure_turn, turning_samples
+from armtwin.maths.reversals import measure_turn, turning_samples
 
 ABOUT_TURN = 0.25  # of the time between two turns, to either side of one
 
@@ -88,53 +90,14 @@ def first_peak(response: SetpointResponse) -> list[Feature]:
     ]
 
 
-def period(response: SetpointResponse) -> list[Feature]:
-    """Time between the first two peaks after the last step; twice that to the trough between
-    where the second is missing.
-    """
-    return [_feature(response, "period", "s")]
-
-
-def overshoot(response: SetpointResponse) -> list[Feature]:
-    """By which share of the final value the first peak after the last step exceeds it."""
-    return [_feature(response, "overshoot", "1")]
-
-
-def settling(response: SetpointResponse) -> list[Feature]:
-    """Time from the last step until the response stays near its end."""
-    return [_feature(response, "settling", "s")]
-
-
-def final(response: SetpointResponse) -> list[Feature]:
-    """Where the response to the last step ends, as a share of it."""
-    return [_feature(response, "final", "1")]
-
-
-def rms(response: SetpointResponse) -> list[Feature]:
-    """Root mean square of response minus set-point."""
+def _away(name: str, measure: Callable[[Floats], Any], response: SetpointResponse) -> list[Feature]:
+    """A measure of response minus set-point."""
     away = response.distance
-    value = None if away is None else float(np.sqrt(np.mean(away**2)))
-    return [Feature(response.of, "rms", value, response.unit)]
+    value = None if away is None else float(measure(away))
+    return [Feature(response.of, name, value, response.unit)]
 
 
-def largest(response: SetpointResponse) -> list[Feature]:
-    """Largest distance of the response from the set-point."""
-    away = response.distance
-    value = None if away is None else float(np.abs(away).max())
-    return [Feature(response.of, "largest", value, response.unit)]
-
-
-def lost_motion(response: SetpointResponse) -> list[Feature]:
-    """By how much the response stays behind where the set-point turns back, mean of the turns."""
-    return [_of_turns(response, "lost_motion", lambda turn: turn.lost)]
-
-
-def glitch(response: SetpointResponse) -> list[Feature]:
-    """Range of the error about turns of the set-point, beside what is smooth, their mean."""
-    return [_of_turns(response, "glitch", lambda turn: turn.glitch)]
-
-
-def _of_turns(response: SetpointResponse, name: str, number: Callable[[Turn], float]) -> Feature:
+def _of_turns(name: str, response: SetpointResponse) -> list[Feature]:
     """Mean of a number over the turns of a set-point; None where it never turns back and forth."""
     away, wanted, time = response.distance, response.wanted, response.time
     samples = turning_samples(wanted)
@@ -145,27 +108,30 @@ def _of_turns(response: SetpointResponse, name: str, number: Callable[[Turn], fl
             after = float(np.sign(wanted[sample + 1] - wanted[sample]))
             turn = measure_turn(time, away, float(time[sample]), half, after)
             if turn is not None:
-                values.append(number(turn))
-    return Feature(response.of, name, float(np.mean(values)) if values else None, response.unit)
+                values.append(getattr(turn, name))
+    value = float(np.mean(values)) if values else None
+    return [Feature(response.of, name, value, response.unit)]
 
 
-OF_RESPONSES = {
-    "first_peak": first_peak,
-    "period": period,
-    "overshoot": overshoot,
-    "settling": settling,
-    "final": final,
-    "rms": rms,
-    "largest": largest,
-    "lost_motion": lost_motion,
-    "glitch": glitch,
-}
-
-
-def _feature(response: SetpointResponse, name: str, unit: str) -> Feature:
+def _feature(name: str, unit: str, response: SetpointResponse) -> list[Feature]:
+    """What of the response to the last step has this name there."""
     found = _after_step(response)
     value = None if found is None else getattr(found, name)
-    return Feature(response.of, name, value, unit)
+    return [Feature(response.of, name, value, unit)]
+
+
+OF_RESPONSES: dict[str, Callable[[SetpointResponse], list[Feature]]] = {
+    "first_peak": first_peak,
+    # between the first two peaks, or twice from the first to the trough behind it
+    "period": partial(_feature, "period", "s"),
+    "overshoot": partial(_feature, "overshoot", "1"),  # of the first peak, of the final value
+    "settling": partial(_feature, "settling", "s"),
+    "final": partial(_feature, "final", "1"),  # where it ends, as a share of the step
+    "rms": partial(_away, "rms", lambda away: np.sqrt(np.mean(away**2))),
+    "largest": partial(_away, "largest", lambda away: np.abs(away).max()),
+    "lost_motion": partial(_of_turns, "lost_motion"),  # by how much it stays behind at turns
+    "glitch": partial(_of_turns, "glitch"),  # range of the error about them, less what is smooth
+}
 
 
 def _after_step(response: SetpointResponse) -> StepFeatures | None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.loading import list_shipped_files, read_description
-from armtwin.files.reading import read_tables
+from armtwin.files.reading import list_shipped_files, read_description, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables, name_of
 from armtwin.files.writing import read_back, to_tables, to_toml

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.units import Unit
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
+from armtwin.simulation.options import RunOptions
 
 SECONDS, METRES = Unit("s", at_least=0), Unit("m", at_least=0, plausible=100, hint="mm")
 NEWTONS, NEWTON_METRES = Unit("N"), Unit("N m")
@@ -51,6 +53,10 @@ class Acting:
         torque = None if self.torque is None else np.zeros_like(self.torque)
         wrench = None if self.wrench is None else np.zeros_like(self.wrench)
         return Acting(torque, wrench)
+
+    def options(self, **others: Any) -> RunOptions:
+        """What a run is given where it acts, and other options."""
+        return RunOptions(torque=self.torque, wrench=self.wrench, **others)
 
     def with_torque(self, more: Floats | None) -> Acting:
         """The same with more torque on the joints, (m, n)."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.hypothesis import refuse_by
-from armtwin.jobs.description import JobDescription
+from armtwin.jobs.description import JobDescription, name_robot
 from armtwin.jobs.groups import Advising, Segment, Standstill, Tolerance
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
@@ -20,7 +20,6 @@ from armtwin.maths.batch import Floats, Pair
 from armtwin.motion.recorded import RecordedPart, Reference, build_recorded, find_parts
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw
-from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
 
 SHORTEST = 50  # samples of a reference
@@ -95,13 +94,10 @@ def describe_log(
         span = (float(reference.time[part.first]), float(reference.time[part.last]))
         label = f"seam {sum(judged[:k])}" if is_seam else f"move {k}"
         segments.append(Segment(name=label, recorded=span, process=is_seam))
-    library = {str(file): shipped for shipped, file in list_shipped().items()}
     rest = _time_at_rest(reference)
     return JobDescription(
         name=name,
-        robot=library.get(robot.origin) or Path(robot.origin).resolve().as_posix(),
-        tool=robot.description.mounted.tool,
-        payload=robot.description.mounted.payload,
+        **name_robot(robot),
         speed=float(max(speeds[judged])),
         tolerance=tolerance,
         posture=tuple(reference.q[0].tolist()),

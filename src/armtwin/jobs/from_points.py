@@ -14,12 +14,11 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.sheets import Sheet, SheetColumn, read_sheet, table_of
 from armtwin.jobs import groups
-from armtwin.jobs.description import JobDescription
+from armtwin.jobs.description import JobDescription, name_robot
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.units import Unit
 from armtwin.motion.path import KINK, turns_of
-from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Orientation, Pose
 
@@ -132,14 +131,11 @@ def describe_seam(
     points, orientations = _read_poses(poses)
     lateral, vertical = read_tolerance(tolerance)
     radius = None if blend is None else read_quantity("blend", groups.Radius, blend)
-    library = {str(path): name for name, path in list_shipped().items()}
     start, *others = orientations
     is_fixed = all(orientation == start for orientation in others)
     return JobDescription(
         name=name,
-        robot=library.get(robot.origin) or Path(robot.origin).resolve().as_posix(),
-        tool=robot.description.mounted.tool,
-        payload=robot.description.mounted.payload,
+        **name_robot(robot),
         speed=read_quantity("speed", groups.ToolSpeed, speed),
         tolerance=groups.Tolerance(lateral, vertical),
         start=points[0],

@@ -17,8 +17,8 @@ from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.atomic import write_file
 from armtwin.files.fields import own_problems
 from armtwin.files.hypothesis import Hypothesis
-from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
+from armtwin.files.reading import load_description
 from armtwin.jobs import display, files, from_log, from_program, plausibility, program
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (
@@ -33,16 +33,9 @@ from armtwin.jobs.from_points import (
 from armtwin.jobs.groups import Process, Segment, Tolerance, ToolSpeed, Window
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, Pair, Record, Sentences
+from armtwin.motion import path as paths
+from armtwin.motion.curves import Fixed, Following, Given, Orientations
 from armtwin.motion.look_ahead import LookAhead
-from armtwin.motion.orientations import Fixed, Following, Given, Orientations
-from armtwin.motion.path import (
-    Move,
-    Path as Curve,
-    SplineFit,
-    Stretch,
-    build_path,
-    check_turns,
-)
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.recorded import RecordedProfile, Reference
 from armtwin.motion.seam import Seam
@@ -481,11 +474,11 @@ class Job(Result):
         return program.is_program(self.description)
 
     @cached_property
-    def _path(self) -> Curve:
+    def _path(self) -> paths.Path:
         """The path of the seam in the base frame."""
         X = self.description.workpiece.matrix()
         start = X[:3, :3] @ self._start() + X[:3, 3]
-        return build_path(start, list(self._moves(X)))
+        return paths.build_path(start, list(self._moves(X)))
 
     def _planned_profile(self) -> Profile:
         """The time law along the seam; ramps that do not fit say which mistake would explain it."""
@@ -497,11 +490,11 @@ class Job(Result):
             raise ArmtwinError(f"{error}{why}") from None
 
     @cached_property
-    def splines(self) -> tuple[SplineFit, ...]:
+    def splines(self) -> tuple[paths.SplineFit, ...]:
         """Deviation of each spline of the seam from the straight lines between its points."""
         return () if self.description.reference else self.seam.path.splines()
 
-    def _profile(self, path: Curve) -> Profile:
+    def _profile(self, path: paths.Path) -> Profile:
         """The time law along a path; neighbouring stretches of one speed are one."""
         d = self.description
         bounds: list[float] = []
@@ -524,7 +517,7 @@ class Job(Result):
             return self.points[0].p[0]
         raise ArmtwinError("start is missing: the point where the first segment begins")
 
-    def _moves(self, X: Floats) -> Iterator[Move]:
+    def _moves(self, X: Floats) -> Iterator[paths.Move]:
         """The moves in the base frame, X the pose of the workpiece's."""
         here = self._start()
         for i, segment in enumerate(self.description.segment):
@@ -540,11 +533,11 @@ class Job(Result):
                         f"{plausibility.name_other_unit(first, here)}"
                     )
                 file = f"segment '{name}': {segment.points}"
-                check_turns(file, self.points[i].p, segment.corner or SMOOTH)
+                paths.check_turns(file, self.points[i].p, segment.corner or SMOOTH)
             here = points[-1]
-            yield Move(name, kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
+            yield paths.Move(name, kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
 
-    def _orientations(self, path: Curve, R_WP: Floats) -> Orientations:
+    def _orientations(self, path: paths.Path, R_WP: Floats) -> Orientations:
         """How the tool is turned along a path, base frame; R_WP turns the workpiece's."""
         rule = self.description.orientation
         if rule.mode == "given":
@@ -558,7 +551,7 @@ class Job(Result):
             return Fixed(R_WP @ R)
         return Following(R, R_WP[:, 2])
 
-    def _read_orientations(self, path: Curve, R_WP: Floats) -> Given:
+    def _read_orientations(self, path: paths.Path, R_WP: Floats) -> Given:
         """Orientations at the points where the job gives them."""
         marks: list[float] = []
         turned: list[Floats] = []
@@ -594,7 +587,7 @@ class Job(Result):
             return None
         return first.R[0]
 
-    def speed_of(self, stretch: Stretch) -> float:
+    def speed_of(self, stretch: paths.Stretch) -> float:
         """Commanded tool speed on a stretch of the seam [m/s]."""
         segment = self.description.segment[stretch.move]
         own = segment.blend_speed if stretch.corner else None

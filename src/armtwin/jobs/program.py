@@ -3,26 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.jobs.description import JobDescription
+from armtwin.jobs.description import JobDescription, name_robot
 from armtwin.jobs.from_points import SeamPoints
 from armtwin.jobs.groups import Circle, Segment, Tolerance, ToolOrientation
 from armtwin.maths.batch import Floats, Pair, Sentences
 from armtwin.maths.rotations import inverse, pose
+from armtwin.motion.curves import Orientations
 from armtwin.motion.look_ahead import LookAhead
 from armtwin.motion.moves import MoveKind, Program, ProgramMove
-from armtwin.motion.orientations import Orientations
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.posture import start_posture
 from armtwin.motion.route import Route, build_route, route_of_path
 from armtwin.motion.seam import Seam
 from armtwin.motion.speed_limits import ToolLimits, plan_by_joints, plan_by_tool
 from armtwin.motion.time_laws import TimeLaw
-from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Pose
 
@@ -266,12 +264,9 @@ def describe_program(
         else:
             segments.append(_segment(move))
     speeds = [m.speed for m in moves if m.speed is not None and m.judged and m.kind != "PTP"]
-    library = {str(path): shipped for shipped, path in list_shipped().items()}
     return JobDescription(
         name=name,
-        robot=library.get(robot.origin) or Path(robot.origin).resolve().as_posix(),
-        tool=robot.description.mounted.tool,
-        payload=robot.description.mounted.payload,
+        **name_robot(robot),
         speed=max(speeds, default=0.1),
         tolerance=tolerance,
         start=start.position,

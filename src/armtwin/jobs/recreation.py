@@ -16,12 +16,7 @@ import numpy as np
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
-from armtwin.identification.clamping.clamping_steps import (
-    ANGLE,
-    TORQUE,
-    build_measured_curve,
-    thin_curve,
-)
+from armtwin.identification.clamping import clamping_steps
 from armtwin.identification.clamping.hysteresis import CENTRE, OFFSET, Turns, turns_of
 from armtwin.identification.clamping.result import Clamping
 from armtwin.maths.batch import Flags, Floats, Pair
@@ -82,9 +77,9 @@ def _show_recreation(result: Recreation) -> Blocks:
     )
     yield Data({"recreated.between_rms_rad": between, "recreated.turning_rms_rad": turning})
     record, compared = result.clamping.record, result.compared
-    simulated = thin_curve("simulated", result.q[compared], record.tau[compared], 1)
-    layers = (build_measured_curve(record), simulated)
-    yield Chart("Simulated over measured", ANGLE, TORQUE, layers)
+    simulated = clamping_steps.thin_curve("simulated", result.q[compared], record.tau[compared], 1)
+    layers = (clamping_steps.build_measured_curve(record), simulated)
+    yield Chart("Simulated over measured", clamping_steps.ANGLE, clamping_steps.TORQUE, layers)
 
 
 def _of_turn(rms: float, turn: float) -> str:

@@ -19,8 +19,6 @@ from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats, Names, OnProgress, Record
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.kinematics.strokes import drives_slide
-from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot
 from armtwin.simulation import setpoints
 from armtwin.simulation.bench import simulate_bench
@@ -32,15 +30,6 @@ from armtwin.simulation.response import Response
 from armtwin.simulation.responses import motion_response
 
 MODEL = Schema(Model, "model")
-
-
-def unit_of(robot: Robot, coordinates: setpoints.Unit, k: int) -> str:
-    """Unit of a coordinate, by its place."""
-    if coordinates == "volts":
-        return "V"
-    if coordinates == "wrist":
-        return "rad" if COORDINATES[k] in ANGLES else "m"
-    return "m" if drives_slide(robot)[k] else "rad"
 
 
 def answer_of(
@@ -84,14 +73,15 @@ def _values(
     values = np.tile(start, (len(time), 1))
     points = experiment.description.setpoint
     driven = [point.on for point in points]
+    units = setpoints.list_units(robot, setup.coordinates)
     for name, level in setup.start.items():
         k = _place(names, name, f"setup.start.{name}")
         if name in driven:
             raise ArmtwinError(f"setup.start.{name}: a set-point drives it and gives its start")
-        values[:, k] = Drive(unit_of(robot, setup.coordinates, k), experiment.folder).read(level)
+        values[:, k] = Drive(units[k], experiment.folder).read(level)
     for number, point in enumerate(points, 1):
         k = _place(names, point.on, f"setpoint.{number}.on")
-        drive = Drive(unit_of(robot, setup.coordinates, k), experiment.folder)
+        drive = Drive(units[k], experiment.folder)
         values[:, k], _ = experiment.sampled(number, point, time, drive)
     return values
 
@@ -239,7 +229,7 @@ def _run_hydraulic(
     responses = []
     for point in experiment.description.setpoint:
         k = answer.names.index(point.on)
-        unit = unit_of(answer.robot, answer.unit, k)
+        unit = answer.units[k]
         start = answer.start[k]
         wanted, got = start + answer.setpoint[:, k], start + answer.reading[:, k]
         responses.append(SetpointResponse(point.on, unit, unit, answer.time, wanted, got))

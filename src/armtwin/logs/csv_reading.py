@@ -34,8 +34,9 @@ LONGEST_LINE = 1_000_000  # bytes of a line of numbers
 _EMPTY = re.compile(rb"(?:[ \t\r\n\f\v]++|(?<![^\n])#[^\n]*+)*+")
 _SIGNS = re.compile(rb"[;,\s]+")  # between two values
 _NUMBER = re.compile(rb"[-+]?(?:[0-9.]*[0-9](?:[eE][-+]?[0-9]+)?|nan|inf)", re.IGNORECASE)
-# a name and its unit in brackets; a number in brackets is that of a joint
-_WITH_UNIT = re.compile(r"(.*?)\s*[\[(]([^\])0-9][^\])]*)[\])]")
+# a name and its unit in brackets, of which no unit has more letters; a number in brackets is that
+# of a joint
+_WITH_UNIT = re.compile(r"(.*?)[\[(]([^\])0-9][^\])]{0,39})[\])]")
 DELIMITERS: dict[str, Delimiter] = {";": ";", ",": ",", "\t": "tab"}  # else white space
 GZIP = b"\x1f\x8b"  # with which packed files begin
 NOTHING = "a log needs a header line and at least one line of numbers"
@@ -138,7 +139,7 @@ def delimiter_of(line: str) -> Delimiter:
 def split_unit(word: str) -> tuple[str, str]:
     """A word of a header, and the unit in brackets behind it or ""."""
     match = _WITH_UNIT.fullmatch(word)
-    return (word, "") if match is None else (match[1], match[2].strip())
+    return (word, "") if match is None else (match[1].rstrip(), match[2].strip())
 
 
 def decode(text: bytes | bytearray) -> str:

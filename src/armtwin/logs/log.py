@@ -14,15 +14,7 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, blame, did_you_mean
 from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
-from armtwin.logs import display
-from armtwin.logs.channels import (
-    CHANNELS,
-    LARGEST,
-    OF_DRIVES,
-    SHORTEST_STEP,
-    SINGLE,
-    channel_kind,
-)
+from armtwin.logs import channels as known, display
 from armtwin.logs.columns import Columns, columns_for
 from armtwin.logs.formats.table import FORMATS, format_of, load
 from armtwin.logs.recording import Event, Recording
@@ -84,9 +76,9 @@ class Log(Result):
         if name in channels:
             return channels[name]
         held = ", ".join(channels)
-        if name in CHANNELS:
+        if name in known.CHANNELS:
             raise ArmtwinError(
-                f"the log has no channel '{name}' ({CHANNELS[name]}). It has: {held}."
+                f"the log has no channel '{name}' ({known.CHANNELS[name]}). It has: {held}."
             )
         raise AttributeError(f"a log has no attribute '{name}'. Its channels: {held or 'none'}.")
 
@@ -202,6 +194,11 @@ class Log(Result):
         raise ArmtwinError(f"log '{path}' must end in one of {endings} to be written")
 
     @property
+    def is_tool_path(self) -> bool:
+        """Whether it is a measured tool path, without positions of joints."""
+        return "tool" in self and not {"q", "q_m", "q_link"} & set(self.channels)
+
+    @property
     def recording(self) -> Recording:
         """What a file of the log holds."""
         return Recording(
@@ -236,8 +233,8 @@ def _check_time(time: ArrayLike) -> Floats:
             f"time of a log must be finite numbers in one row, got shape {stamps.shape}"
         )
     most = np.abs(stamps).max(initial=0.0)
-    if most > LARGEST:
-        raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {most:g}")
+    if most > known.LARGEST:
+        raise ArmtwinError(f"time of a log must be at most {known.LARGEST:g} s, got {most:g}")
     late = np.flatnonzero(np.diff(stamps) <= 0)
     if len(late):
         k = int(late[0]) + 1
@@ -248,8 +245,10 @@ def _check_time(time: ArrayLike) -> Floats:
 
 def _check_channel(name: str, values: ArrayLike, samples: int) -> Floats:
     """A channel of a known name with finite numbers, (m, n)."""
-    if channel_kind(name) is None:
-        raise ArmtwinError(f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}")
+    if known.channel_kind(name) is None:
+        raise ArmtwinError(
+            f"log channel '{name}' is not known. {did_you_mean(name, known.CHANNELS)}"
+        )
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or len(array) != samples:
         contract = f"must have shape ({samples}, joints)"
@@ -262,16 +261,16 @@ def _check_channel(name: str, values: ArrayLike, samples: int) -> Floats:
             f"log channel '{name}' must be finite, got {array[row, column]} at {place}"
         )
     most = np.abs(array).max(initial=0.0)
-    if most > LARGEST:
-        raise ArmtwinError(f"log channel '{name}' must be at most {LARGEST:g}, got {most:g}")
+    if most > known.LARGEST:
+        raise ArmtwinError(f"log channel '{name}' must be at most {known.LARGEST:g}, got {most:g}")
     return array
 
 
 def _check_steps(stamps: Floats) -> None:
     """Refuse steps of time so short that rates have no end."""
     step = np.diff(stamps).min(initial=1.0)
-    if step < SHORTEST_STEP:
-        contract = f"must have steps of at least {SHORTEST_STEP:g} s"
+    if step < known.SHORTEST_STEP:
+        contract = f"must have steps of at least {known.SHORTEST_STEP:g} s"
         raise ArmtwinError(f"time of a log {contract}, got {step:g}")
 
 
@@ -281,9 +280,11 @@ def _check_columns(channels: NamedArrays, names: Names) -> None:
     if names:
         sides[False] = ("joint_names", len(names))
     for name, values in channels.items():
-        if channel_kind(name) in SINGLE:
+        if known.channel_kind(name) in known.SINGLE:
             continue
-        other, count = sides.setdefault(channel_kind(name) in OF_DRIVES, (name, values.shape[1]))
+        other, count = sides.setdefault(
+            known.channel_kind(name) in known.OF_DRIVES, (name, values.shape[1])
+        )
         if values.shape[1] != count:
             contract = f"must have as many columns as '{other}', {count}"
             raise ArmtwinError(f"log channel '{name}' {contract}, got {values.shape[1]}")

@@ -12,22 +12,11 @@ from typing import Any
 
 from llvmlite import ir
 
-from armtwin.maths import lanes
+from armtwin.maths import lanes, stretches as of_tape
 from armtwin.maths.batch import Floats, Indices, Sentences
 from armtwin.maths.bits import DROPPED
 from armtwin.maths.lanes import LANES, Wide
 from armtwin.maths.memory import Memory, flat_index
-from armtwin.maths.stretches import (
-    Computed,
-    Side,
-    TapeStretch,
-    blocks,
-    find_fused_products,
-    functions_of_angles,
-    is_computed,
-    known_place,
-    operands,
-)
 
 DOUBLE, INTEGER, TRUTH = "double", "int64_t", "int"
 FUNCTIONS = {
@@ -212,7 +201,7 @@ INLINED void turn(int count, const double *angles, double *sines, double *cosine
 """
 
 
-def c_function(name: str, found: Sequence[TapeStretch], memory: Memory) -> str:
+def c_function(name: str, found: Sequence[of_tape.TapeStretch], memory: Memory) -> str:
     """A function `static void name(double *const *m)` that does stretches one after the other.
 
     Args:
@@ -244,10 +233,10 @@ def c_table(name: str, values: Floats | Iterable[float]) -> str:
 class _Writer:
     """Writes the lines of a stretch."""
 
-    def __init__(self, stretch: TapeStretch, memory: Memory) -> None:
+    def __init__(self, stretch: of_tape.TapeStretch, memory: Memory) -> None:
         self.stretch, self.memory, self.tape = stretch, memory, stretch.tape
-        self.blocks = blocks(stretch)
-        self.fused = find_fused_products(stretch)
+        self.blocks = of_tape.blocks(stretch)
+        self.fused = of_tape.find_fused_products(stretch)
         self.taken_in = set(self.fused.values())
         self.kinds: dict[int, str] = {}
 
@@ -262,7 +251,7 @@ class _Writer:
 
     def _read_first(self) -> Sentences:
         """Inputs that are written elsewhere as they are: read before their place is written."""
-        for number in sorted(set(operands(self.stretch.outputs))):
+        for number in sorted(set(of_tape.operands(self.stretch.outputs))):
             if number not in self.kinds and self.tape.operations[number].name != "constant":
                 word, kind = self._value(number)
                 self.kinds[number] = kind
@@ -270,7 +259,7 @@ class _Writer:
 
     def _do_angles(self) -> Sentences:
         """Sines and cosines of angles that come from no others, in whole lanes."""
-        functions = functions_of_angles(self.stretch)
+        functions = of_tape.functions_of_angles(self.stretch)
         if not functions:
             return
         angles = sorted(functions)
@@ -287,7 +276,7 @@ class _Writer:
                 self.kinds[number] = DOUBLE
                 yield f"const double x{number} = {self.tape.operations[number].name}s[{k}];"
 
-    def _do(self, side: Side | None) -> Sentences:
+    def _do(self, side: of_tape.Side | None) -> Sentences:
         """The operations of a side of a choice, or of none."""
         return self._do_each(self.blocks.get(side, []))
 
@@ -324,16 +313,18 @@ class _Writer:
         word, _ = self._value(value)
         yield f"    x{number} = {word};"
 
-    def _element(self, array: str, place: tuple[int | Computed, ...]) -> str:
+    def _element(self, array: str, place: tuple[int | of_tape.Computed, ...]) -> str:
         """An element of an array, at a place that is known or computed."""
-        if is_computed(place):
+        if of_tape.is_computed(place):
             indices = []
             for x in place:
-                word = self._value(x.number) if isinstance(x, Computed) else (str(x), INTEGER)
+                word = (
+                    self._value(x.number) if isinstance(x, of_tape.Computed) else (str(x), INTEGER)
+                )
                 indices.append(word)
             return self._load(array, indices)
         memory, first, shape = self.memory.arrays[array]
-        return f"m{memory}[{first + flat_index(known_place(place), shape)}]"
+        return f"m{memory}[{first + flat_index(of_tape.known_place(place), shape)}]"
 
     def _value(self, number: int) -> tuple[str, str]:
         """The word and the kind of a value, of this stretch or of one before."""

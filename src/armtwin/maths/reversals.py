@@ -25,12 +25,12 @@ class Turn(NamedTuple):
 
     Attributes:
         time: When [s].
-        lost: Lost motion: by how much the response stays behind on both sides together.
+        lost_motion: Lost motion: by how much the response stays behind on both sides together.
         glitch: Range of the error about it, beside what is smooth.
     """
 
     time: float
-    lost: float
+    lost_motion: float
     glitch: float
 
 

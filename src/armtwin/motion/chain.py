@@ -23,8 +23,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import Vector, add, cross, dot, put, scale_vector, vector
-from armtwin.motion.curves import Jet
-from armtwin.motion.orientations import Turning
+from armtwin.motion.curves import Jet, Turning
 
 PARTS = 16  # intervals of a zone at which its arc length is tabulated
 NODES = (-0.9061798459386640, -0.5384693101056831, 0.0, 0.5384693101056831, 0.9061798459386640)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats, NamedArrays, TwoArrays
 from armtwin.motion.cell import TOUCH, Cell, Nearness, nearness
+from armtwin.motion.curves import Following
 from armtwin.motion.joint_motion import CHUNK, Instants, JointMotion, with_ramps
-from armtwin.motion.orientations import Following
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
 

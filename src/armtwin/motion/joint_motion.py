@@ -22,8 +22,7 @@ from armtwin.maths.compiled import compiled, exactly
 from armtwin.maths.exact_vectors import cross, minus, plus
 from armtwin.maths.vectors import Vector, put, vector
 from armtwin.mechanics.newton_ik import POSE
-from armtwin.motion.curves import Jet
-from armtwin.motion.orientations import Turning
+from armtwin.motion.curves import Jet, Turning
 from armtwin.motion.route import JointMove
 from armtwin.motion.seam import Command, Seam
 from armtwin.motion.trajectory import Trajectory

@@ -14,8 +14,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Integers, Names, Pair, ThreeArrays
 from armtwin.maths.smoothing import low_pass
-from armtwin.motion.curves import Spline
-from armtwin.motion.orientations import Given
+from armtwin.motion.curves import Given, Spline
 from armtwin.motion.path import Path, Stretch
 from armtwin.motion.route import ByPiece
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Flags, Floats, Integers, TwoArrays
 from armtwin.motion.chain import MARGIN, PARTS, Chain, Legs, bend_zones
-from armtwin.motion.curves import Jet, Piece, Spline
+from armtwin.motion.curves import Given, Jet, Orientations, Piece, Spline, Turning
 from armtwin.motion.moves import ProgramMove
-from armtwin.motion.orientations import Given, Orientations, Turning
 from armtwin.motion.path import SAME_POINT, Path, Stretch, arc_through
 
 TURN_BACK = np.radians(160.0)  # turn of a corner from which on it is passed at rest

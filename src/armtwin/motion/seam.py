@@ -8,10 +8,9 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Pair
-from armtwin.motion.curves import Jet
+from armtwin.motion.curves import Jet, Orientations, Turning
 from armtwin.motion.frames import LEAST_SINE, NOWHERE, seam_frames
 from armtwin.motion.look_ahead import LookAhead
-from armtwin.motion.orientations import Orientations, Turning
 from armtwin.motion.path import Path
 from armtwin.motion.recorded import RecordedProfile, Reference
 from armtwin.motion.route import JointMove, Route

@@ -2,7 +2,7 @@
 
 A result gives its sections once. Terminal, page, result.json, notebook card and matplotlib figures
 are made of them: a table holds its records as SI numbers, its columns say how they are written, its
-key where they stand in result.json.
+key where they stand in result.json. Charts, their layers and axes belong to the same vocabulary.
 Nothing here knows what is reported on.
 """
 
@@ -16,8 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.maths.batch import Floats, Names, Pair, Record, Values
-from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.charts import Bars as Bars, Chart as Chart, Multiples as Multiples
+from armtwin.notebook.layers import Curve as Curve, Layer as Layer, Points as Points, Rule as Rule
 from armtwin.notebook.numbers import NONE, Number
+from armtwin.notebook.scales import Axis as Axis
 
 Tone = Literal["", "soft", "good", "fair", "bad"]
 Role = Literal["", "answer", "numbers", "picture", "assumed"]

@@ -116,12 +116,14 @@ class Advice(Result):
                 "Simulated variants decided: share in [advice] of the job counts only with "
                 "--nominal."
             )
-        yield Data({"advice.needed": self.needed})
+        chosen = {}
         for key in ("best", "nearest", "slower"):
             option = getattr(self, key)
-            yield Data({f"advice.{key}": None if option is None else option_record(option)})
+            chosen[f"advice.{key}"] = None if option is None else option_record(option)
         yield Data(
             {
+                "advice.needed": self.needed,
+                **chosen,
                 "advice.limit": self.limit,
                 "advice.monotonic": self.speeds.monotonic,
                 "advice.speed_is_lever": self.speeds.is_lever,

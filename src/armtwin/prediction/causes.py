@@ -18,15 +18,7 @@ import numpy as np
 from armtwin.maths.batch import Flags, Floats, OnProgress
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.sampling import thin_out
-from armtwin.prediction.effects import (
-    Effect,
-    SimulatedStretch,
-    TimeWindow,
-    all_friction,
-    nothing,
-    single_effects,
-    torque_effect,
-)
+from armtwin.prediction import effects as without
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, process_is_on
@@ -92,10 +84,10 @@ def explain(prediction: Prediction, progress: OnProgress | None = None) -> tuple
     times = [_times_of(prediction.path_error, place.span) for place in places]
     explanations: dict[int, Explanation] = {}
     for part in _parts(prediction.motion.trajectory, times):
-        window = TimeWindow(prediction, slice(part.start, part.stop))
+        window = without.TimeWindow(prediction, slice(part.start, part.stop))
         for k in part.places:
             span = places[k].span
-            stretch = SimulatedStretch(window, span.direction, times[k])
+            stretch = without.SimulatedStretch(window, span.direction, times[k])
             explanations[k] = replace(places[k], causes=tuple(_causes(stretch, span)))
             if progress is not None:
                 progress(len(explanations) / len(places))
@@ -237,11 +229,11 @@ def _parts(motion: Trajectory, times: Sequence[Floats]) -> list[_Part]:
     return parts
 
 
-def _causes(stretch: SimulatedStretch, span: Span) -> list[Cause]:
+def _causes(stretch: without.SimulatedStretch, span: Span) -> list[Cause]:
     """What explains the error of a span, the largest share first."""
-    singles = list(single_effects(stretch))
-    torques = [torque_effect(stretch, x, None) for x in stretch.torques]
-    size, *left = _sizes(stretch, [nothing(stretch), *singles, *torques])
+    singles = list(without.single_effects(stretch))
+    torques = [without.torque_effect(stretch, x, None) for x in stretch.torques]
+    size, *left = _sizes(stretch, [without.nothing(stretch), *singles, *torques])
     if not size > 0:
         return []
     found = _shares(size, singles, left[: len(singles)])
@@ -254,19 +246,19 @@ def _causes(stretch: SimulatedStretch, span: Span) -> list[Cause]:
     kept = [cause for cause in found if cause.share >= LEAST_SHARE]
     kept.sort(key=lambda cause: -cause.share)
     if not kept and stretch.model.friction != "off":  # single elements may compensate each other
-        together = [all_friction(stretch)]
+        together = [without.all_friction(stretch)]
         shares = _shares(size, together, _sizes(stretch, together))
         kept = [cause for cause in shares if cause.share >= LEAST_SHARE]
     return kept[:MOST_CAUSES]
 
 
-def _sizes(stretch: SimulatedStretch, effects: list[Effect]) -> list[float]:
+def _sizes(stretch: without.SimulatedStretch, effects: list[without.Effect]) -> list[float]:
     """The size of the error that is left without each effect, over the span."""
     runs = stretch.window.runs(effects)
     return [float(np.linalg.norm(stretch.error(run))) for run in runs]
 
 
-def _shares(size: float, effects: list[Effect], left: list[float]) -> list[Cause]:
+def _shares(size: float, effects: list[without.Effect], left: list[float]) -> list[Cause]:
     """The share of an error of some size that each effect explains, by what is left without it."""
     found = []
     for effect, rest in zip(effects, left, strict=True):
@@ -274,10 +266,12 @@ def _shares(size: float, effects: list[Effect], left: list[float]) -> list[Cause
     return found
 
 
-def _largest_joints(stretch: SimulatedStretch, size: float, causes: list[str]) -> Iterator[Cause]:
+def _largest_joints(
+    stretch: without.SimulatedStretch, size: float, causes: list[str]
+) -> Iterator[Cause]:
     """For each kind of missing torque the joint whose torque explains most."""
     joints = range(stretch.prediction.robot.n)
-    effects = [torque_effect(stretch, cause, j) for cause in causes for j in joints]
+    effects = [without.torque_effect(stretch, cause, j) for cause in causes for j in joints]
     found = _shares(size, effects, _sizes(stretch, effects))
     for cause in causes:
         yield max((x for x in found if x.cause == cause), key=lambda x: x.share)

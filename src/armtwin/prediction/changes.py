@@ -10,7 +10,7 @@ from armtwin.jobs.groups import Segment
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.rotations import pose, to_rpy
-from armtwin.motion.orientations import Following
+from armtwin.motion.curves import Following
 from armtwin.motion.path import Stretch
 from armtwin.robot.schema.groups import Orientation, Pose
 

@@ -216,7 +216,9 @@ def _reversals(p: Prediction, time: Floats, angle: Floats, radial: Floats) -> It
             if seen is None or turns[0] is None or turns[1] is None:
                 continue
             place = float(np.mod(np.interp(at, time, angle), 2 * np.pi))
-            found.append((at, Reversal(name, place, seen.glitch, turns[0].lost, turns[1].lost)))
+            found.append(
+                (at, Reversal(name, place, seen.glitch, turns[0].lost_motion, turns[1].lost_motion))
+            )
     for _, reversal in sorted(found, key=lambda pair: pair[0]):
         yield reversal
 

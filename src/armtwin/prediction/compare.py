@@ -16,11 +16,9 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.jobs.job import Job
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
-from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.time_shift import GRID, possible_shifts, search_shift
@@ -32,7 +30,6 @@ from armtwin.prediction.comparison import COMPLETE, Comparison
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
-from armtwin.prediction.tool_path import is_tool_path
 from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
@@ -159,7 +156,7 @@ def compare(
 
 def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) -> Comparison:
     """A logged run of a job over its prediction."""
-    if is_tool_path(log):
+    if log.is_tool_path:
         raise ArmtwinError(
             f"{log.origin or 'the log'}: it holds a measured tool path and no joints; compare it "
             "by at.compare_tool_path(job, log)"

@@ -25,7 +25,7 @@ from armtwin.prediction.band.quantity import Variant, sample_variant
 from armtwin.prediction.band.residual import APART, at_times, sample_knots
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo_fit import ErrorSize
+from armtwin.robot.schema.servo import ErrorSize
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 

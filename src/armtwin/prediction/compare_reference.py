@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
 from armtwin.logs.log import Log
-from armtwin.logs.positions import joint_positions
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.prediction import compare_interval

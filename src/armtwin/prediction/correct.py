@@ -161,7 +161,8 @@ def learn_shift(
     tried: list[Size] = []
     gain = GAIN
     for k in range(rounds):
-        left = _smooth(p, _beside(best.prediction, offset), knots, lead)
+        error = _beside(best.prediction, offset)
+        left = fit_shift(p, error.time, error.across, knots, lead)
         new = _with_size(run_shifted(p, best.shift - gain * left), offset)
         say(k + 1.0)
         if new.size.rms < best.size.rms:
@@ -185,14 +186,14 @@ def _beside(p: Prediction, offset: Floats | None) -> PathError:
 
 def size_of(job: Job, error: PathError) -> Size:
     """How large a path error is with the process on."""
-    on = process_is_on(job, error.s)
-    lateral = error.lateral[on]
-    vertical = error.vertical[on]
-    return Size(
-        rms=float(np.sqrt(np.mean(lateral**2 + vertical**2))),
-        lateral=float(np.abs(lateral).max()),
-        vertical=float(np.abs(vertical).max()),
-    )
+    return measure_size(job, error.s, error.across)
+
+
+def measure_size(job: Job, place: Floats, across: Floats) -> Size:
+    """How large an error, (m, 2), is with the process on, at commanded arc lengths."""
+    on = across[process_is_on(job, place)]
+    lateral, vertical = np.abs(on).max(axis=0).tolist()
+    return Size(float(np.sqrt((on**2).sum(axis=1).mean())), lateral, vertical)
 
 
 def list_knots(p: Prediction) -> Floats:
@@ -219,12 +220,6 @@ def _remove_deflection(p: Prediction) -> Corrected | None:
         still.append(sum(found[name] for name in UNSEEN if name in found))
     shift = -fit_shift(p, parts.time, np.stack(still, axis=1), list_knots(p), 0.0)
     return _run_shift(p, shift)
-
-
-def _smooth(p: Prediction, error: PathError, knots: Floats, lead: float) -> Floats:
-    """Error that is left, at the set-points, (m, 2)."""
-    values = np.stack([error.lateral, error.vertical], axis=1)
-    return fit_shift(p, error.time, values, knots, lead)
 
 
 def fit_shift(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: float) -> Floats:

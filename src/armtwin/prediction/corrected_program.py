@@ -16,10 +16,10 @@ from armtwin.motion.shifted_motion import (
     points_beside,
     space_by_curvature,
 )
-from armtwin.prediction.correction import Corrected, Correction, Size, WrittenProgram
+from armtwin.prediction.correct import measure_size
+from armtwin.prediction.correction import Corrected, Correction, WrittenProgram
 from armtwin.prediction.path_error import closest
 from armtwin.prediction.predict import Prediction, predict
-from armtwin.prediction.verdict import process_is_on
 from armtwin.programs.table import read_program
 from armtwin.programs.writing import Replacement, replace_targets
 from armtwin.simulation.closed_loop import setpoint_rate
@@ -53,7 +53,7 @@ def correct_program(found: Correction, source: ProgramSource) -> WrittenProgram:
         text = _write(source, owners, p, wanted.R)
         run = predict(_read_again(source, text, job), found.prediction.given)
         place, error = measure_beside(job, run)
-        new = WrittenProgram(text, len(p), size_of_error(job, place, error), run)
+        new = WrittenProgram(text, len(p), measure_size(job, place, error), run)
         if best is None or _ratio(new, found) < _ratio(best, found):
             best, best_p = new, p
             away = _mean_about(places, place, error)
@@ -180,10 +180,3 @@ def measure_beside(job: Job, run: Prediction) -> TwoArrays:
     place = closest(seam, tips, s * seam.length / own.length)
     jet, frames, _ = seam.frames(place)
     return place, np.einsum("mi,mij->mj", tips - jet.p, frames[:, :, 1:])
-
-
-def size_of_error(job: Job, place: Floats, error: Floats) -> Size:
-    """How large an error (m, 2) at arc lengths is where the job is judged."""
-    on = process_is_on(job, place)
-    lateral, vertical = np.abs(error[on]).max(axis=0).tolist()
-    return Size(float(np.sqrt((error[on] ** 2).sum(axis=1).mean())), lateral, vertical)

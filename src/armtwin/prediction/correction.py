@@ -12,17 +12,14 @@ from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.motion.shifted_motion import ProgramPoints
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Bars, Chart, Multiples
-from armtwin.notebook.layers import Curve, Layer, Rule
 from armtwin.notebook.numbers import NONE, PERCENT, Number
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.scales import Axis
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.measured import MeasuredFirst
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.predict import Prediction, run_command
 from armtwin.prediction.sections.headline import chart_along_seam, number_of, verdict_text
-from armtwin.prediction.sections.interval import interval_verdict
+from armtwin.prediction.sections.interval import interval_bars, interval_verdict
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -444,52 +441,30 @@ def _charts(result: Correction) -> show.Blocks:
     tolerance = p.job.description.tolerance
     charts = []
     for name, allowed in (("lateral", tolerance.lateral), ("vertical", tolerance.vertical)):
-        layers: list[Layer] = [_curve("as programmed", p.path_error, name)]
+        layers: list[show.Layer] = [_curve("as programmed", p.path_error, name)]
         for command, x in result._commands:
             layers.append(_curve(command, x.prediction.path_error, name))
-        layers += [Rule(1e6 * allowed, "tolerance"), Rule(-1e6 * allowed)]
+        layers += [show.Rule(1e6 * allowed, "tolerance"), show.Rule(-1e6 * allowed)]
         charts.append(chart_along_seam(f"{name} error", "µm", layers))
-    yield Multiples(tuple(charts), columns=2, shared="x", title="Nominal error")
+    yield show.Multiples(tuple(charts), columns=2, shared="x", title="Nominal error")
     if result.band is not None:
-        yield _bars(result)
+        bands = {"as programmed": result.band}
+        bands |= {name: x.band for name, x in result._commands if x.band is not None}
+        caption = "The same variants without and with the correction; dashed: the tolerance."
+        yield interval_bars(bands, caption)
     s = p.motion.command.s
     shifts = []
     for name, values in zip(("lateral", "vertical"), result.best.shift.T, strict=True):
-        shifts.append(Curve(name, 1e3 * thin_out(s, SAMPLES), 1e6 * thin_out(values, SAMPLES)))
-    yield Chart(
+        shifts.append(show.Curve(name, 1e3 * thin_out(s, SAMPLES), 1e6 * thin_out(values, SAMPLES)))
+    yield show.Chart(
         "Shift of the commanded tool point",
-        Axis("along the seam", "mm"),
-        Axis("shift", "µm"),
+        show.Axis("along the seam", "mm"),
+        show.Axis("shift", "µm"),
         tuple(shifts),
     )
 
 
-def _bars(result: Correction) -> Bars:
-    """The 90 % interval of each command in each direction, as a share of the tolerance."""
-    labels, rows = [], []
-    commands = [("as programmed", result.band)]
-    commands += [(name, command.band) for name, command in result._commands]
-    for name, band in commands:
-        assert band is not None
-        bounds = 100 * band.bounds / band.tolerances[:, None]
-        for direction, row in zip(band.ensemble.directions, bounds, strict=True):
-            labels.append(f"{name}, {direction}")
-            rows.append(row)
-    low, middle, high = np.array(rows).T
-    return Bars(
-        "90 % interval",
-        Axis("largest error, of the tolerance", "%"),
-        labels,
-        low,
-        high,
-        centre=middle,
-        limit=100.0,
-        cases=("5-50 %", "50-95 %"),
-        caption="The same variants without and with the correction; dashed: the tolerance.",
-    )
-
-
-def _curve(name: str, error: PathError, direction: str) -> Curve:
+def _curve(name: str, error: PathError, direction: str) -> show.Curve:
     thin = thin_out(np.flatnonzero(error.speed_ref > 0), SAMPLES)
     values = getattr(error, direction)
-    return Curve(name, 1e3 * error.s[thin], 1e6 * values[thin])
+    return show.Curve(name, 1e3 * error.s[thin], 1e6 * values[thin])

@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.control.controller import (
-    Controller,
-    acceleration_feedforward,
-    speed_surplus,
-    with_matched_speed,
-)
+from armtwin.control import controller as control
 from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion.trajectory import Trajectory
@@ -25,7 +20,6 @@ from armtwin.simulation import plant
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
-from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun, controller_of
 
@@ -83,7 +77,7 @@ class TimeWindow:
         self,
         model: Model | None = None,
         torque: Floats | None = None,
-        servo: Controller | None = None,
+        servo: control.Controller | None = None,
         change: Callable[[plant.Plant], plant.Plant] | None = None,
         forced: bool = True,
     ) -> PreparedRun:
@@ -92,14 +86,11 @@ class TimeWindow:
         A changed plant has the same structure, so that nothing is compiled for it.
         """
         outside = self.outside if forced else self.outside.make_zero()
-        acting = outside.with_torque(torque)
         return prepare_run(
             self.prediction.robot,
             self.motion,
             model or self.model,
-            options=RunOptions(
-                torque=acting.torque, wrench=acting.wrench, servo=servo, change=change
-            ),
+            options=outside.with_torque(torque).options(servo=servo, change=change),
         )
 
 
@@ -165,7 +156,7 @@ def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> NamedArr
     N = robot.assembly.motor_rows
     own = (a @ N.T * robot.motor_inertia(q)) @ N
     whole = robot.inverse_dynamics(q, v, a) - gravity
-    gains = acceleration_feedforward(controller_of(robot, model))
+    gains = control.acceleration_feedforward(controller_of(robot, model))
     given = (a @ N.T * gains) @ N
     return {"inertia": own - given, "coupling": whole - own, "gravity": gravity - gravity[0]}
 
@@ -252,8 +243,8 @@ def _speed_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     p, model = stretch.prediction, stretch.model
     d = p.robot.description
     c = controller_of(p.robot, model)
-    for m in np.flatnonzero(speed_surplus(c)):
-        matched = with_matched_speed(c, int(m))
+    for m in np.flatnonzero(control.speed_surplus(c)):
+        matched = control.with_matched_speed(c, int(m))
         yield stretch.without("speed feed-forward", d.motor[m].name, int(m), servo=matched)
 
 

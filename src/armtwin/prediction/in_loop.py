@@ -13,9 +13,8 @@ from armtwin.identification.rigid_body.data.clean_log import filter_motion
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, joint_positions
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.positions import joint_positions
 from armtwin.maths.batch import Floats
 from armtwin.prediction.compare_reference import usual_model
 from armtwin.prediction.logged_reference import read_reference

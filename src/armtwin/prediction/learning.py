@@ -11,29 +11,17 @@ Ref: [Waiboer 2007, section 6.2], [Hakvoort 2008]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.prediction import correct
 from armtwin.prediction.compare import compare
 from armtwin.prediction.comparison import COMPLETE
-from armtwin.prediction.correct import (
-    ROUNDS,
-    as_points,
-    fit_shift,
-    join_by_lines,
-    learn_shift,
-    list_knots,
-    size_of,
-)
 from armtwin.prediction.correction import Correction
-from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction, load_job_and_robot, predict, run_shifted
 from armtwin.robot.robot import Robot
 
@@ -43,7 +31,7 @@ def learn_from_runs(
     logs: Log | Sequence[Log],
     robot: Robot | str | Path | None = None,
     *,
-    rounds: int = ROUNDS,
+    rounds: int = correct.ROUNDS,
     spacing: float | None = None,
 ) -> Correction:
     """Correct a job by logged runs of it, the first as programmed, the others as corrected.
@@ -63,11 +51,10 @@ def learn_from_runs(
     runs = [_Measured(p, log) for log in given]
     best = min(runs, key=lambda run: run.size.rms)
     own = run_shifted(p, best.shift)
-    offset = best.error - fit_shift(
-        p, own.path_error.time, _columns(own.path_error), list_knots(p), 0.0
-    )
-    start = learn_shift(p, own, rounds, offset)
-    program, points = as_points(p, start[0], spacing)
+    error = own.path_error
+    offset = best.error - correct.fit_shift(p, error.time, error.across, correct.list_knots(p), 0.0)
+    start = correct.learn_shift(p, own, rounds, offset)
+    program, points = correct.as_points(p, start[0], spacing)
     return Correction(
         prediction=p,
         before=runs[0].size,
@@ -75,14 +62,10 @@ def learn_from_runs(
         rounds=start[1],
         best=start[0],
         points=points,
-        by_lines=join_by_lines(p, program),
+        by_lines=correct.join_by_lines(p, program),
         program=program,
         measured=tuple(run.size for run in runs),
     )
-
-
-def _columns(error: PathError) -> Floats:
-    return np.stack([error.lateral, error.vertical], axis=1)
 
 
 class _Measured:
@@ -98,13 +81,9 @@ class _Measured:
         X = p.robot.forward_kinematics(found.log.q_ref)
         commanded = path_error(p.job.seam, found.log.time, X, found.shift)
         time = p.motion.trajectory.time
-        shift = interpolate_columns(time + found.shift, found.log.time, _columns(commanded))
-        self.shift = fit_shift(p, time, shift, list_knots(p), 0.0)
+        shift = interpolate_columns(time + found.shift, found.log.time, commanded.across)
+        self.shift = correct.fit_shift(p, time, shift, correct.list_knots(p), 0.0)
         measured = found.measured
-        values = _columns(measured)
-        self.error = fit_shift(p, measured.time - found.shift, values, list_knots(p), 0.0)
-        s = p.motion.command.s
-        smooth = replace(
-            p.path_error, time=time, s=s, lateral=self.error[:, 0], vertical=self.error[:, 1]
-        )
-        self.size = size_of(p.job, smooth)
+        stamps = measured.time - found.shift
+        self.error = correct.fit_shift(p, stamps, measured.across, correct.list_knots(p), 0.0)
+        self.size = correct.measure_size(p.job, p.motion.command.s, self.error)

@@ -11,10 +11,10 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import refuse_by
 from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
+from armtwin.logs.joints import feedforward_torque
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
 from armtwin.logs.reference_plausibility import reference_hypotheses
-from armtwin.logs.torque import feedforward_torque
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.smoothing import low_pass

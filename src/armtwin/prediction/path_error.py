@@ -60,6 +60,11 @@ class PathError:
         """Commanded arc length minus that of the closest point [m]."""
         return self.s - self.place
 
+    @property
+    def across(self) -> Floats:
+        """Lateral and vertical error, (m, 2) [m]."""
+        return np.stack([self.lateral, self.vertical], axis=1)
+
     def rows(self, some: slice) -> PathError:
         """The error at some of its times."""
         return PathError(*(getattr(self, x.name)[some] for x in fields(self)))

@@ -20,7 +20,7 @@ from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
 from armtwin.motion.shifted_motion import shift_motion
 from armtwin.motion.trajectory import Trajectory
-from armtwin.prediction.cautions import Judged, cautions, cautions_of_run, find_caps, remarks
+from armtwin.prediction.cautions import cautions, cautions_of_run, find_caps, remarks
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
@@ -29,7 +29,7 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema import provenance
 from armtwin.robot.schema.provenance import Origin
 from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate, simulate_all
-from armtwin.simulation.options import Method, RunOptions
+from armtwin.simulation.options import Method
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun, controller_of
 
@@ -102,32 +102,19 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
-    def judged(self) -> Judged:
-        """What the verdict is on."""
-        return Judged(
-            job=self.job,
-            robot=self.robot,
-            method=self.method,
-            motion=self.motion,
-            outside=self.outside,
-            servo=self.servo,
-            stopped_at_m=self.verdict.stopped_at_m,
-        )
-
-    @cached_property
     def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
-        return (*cautions(self.robot, self.job), *cautions_of_run(self.judged))
+        return (*cautions(self.robot, self.job), *cautions_of_run(self))
 
     @cached_property
     def remarks(self) -> Names:
         """What it simplifies, in sentences."""
-        return remarks(self.judged)
+        return remarks(self)
 
     @cached_property
     def capped_by(self) -> Names:
         """Why its seam is at most said to hold probably, as phrases; none where nothing caps it."""
-        return find_caps(self.judged)
+        return find_caps(self)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
@@ -161,7 +148,7 @@ def predict(
         trajectory,
         model,
         progress=watch,
-        options=RunOptions(method=method, torque=plan.outside.torque, wrench=plan.outside.wrench),
+        options=plan.outside.options(method=method),
     )
     say("path error", 0.0)
     prediction = _evaluate_run(method, plan, run)
@@ -232,9 +219,7 @@ def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, 
             plan.robot,
             plan.motion.trajectory,
             job.description.model,
-            options=RunOptions(
-                method=method, torque=plan.outside.torque, wrench=plan.outside.wrench
-            ),
+            options=plan.outside.options(method=method),
         )
     except ArmtwinError:
         return None
@@ -243,20 +228,9 @@ def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, 
 
 def _evaluate_run(method: Method, plan: _Plan, run: Run) -> Prediction:
     """A simulated run beside its seam."""
-    job = plan.job
-    error = path_error_of(job.seam, run.trace_time, run.built, run.bodies)
-    return Prediction(
-        job=job,
-        robot=plan.robot,
-        given=plan.given,
-        method=method,
-        motion=plan.motion,
-        outside=plan.outside,
-        feasibility=plan.feasibility,
-        run=run,
-        path_error=error,
-        verdict=verdict_on(job, error, run.log.events),
-    )
+    error = path_error_of(plan.job.seam, run.trace_time, run.built, run.bodies)
+    verdict = verdict_on(plan.job, error, run.log.events)
+    return Prediction(**vars(plan), method=method, run=run, path_error=error, verdict=verdict)
 
 
 def run_shifted(prediction: Prediction, shift: Floats) -> Prediction:
@@ -280,7 +254,7 @@ def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
         robot,
         motion,
         p.job.description.model,
-        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
+        options=p.outside.options(method=p.method),
     )
 
 

@@ -13,10 +13,7 @@ from armtwin.files.versions import versions
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLIDEGREES, PERCENT, SECONDS, Number
-from armtwin.notebook.scales import Axis
 from armtwin.prediction.agreement import NUMBERS, Agreement, agreement_table
 from armtwin.prediction.compare_interval import IntervalRow, Offsets
 from armtwin.prediction.logged_reference import LoggedReference
@@ -199,7 +196,7 @@ def _range_words(key: str) -> show.Wording:
     return words
 
 
-def _charts(c: ReferenceComparison) -> Iterator[Multiples]:
+def _charts(c: ReferenceComparison) -> Iterator[show.Multiples]:
     """Measured over predicted series over time: of the joints, the tool, the torques."""
     tool = c.robot.n + len(PATH)
     yield _multiples(c, c.errors, "Errors of the joints")
@@ -212,21 +209,21 @@ def _charts(c: ReferenceComparison) -> Iterator[Multiples]:
         yield _multiples(c, torques, "Torques")
 
 
-def _multiples(c: ReferenceComparison, rows: Sequence[Agreement], title: str) -> Multiples:
+def _multiples(c: ReferenceComparison, rows: Sequence[Agreement], title: str) -> show.Multiples:
     charts = [_chart(c, row) for row in rows]
     caption = "Dashed: logged. Solid: the twin on the same reference; shaded: its 90 % interval."
-    return Multiples(tuple(charts), columns=3, shared="x", title=title, caption=caption)
+    return show.Multiples(tuple(charts), columns=3, shared="x", title=title, caption=caption)
 
 
-def _chart(c: ReferenceComparison, row: Agreement) -> Chart:
+def _chart(c: ReferenceComparison, row: Agreement) -> show.Chart:
     number = NUMBERS[row.unit]
     measured, predicted = number.scale * c.channels[row.name]
     low, high = number.scale * c.bounds[row.name] if row.name in c.bounds else (None, None)
     layers = (
-        Curve("logged", c.time, measured, colour=6, dash="dashed"),
-        Curve("twin", c.time, predicted, colour=0, dash="solid", low=low, high=high),
+        show.Curve("logged", c.time, measured, colour=6, dash="dashed"),
+        show.Curve("twin", c.time, predicted, colour=0, dash="solid", low=low, high=high),
     )
-    return Chart(row.name, Axis("time", "s"), Axis("", number.unit), layers)
+    return show.Chart(row.name, show.Axis("time", "s"), show.Axis("", number.unit), layers)
 
 
 def _data(c: ReferenceComparison) -> show.Blocks:

@@ -7,8 +7,7 @@ import numpy as np
 
 from armtwin.maths.batch import Names
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo import Structure
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import ServoFitRecord, Structure
 
 LEFT_OUT = "left-out parts"  # of the fitted logs, in place of a log that the fit never saw
 

@@ -10,11 +10,9 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Names, OnProgress, Record
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve, Rule
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.sampling import thin_out
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, Tone, list_columns
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess_run
 from armtwin.prediction.predict import Prediction, predict
@@ -50,19 +48,19 @@ class SideBySide(Result):
         """Whether every one of them was run and holds."""
         return all(answer is not None and answer.holds for answer in self.answers)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """One table, and the errors of all runs over each other."""
         held = sum(answer is not None and answer.holds for answer in self.answers)
-        tone: Tone = "good" if self.hold else "bad"
-        return Report(
+        tone: show.Tone = "good" if self.hold else "bad"
+        return show.Report(
             title="Runs side by side",
             subtitle=", ".join(dict.fromkeys(job.name for job in self.jobs)),
             sections=(
-                Section("", _table(self)),
-                Section("Errors along the seam", _charts(self), page_only=True),
-                Section("", _results(self)),
+                show.Section("", _table(self)),
+                show.Section("Errors along the seam", _charts(self), page_only=True),
+                show.Section("", _results(self)),
             ),
-            verdict=(Text(f"{held} of {len(self.jobs)} runs hold.", tone),),
+            verdict=(show.Text(f"{held} of {len(self.jobs)} runs hold.", tone),),
         )
 
     @property
@@ -164,9 +162,9 @@ def _errors(answer: Answer) -> Record:
     }
 
 
-def _table(runs: SideBySide) -> Blocks:
+def _table(runs: SideBySide) -> show.Blocks:
     records = runs.records
-    columns = list_columns(
+    columns = show.list_columns(
         job="job",
         robot="robot",
         speed_m_s=("speed", MILLIMETRES_PER_SECOND),
@@ -174,14 +172,14 @@ def _table(runs: SideBySide) -> Blocks:
         nominal=("expected", _nominal),
     )
     if any(record["probability"] is not None for record in records):
-        columns += list_columns(probability=("holds", _likely))
-        columns += list_columns(low=("90 % interval", _band))
+        columns += show.list_columns(probability=("holds", _likely))
+        columns += show.list_columns(low=("90 % interval", _band))
     bad = frozenset(k for k, record in enumerate(records) if not record["holds"])
-    yield Table(tuple(columns), records, bad=bad)
+    yield show.Table(tuple(columns), records, bad=bad)
     for record, refusal in zip(records, runs.refusals, strict=True):
         if refusal:
             speed = MILLIMETRES_PER_SECOND.with_unit(record["speed_m_s"])
-            yield Text(f"{record['job']} with {record['robot']}, {speed}: {refusal}", "bad")
+            yield show.Text(f"{record['job']} with {record['robot']}, {speed}: {refusal}", "bad")
 
 
 def _likely(record: Record) -> str:
@@ -204,7 +202,7 @@ def _band(record: Record) -> str:
     return f"{number.text(record['low'])} to {number.with_unit(record['high'])}"
 
 
-def _charts(runs: SideBySide) -> Blocks:
+def _charts(runs: SideBySide) -> show.Blocks:
     """The nominal errors of all runs over each other, in each direction that is judged."""
     charts = []
     for direction in DIRECTIONS:
@@ -213,13 +211,13 @@ def _charts(runs: SideBySide) -> Blocks:
             charts.append(chart)
     if charts:
         caption = "Nominal runs with the process on, over the commanded place on the seam."
-        yield Multiples(tuple(charts), columns=1, shared="x", title="Errors", caption=caption)
+        yield show.Multiples(tuple(charts), columns=1, shared="x", title="Errors", caption=caption)
 
 
-def _chart(runs: SideBySide, direction: Direction) -> Chart | None:
+def _chart(runs: SideBySide, direction: Direction) -> show.Chart | None:
     """The errors of all runs that are judged in a direction."""
     number = number_of(direction)
-    layers: list[Curve | Rule] = []
+    layers: list[show.Curve | show.Rule] = []
     allowed = []
     labels = _labels(runs)
     for answer, label in zip(runs.answers, labels, strict=True):
@@ -235,18 +233,18 @@ def _chart(runs: SideBySide, direction: Direction) -> Chart | None:
         return None
     for limit in sorted(set(allowed)):
         label = "tolerance" if limit == max(allowed) else ""
-        layers += [Rule(limit, label), Rule(-limit)]
+        layers += [show.Rule(limit, label), show.Rule(-limit)]
     return chart_along_seam(direction, number.unit, layers)
 
 
-def _curve(p: Prediction, direction: Direction, label: str) -> Curve:
+def _curve(p: Prediction, direction: Direction, label: str) -> show.Curve:
     """The error of a run where its process is on, with gaps where it is off."""
     error = p.path_error
     moving = np.flatnonzero(error.speed_ref > 0)
     thin = thin_out(moving, SAMPLES)
     on = process_is_on(p.job, error.s[thin])
     values = number_of(direction).scale * getattr(error, direction)[thin]
-    return Curve(label, 1e3 * error.s[thin], np.where(on, values, np.nan))
+    return show.Curve(label, 1e3 * error.s[thin], np.where(on, values, np.nan))
 
 
 def _labels(runs: SideBySide) -> list[str]:
@@ -264,7 +262,7 @@ def _labels(runs: SideBySide) -> list[str]:
     return labels
 
 
-def _results(runs: SideBySide) -> Iterator[Data]:
+def _results(runs: SideBySide) -> Iterator[show.Data]:
     """Each run as result.json has a single one, with the row of the table."""
     results = []
     rows = zip(runs.records, runs.answers, runs.refusals, strict=True)
@@ -274,4 +272,4 @@ def _results(runs: SideBySide) -> Iterator[Data]:
             single = to_result(answer.sections())
             result |= {key: value for key, value in single.items() if key not in OWN_KEYS}
         results.append(result)
-    yield Data({"runs": results})
+    yield show.Data({"runs": results})

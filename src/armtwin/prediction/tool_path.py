@@ -20,18 +20,12 @@ from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Flags, Floats, NamedArrays, NamedNumbers, Names
+from armtwin.prediction import registration as registering
 from armtwin.prediction.agreement import Agreement, Series, agreement
 from armtwin.prediction.band.band import Band, assess
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.reference_comparison import PATH
-from armtwin.prediction.registration import (
-    GivenRegistration,
-    MeasuredRun,
-    Registration,
-    ToolMotion,
-    register,
-)
 from armtwin.prediction.verdict import process_is_on
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
@@ -59,7 +53,7 @@ class ToolPathComparison(Result):
 
     prediction: Prediction
     logs: tuple[Log, ...]
-    registration: Registration
+    registration: registering.Registration
     runs: tuple[PathError, ...]
     time: Floats
     channels: NamedArrays
@@ -107,16 +101,11 @@ class ToolPathComparison(Result):
         return float(np.sqrt(np.mean(((across @ self.registration.covariance) * across).sum(1))))
 
 
-def is_tool_path(log: Log) -> bool:
-    """Whether a log is a measured tool path, without positions of joints."""
-    return "tool" in log and not {"q", "q_m", "q_link"} & set(log.channels)
-
-
 def compare_tool_path(
     job: Job,
     logs: Log | Sequence[Log],
     *,
-    given: GivenRegistration | None = None,
+    given: registering.GivenRegistration | None = None,
     robot: Robot | None = None,
     interval: bool = True,
     progress: Progress | None = None,
@@ -138,10 +127,10 @@ def compare_tool_path(
             held = ", ".join(log.channels)
             raise ArmtwinError(f"{log.origin or 'log'}: a tool path needs x, y, z, got {held}")
     prediction = predict(job, robot, progress=progress)
-    predicted = ToolMotion(prediction.run.trace_time, prediction.run.tool_poses())
-    runs = [MeasuredRun(log.time, log.tool) for log in measured]
-    known = given or GivenRegistration()
-    found = register(predicted, _commanded(prediction), runs, known)
+    predicted = registering.ToolMotion(prediction.run.trace_time, prediction.run.tool_poses())
+    runs = [registering.MeasuredRun(log.time, log.tool) for log in measured]
+    known = given or registering.GivenRegistration()
+    found = registering.register(predicted, _commanded(prediction), runs, known)
     errors = []
     for k, log in enumerate(measured):
         errors.append(_path_error(prediction, predicted, found, log, k))
@@ -165,14 +154,18 @@ def compare_tool_path(
     )
 
 
-def _commanded(prediction: Prediction) -> ToolMotion:
+def _commanded(prediction: Prediction) -> registering.ToolMotion:
     """What the tool was commanded."""
     motion = prediction.motion.trajectory
-    return ToolMotion(motion.time, prediction.robot.forward_kinematics(motion.q))
+    return registering.ToolMotion(motion.time, prediction.robot.forward_kinematics(motion.q))
 
 
 def _path_error(
-    prediction: Prediction, predicted: ToolMotion, found: Registration, log: Log, run: int
+    prediction: Prediction,
+    predicted: registering.ToolMotion,
+    found: registering.Registration,
+    log: Log,
+    run: int,
 ) -> PathError:
     """Path error of a run, at the times at which the tool moves."""
     clock = found.clocks[run]
@@ -186,7 +179,7 @@ def _path_error(
     return path_error(prediction.job.seam, own[inside], X)
 
 
-def _rotations(found: Registration, vectors: Floats, predicted: Floats) -> Floats:
+def _rotations(found: registering.Registration, vectors: Floats, predicted: Floats) -> Floats:
     """Measured rotations of the tool, the target on it turned as fits the whole run, (m, 3, 3)."""
     from scipy.spatial.transform import Rotation
 

@@ -19,7 +19,7 @@ from armtwin.maths.batch import Floats, NamedNumbers, Pair, Record
 from armtwin.maths.rotations import inverse, pose
 from armtwin.motion.moves import MoveKind
 from armtwin.motion.path import arc_through
-from armtwin.programs.values import PLACE, Expression, Unknown, Value, put
+from armtwin.programs.values import PLACE, Expression, Unknown, Value, known, put
 from armtwin.robot.robot import Robot
 
 MOST_STEPS = 500_000  # statements that are run of a program, and moves of it
@@ -28,6 +28,7 @@ MOST_ROUNDS = 20_000  # of a loop
 SAME_AXIS = 1e-4  # change of an external axis that is none [mm, deg]
 BROKEN = (TypeError, LookupError, ValueError, ArithmeticError, AttributeError, RecursionError)
 OPENING = {"proc", "if", "for", "while", "loop", "repeat", "switch"}
+Kinds = tuple[tuple[str, str], ...]
 
 
 class Statement(NamedTuple):
@@ -36,6 +37,9 @@ class Statement(NamedTuple):
     text: str
     start: int
     line: int
+
+
+NO_STATEMENT = Statement("", 0, 0)
 
 
 class Block(NamedTuple):
@@ -86,7 +90,6 @@ class Step:
     via: Floats | None
     speed: float | None
     zone: float
-    statement: Statement
     name: str
     target: Value
     base: KnownFrame
@@ -94,6 +97,7 @@ class Step:
     wait: float = 0.0
     joined: bool = False
     judged: bool | None = None
+    statement: Statement = NO_STATEMENT
 
     @property
     def line(self) -> int:
@@ -179,6 +183,8 @@ class Execution:
     fields_by_name = False
     first_index = 1
     quiet: re.Pattern[str]  # statements that move nothing
+    kinds: Kinds = ()  # of statements: how one begins, and its kind, of `OPENING` or as below
+    case = re.IGNORECASE | re.DOTALL
     unit = 1e-3  # of a length [m]
 
     def __init__(self, source: SourceText) -> None:
@@ -188,7 +194,7 @@ class Execution:
         self.called: set[str] = set()
         self.steps: list[Step | None] = []
         self.remarks: list[Remark] = []
-        self.statement = Statement("", 0, 0)
+        self.statement = NO_STATEMENT
         self.process: bool | None = None
         self.count = 0
         self.depth = 0
@@ -200,12 +206,12 @@ class Execution:
         """The statements of the text."""
 
     @abstractmethod
-    def classify(self, text: str) -> str:
-        """The kind of a statement: one of `OPENING`, "end", "elif", "else", "leave" or ""."""
-
-    @abstractmethod
     def execute(self, statement: Statement) -> None:
         """Do what a statement says."""
+
+    def classify(self, text: str) -> str:
+        """The kind of a statement: one of `OPENING`, "end", "elif", "else" or ""."""
+        return next((kind for words, kind in self.kinds if re.match(words, text, self.case)), "")
 
     def routine(self, text: str) -> tuple[str, list[str]]:
         """Name and parameters of a routine, as its first statement says."""
@@ -301,11 +307,9 @@ class Execution:
                     getattr(self, f"_run_{node.kind}")(node)
                 else:
                     self.execute(node.head)
-            except Unknown as why:
-                self.refuse(str(why))
             except FileError:
                 raise
-            except ArmtwinError as why:
+            except (Unknown, ArmtwinError) as why:
                 self.refuse(str(why))
             except BROKEN:
                 self.refuse("is not understood")
@@ -424,13 +428,15 @@ class Execution:
             if self._round(body):
                 return
             if is_endless:
-                self.say("an endless loop is read once")
-                self.cut()
+                self._end_endless()
                 return
         raise Unknown(f"the loop runs more than {MOST_ROUNDS} times")
 
     def _run_loop(self, node: Block) -> None:
         self._round(node.branches[0][1])
+        self._end_endless()
+
+    def _end_endless(self) -> None:
         self.say("an endless loop is read once")
         self.cut()
 
@@ -447,13 +453,18 @@ class Execution:
         """The value of a text that begins at a place of the file."""
         return Expression(text, self, offset=start).whole()
 
+    def attempt(self, text: str, start: int = 0) -> Value:
+        """A value, or why it is not known."""
+        try:
+            return self.evaluate(text, start)
+        except Unknown as why:
+            return why
+
     def look_up(self, name: str) -> Value:
         """The value of a name."""
         for scope in (self.scopes[-1], self.scopes[0], self.given.values):
             if name in scope:
-                if isinstance(scope[name], Unknown):
-                    raise scope[name]
-                return scope[name]
+                return known(scope[name])
         raise Unknown(f"'{name}' has no value in this file")
 
     def call(self, name: str, args: list[Value], switches: Record) -> Value:
@@ -493,9 +504,7 @@ class Execution:
             except (LookupError, TypeError):
                 raise Unknown(f"'{one}' is no part of this value") from None
             of = found
-        if isinstance(of, Unknown):
-            raise of
-        return of
+        return known(of)
 
     def store(self, place: str, value: Value) -> None:
         """Give a name, or a part of its value, a value."""
@@ -522,10 +531,7 @@ class Execution:
         found = PLACE.match(statement.text)
         if found is None:
             return False
-        try:
-            value = self.evaluate(statement.text[found.end() :], statement.start + found.end())
-        except Unknown as why:
-            value = why
+        value = self.attempt(statement.text[found.end() :], statement.start + found.end())
         self.store(found[1], value)
         return True
 
@@ -568,11 +574,12 @@ class Execution:
         if step.spot.X is not None and not np.isfinite(step.spot.X).all():
             raise Unknown("its target is not a number")
         is_named = re.fullmatch(r"[\w$ .:\[\]{}-]+", step.name) and step.name[0] not in "[{"
-        name = step.name if is_named else f"line {step.line}"
+        line = self.statement.line
+        name = step.name if is_named else f"line {line}"
         judged = self.process
         if self.given.seams:
-            judged = any(first <= step.line <= last for first, last in self.given.seams)
-        self.steps.append(replace(step, judged=judged, name=name))
+            judged = any(first <= line <= last for first, last in self.given.seams)
+        self.steps.append(replace(step, statement=self.statement, judged=judged, name=name))
 
     def by_time(self, kind: MoveKind, X: Floats | None, via: Floats | None, time: float) -> float:
         """Speed of a move that takes a time [m/s]."""

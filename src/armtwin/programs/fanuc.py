@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.motion.moves import MoveKind
 from armtwin.programs.execution import Execution, KnownFrame, Spot, Statement, Step
-from armtwin.programs.values import DEGREES, Literal, Unknown, Value
+from armtwin.programs.values import DEGREES, Literal, Unknown, Value, blank, known
 
 POSITION = re.compile(r'P\[\s*(\d+)\s*(?::\s*"?([^"\]]*)"?)?\s*\]\s*\{(.*?)\}\s*;', re.S)
 FIELD = re.compile(r"\b([XYZWPR]|[JE]\d)\s*=\s*([-+]?(?:\d+\.?\d*|\.\d+)|\*+)")
@@ -19,12 +20,6 @@ MOVE = re.compile(
     r"(%|mm/se[ck]|cm/min|inch/min|deg/se[ck]|mse[ck]|se[ck]|s\b)?\s*"
     r"(F(?:INE|EIN)|CNT\s*(?:R\[[\s\d]+\]|\d+)|CR\s*(?:R\[[\s\d]+\]|[\d.]+))?(.*)",
     re.IGNORECASE | re.DOTALL,
-)
-KINDS = (
-    (r"IF\b.*\bTHEN$", "if"),
-    (r"ELSE$", "else"),
-    (r"FOR\b", "for"),
-    (r"(ENDIF|ENDFOR)\b", "end"),
 )
 SPEEDS = {"mm/sec": 1e-3, "mm/sek": 1e-3, "cm/min": 1 / 6000, "inch/min": 0.0254 / 60}
 HARMLESS = re.compile(
@@ -42,6 +37,12 @@ class Fanuc(Execution):
     """A listing as it is run."""
 
     functions = {**DEGREES}
+    kinds = (
+        (r"IF\b.*\bTHEN$", "if"),
+        (r"ELSE$", "else"),
+        (r"FOR\b", "for"),
+        (r"(ENDIF|ENDFOR)\b", "end"),
+    )
     quiet = re.compile(
         r"$|!|--|//|(DO|RO|GO|AO|SO|UO|F|M|SR|DI|RI|AI|GI)\[|TIMER|OVERRIDE|PAYLOAD|MESSAGE|UALM|PAUSE"
         r"|RUN\b|SELECT\b|ABORT|\$|LINEAR_MAX|JOINT_MAX|RSR|COL\b|MONITOR|STOP_TRACKING|Weave End"
@@ -52,7 +53,7 @@ class Fanuc(Execution):
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
         self.names_of: dict[int, str] = {}
-        self.arc: list[tuple[Spot, Value, str, KnownFrame, KnownFrame]] = []
+        self.arc: list[Step] = []
         self.flow: set[tuple[str, int]] = set()
         self.scopes[0] |= {"r": {}, "pr": {}, "p": self._positions()}
 
@@ -90,15 +91,11 @@ class Fanuc(Execution):
         if body is None:
             return
         for found in re.finditer(r"^[ \t]*\d*[ \t]*:(.*?)(?:;[ \t]*\r?$|\Z)", body[1], re.M | re.S):
-            raw = re.sub(r"\n[ \t]*:", lambda x: " " * len(x[0]), found[1])
+            raw = re.sub(r"\n[ \t]*:", lambda x: blank(x[0]), found[1])
             start = body.start(1) + found.start(1)
             line = text.count("\n", 0, start) + 1
             inner = raw.strip()
             yield Statement(_without_comments(inner), start + raw.index(inner), line)
-
-    def classify(self, text: str) -> str:
-        """The kind of a statement."""
-        return next((kind for pattern, kind in KINDS if re.match(pattern, text, re.I | re.S)), "")
 
     def read(self) -> None:
         """Run the listing; registers that are set after a jump or label may change there."""
@@ -139,7 +136,7 @@ class Fanuc(Execution):
             self._move(moved)
         elif re.match(r"(UFRAME|UTOOL)_NUM\s*=", text, re.I):
             name, _, value = text.partition("=")
-            self.scopes[0][name.strip().lower()] = self._try(value)
+            self.scopes[0][name.strip().lower()] = self.attempt(value)
         elif re.match(r"WAIT\b", text, re.I):
             seconds = re.match(r"WAIT\s*([\d.]+|R\[\d+\])\s*(?:\(?se[ck]\)?)?$", text, re.I)
             self.pause(self.evaluate(seconds[1]) if seconds else None)
@@ -161,12 +158,6 @@ class Fanuc(Execution):
         elif not self.assign(statement):
             raise Unknown(f"'{text[:40]}' is not understood")
 
-    def _try(self, text: str) -> Value:
-        try:
-            return self.evaluate(text)
-        except Unknown as why:
-            return why
-
     def _mark_process(self, text: str) -> None:
         found = re.search(r"\b(?:Arc|Weld)\s+(Start|End)", text, re.I)
         if found:
@@ -175,9 +166,7 @@ class Fanuc(Execution):
     def _frame(self, kind: str, value: Value, position: Value) -> KnownFrame:
         """A frame or tool by its number: that of the position, else the one that is set."""
         own = position.get(f"u{kind[0]}")
-        number = float(own) if own and str(own).isdigit() else value
-        if isinstance(number, Unknown):
-            raise number
+        number = float(own) if own and str(own).isdigit() else known(value)
         which, name = ("base", "UFRAME") if kind == "frame" else ("tool", "UTOOL")
         if number is None:
             return self.frame(which, name)
@@ -207,7 +196,6 @@ class Fanuc(Execution):
             via=spots[0].X if kind == "CIRC" else None,
             speed=speed,
             zone=self._zone(end, speed) if kind != "PTP" else 0.0,
-            statement=self.statement,
             name=name or parts[-1],
             target=values[-1],
             base=frame,
@@ -223,14 +211,11 @@ class Fanuc(Execution):
 
     def _extend_arc(self, step: Step) -> None:
         """Points of consecutive A moves: the first by a line, then arcs through two each."""
-        self.arc.append(step)  # type: ignore[arg-type]
+        self.arc.append(step)
         if len(self.arc) == 1:
             self.move(step)
         elif len(self.arc) % 2:
-            from dataclasses import replace
-
-            middle: Step = self.arc[-2]  # type: ignore[assignment]
-            self.move(replace(step, kind="CIRC", via=middle.spot.X))
+            self.move(replace(step, kind="CIRC", via=self.arc[-2].spot.X))
 
     def finish_arc(self) -> None:
         """End consecutive A moves; a point without its partner is not understood."""
@@ -252,8 +237,7 @@ class Fanuc(Execution):
     def _spot(self, value: Value) -> Spot:
         """Where a position is."""
         for x in value.values():
-            if isinstance(x, Unknown):
-                raise x
+            known(x)
         external = {k: float(v) for k, v in value.items() if re.fullmatch(r"e\d|gp\d+_.*", k)}
         joints = [value.get(f"j{k}") for k in range(1, 8) if f"j{k}" in value]
         if len(joints) >= 6:
@@ -269,22 +253,22 @@ class Fanuc(Execution):
         """Tool speed [m/s], or the share of the joints' speeds."""
         word = (number or "").lower()
         value = self.evaluate(word) if word else None
-        known = (unit or "").lower().replace("sek", "sec")
+        written = (unit or "").lower().replace("sek", "sec")
         if word == "weld_speed":
-            known = known or "mm/sec"
-        if word == "max_speed" or (kind == "PTP" and known != "%"):
+            written = written or "mm/sec"
+        if word == "max_speed" or (kind == "PTP" and written != "%"):
             self.say("moves of the joints run at their speed limits")
             return None
-        if value is None or known not in {*SPEEDS, "%", "sec", "s", "msec"}:
+        if value is None or written not in {*SPEEDS, "%", "sec", "s", "msec"}:
             raise Unknown(f"its speed, {number or ''}{unit or ''}, is not understood")
         if not float(value) > 0:
             raise Unknown(f"its speed must be above 0, got {value:g}")
-        if known in {"sec", "s", "msec"}:
+        if written in {"sec", "s", "msec"}:
             via: Floats | None = spots[0].X if len(spots) > 1 else None
-            return self.by_time("LIN", spots[-1].X, via, value * (1e-3 if known == "msec" else 1))
-        if known == "%" and kind != "PTP":
+            return self.by_time("LIN", spots[-1].X, via, value * (1e-3 if written == "msec" else 1))
+        if written == "%" and kind != "PTP":
             raise Unknown("its speed is a share of a speed that is not in this file")
-        return float(value) / 100 if known == "%" else float(value) * SPEEDS[known]
+        return float(value) / 100 if written == "%" else float(value) * SPEEDS[written]
 
     def _zone(self, end: str | None, speed: float | None) -> float:
         """Distance of a zone [m]: CR gives it, CNT where the tool would begin to stop."""
@@ -300,4 +284,4 @@ class Fanuc(Execution):
 def _without_comments(text: str) -> str:
     """A line without the names in brackets, as of R[1:count]; its length is kept."""
     text = re.sub(r"\[GP\d+:", lambda found: "[" + " " * (len(found[0]) - 1), text)
-    return re.sub(r"(?<=[\d\]])\s*:[^\[\],]*(?=[\],])", lambda found: " " * len(found[0]), text)
+    return re.sub(r"(?<=[\d\]])\s*:[^\[\],]*(?=[\],])", lambda found: blank(found[0]), text)

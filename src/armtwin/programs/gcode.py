@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.motion.moves import MoveKind
-from armtwin.programs.execution import Execution, KnownFrame, Spot, Statement, Step, turn_arc
+from armtwin.programs.execution import Execution, Spot, Statement, Step, turn_arc
 from armtwin.programs.values import Literal, Unknown, Value
 
 WORD = re.compile(r"([A-Z])\s*([-+]?(?:\d+\.?\d*|\.\d+))", re.IGNORECASE)
@@ -44,10 +45,6 @@ class GCode(Execution):
                 yield Statement(body, start + code.index(body), number)
             start += len(line)
 
-    def classify(self, text: str) -> str:
-        """Lines have no branches."""
-        return ""
-
     def execute(self, statement: Statement) -> None:
         """Do what a line says."""
         text = statement.text
@@ -77,7 +74,7 @@ class GCode(Execution):
         elif 92.0 in codes:
             self.extruded = values.get("E", self.extruded)
         elif set("XYZABC") & set(values) and not any(letter == "M" for letter, _ in words):
-            self._move(values, statement)
+            self._move(values)
         elif "E" in values:
             self.extruded = values["E"]
 
@@ -115,7 +112,7 @@ class GCode(Execution):
         elif number in {43, 44}:
             self.say(f"G{number}, the tool's length, is taken as that of the robot's tool")
 
-    def _move(self, values: dict[str, Value], statement: Statement) -> None:
+    def _move(self, values: dict[str, Value]) -> None:
         """Add the move of a line."""
         if self.lost:
             raise Unknown(self.lost)
@@ -153,19 +150,15 @@ class GCode(Execution):
             via=None,
             speed=self.feed if self.motion else None,
             zone=zone,
-            statement=statement,
             name=f"N{values['N']:g}" if "N" in values else "",
             target=[values.get(axis) for axis in "XYZABC"],
-            base=self._base(),
+            base=self.frame("base", f"G{self.frame_word}"),
             tool=self.frame("tool", "tool"),
         )
         if kind == "LIN":
             self.move(step)
         else:
             self._arc(step, values, self._pose(before) if set("XYZ") <= set(before) else None)
-
-    def _base(self) -> KnownFrame:
-        return self.frame("base", f"G{self.frame_word}")
 
     def _pose(self, words: NamedNumbers) -> Floats:
         """Pose in the work frame; without angles the tool points against its z axis."""
@@ -183,8 +176,6 @@ class GCode(Execution):
 
     def _arc(self, step: Step, values: dict[str, Value], start: Floats | None) -> None:
         """An arc by its centre or radius, as parts of at most half a turn."""
-        from dataclasses import replace
-
         if start is None:
             raise Unknown("where the arc begins is not known")
         assert step.spot.X is not None

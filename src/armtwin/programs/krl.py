@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,40 +11,18 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import from_rpy, inverse, pose, to_rpy
 from armtwin.motion.moves import MoveKind
 from armtwin.motion.path import arc_through
-from armtwin.programs.execution import (
-    Execution,
-    KnownFrame,
-    Spot,
-    Statement,
-    Step,
-    TextPart,
-    split_parts,
-    turn_arc,
-)
+from armtwin.programs import execution as run
 from armtwin.programs.text import read_program_text
-from armtwin.programs.values import DEGREES, Unknown, Value
+from armtwin.programs.values import DEGREES, Unknown, Value, blank, known
 
 MOVE = re.compile(r"(S?)(PTP|LIN|CIRC|SPL)(_REL)?\b\s*(.*)", re.IGNORECASE | re.DOTALL)
 FLY = re.compile(r"\bC_(DIS|PTP|VEL|ORI|SPL)\b", re.IGNORECASE)
-KINDS = (
-    (r"(GLOBAL\s+)?DEF(FCT)?\b", "proc"),
-    (r"IF\b", "if"),
-    (r"ELSE\b", "else"),
-    (r"FOR\b", "for"),
-    (r"WHILE\b", "while"),
-    (r"LOOP\b", "loop"),
-    (r"REPEAT\b", "repeat"),
-    (r"SWITCH\b", "switch"),
-    (r"(CASE|DEFAULT)\b", "elif"),
-    (r"(END|ENDFCT|ENDIF|ENDFOR|ENDWHILE|ENDLOOP|ENDSWITCH|UNTIL)\b", "end"),
-)
 DECLARED = re.compile(
     r"(?:(?:DECL|GLOBAL|CONST)\s+)*(?:E6POS|E6AXIS|POS|AXIS|FRAME|FDAT|LDAT|PDAT|INT|REAL|BOOL|CHAR"
     r"|[A-Z]\w*)\s+([\w$]+)\s*(\[[^\]]*\])?\s*(=|,|$)",
     re.IGNORECASE,
 )
 CARTESIAN, ANGLES = "xyz", "abc"
-NO_FRAME = dict.fromkeys("xyzabc", 0.0)
 
 
 def to_pose(value: Value) -> Floats:
@@ -58,10 +37,22 @@ def from_pose(X: Floats) -> Record:
     return {**dict(zip("xyz", (1e3 * X[:3, 3]).tolist(), strict=True)), "a": a, "b": b, "c": c}
 
 
-class Krl(Execution):
+class Krl(run.Execution):
     """A KRL program as it is run."""
 
     fields_by_name = True
+    kinds = (
+        (r"(GLOBAL\s+)?DEF(FCT)?\b", "proc"),
+        (r"IF\b", "if"),
+        (r"ELSE\b", "else"),
+        (r"FOR\b", "for"),
+        (r"WHILE\b", "while"),
+        (r"LOOP\b", "loop"),
+        (r"REPEAT\b", "repeat"),
+        (r"SWITCH\b", "switch"),
+        (r"(CASE|DEFAULT)\b", "elif"),
+        (r"(END|ENDFCT|ENDIF|ENDFOR|ENDWHILE|ENDLOOP|ENDSWITCH|UNTIL)\b", "end"),
+    )
     functions: dict[str, Callable[..., Value]] = {
         **DEGREES,
         ":": lambda a, b: {**b, **from_pose(to_pose(a) @ to_pose(b))},
@@ -95,28 +86,21 @@ class Krl(Execution):
                 for statement in _lines(text):
                     self._declare(statement, in_data=True)
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[run.Statement]:
         """A statement a line."""
         return _lines(self.source.text)
-
-    def classify(self, text: str) -> str:
-        """The kind of a statement."""
-        return next((kind for pattern, kind in KINDS if re.match(pattern, text, re.I)), "")
 
     def key(self, of: Value, key: Value) -> Value:
         """A field by its name, an item of an array by its number."""
         return int(key) if isinstance(key, float) else key
 
-    def execute(self, statement: Statement) -> None:
+    def execute(self, statement: run.Statement) -> None:
         """Do what a statement says."""
         text = statement.text
         moved = MOVE.match(text)
         if re.match(r"SPLINE\b", text, re.I):
             self.in_spline, self.outside = 1, dict(self.scopes[0])
-            for part in split_parts(
-                TextPart(re.sub(r"^SPLINE\s*(WITH)?", "", text, flags=re.I), 0), ","
-            ):
-                self._with(part.text.strip())
+            self._set_all(re.sub(r"^SPLINE\s*(WITH)?", "", text, flags=re.I))
         elif re.match(r"ENDSPLINE\b", text, re.I):
             self.in_spline, self.scopes[0] = 0, self.outside
         elif moved and not re.match(r"\w+\s*=[^=]", text):
@@ -146,7 +130,7 @@ class Krl(Execution):
         else:
             self.evaluate(text if "(" in text else f"{text}()")
 
-    def _declare(self, statement: Statement, in_data: bool = False) -> bool:
+    def _declare(self, statement: run.Statement, in_data: bool = False) -> bool:
         found = DECLARED.match(statement.text)
         if found is None or (
             not in_data
@@ -158,7 +142,7 @@ class Krl(Execution):
         name, index, sign = found.groups()
         if sign == "=":
             at = found.start(1)
-            part = Statement(statement.text[at:], -1 if in_data else statement.start + at, 0)
+            part = run.Statement(statement.text[at:], -1 if in_data else statement.start + at, 0)
             self._set(part, in_data)
         elif self.fold(name) not in self.scopes[0]:
             none: Value = {} if index else Unknown(f"'{name}' has no value in this file")
@@ -168,7 +152,7 @@ class Krl(Execution):
                 self.scopes[-1].setdefault(self.fold(one), none)
         return True
 
-    def _set(self, statement: Statement, in_data: bool = False) -> bool:
+    def _set(self, statement: run.Statement, in_data: bool = False) -> bool:
         """An assignment; tools and bases are known by the name they come from."""
         found = re.match(r"\$(TOOL|BASE)\s*=\s*(.*)", statement.text, re.I)
         if found is None:
@@ -177,11 +161,11 @@ class Krl(Execution):
         self.scopes[0][f"${kind}"] = self._frame_of(kind, found[2])
         return True
 
-    def _frame_of(self, kind: str, text: str) -> KnownFrame | Unknown:
+    def _frame_of(self, kind: str, text: str) -> run.KnownFrame | Unknown:
         """A tool or base by an expression."""
         name = re.sub(r"\s", "", text)
         if name.upper() == "$NULLFRAME":
-            return KnownFrame(f"${kind.upper()}", np.eye(4))
+            return run.KnownFrame(f"${kind.upper()}", np.eye(4))
         if re.match(r"(EK|EO)\(", name, re.I):
             return Unknown("its base moves with an external kinematic, which is not simulated")
         numbered = re.fullmatch(r"S?(?:TOOL2?|BASE)(?:_DATA)?[(\[](.+)[)\]]", name, re.I)
@@ -196,11 +180,11 @@ class Krl(Execution):
             number = number[f"{kind}_no"]
         return self._numbered(kind, int(number))
 
-    def _numbered(self, kind: str, number: int) -> KnownFrame:
+    def _numbered(self, kind: str, number: int) -> run.KnownFrame:
         """A tool or base by its number: 0 is the flange, or the robot's base."""
         name = f"{kind.upper()}_DATA[{number}]"
         if number <= 0:
-            return KnownFrame(name, np.eye(4))
+            return run.KnownFrame(name, np.eye(4))
         try:
             value = self.evaluate(name)
         except Unknown:
@@ -233,26 +217,17 @@ class Krl(Execution):
         for kind in ("tool", "base"):
             self.scopes[0][f"${kind}"] = self._numbered(kind, int(data[f"{kind}_no"]))
 
-    def _move(self, word: re.Match[str], statement: Statement) -> None:
+    def _move(self, word: re.Match[str], statement: run.Statement) -> None:
         """Add the move of an instruction."""
         _, how, relative, rest = word.groups()
-        body, _, extra = (
-            re.split(r"(\bWITH\b)", rest, maxsplit=1, flags=re.I)
-            if re.search(r"\bWITH\b", rest, re.I)
-            else (rest, "", "")
-        )
+        body, *more = re.split(r"\bWITH\b", rest, maxsplit=1, flags=re.I)
+        extra = more[0] if more else ""
         settings = dict(self.scopes[0])
-        for part in split_parts(TextPart(FLY.sub("", extra), 0), ","):
-            self._with(part.text.strip())
+        self._set_all(FLY.sub("", extra))
         fly = FLY.search(rest)
         frame_of = re.search(r"#(TOOL|BASE)\b", body, re.I)
-        plain = re.sub(
-            r"#(TOOL|BASE)\b",
-            lambda x: " " * len(x[0]),
-            FLY.sub(lambda x: " " * len(x[0]), body),
-            flags=re.I,
-        )
-        parts = split_parts(TextPart(plain, statement.start + word.start(4)), ",")
+        plain = re.sub(rf"#(TOOL|BASE)\b|{FLY.pattern}", lambda x: blank(x[0]), body, flags=re.I)
+        parts = run.split_parts(run.TextPart(plain, statement.start + word.start(4)), ",")
         angle = next((x for x in parts if re.match(r"\s*CA\b", x.text, re.I)), None)
         targets = [part for part in parts if part is not angle]
         kind: MoveKind = {"PTP": "PTP", "LIN": "LIN", "CIRC": "CIRC", "SPL": "SPLINE"}[how.upper()]  # type: ignore[assignment]
@@ -263,19 +238,17 @@ class Krl(Execution):
         in_tool = bool(relative) and frame_of is not None and frame_of[1].upper() == "TOOL"
         spots = [self._spot(value, bool(relative), in_tool) for value in values]
         base, tool = (self._current(kind) for kind in ("base", "tool"))
-        joined = self.in_spline > 1
-        step = Step(
+        step = run.Step(
             kind="SPLINE" if self.in_spline else kind,
             spot=spots[-1],
             via=spots[0].X if kind == "CIRC" else None,
             speed=self._speed(kind),
             zone=self._zone(fly) if kind != "PTP" and not self.in_spline else 0.0,
-            statement=statement,
             name=targets[count - 1].text.strip()[:40],
             target=values[-1],
             base=base,
             tool=tool,
-            joined=joined,
+            joined=self.in_spline > 1,
         )
         if self.in_spline and kind == "CIRC":
             raise Unknown("an arc in a spline block is not supported")
@@ -288,23 +261,21 @@ class Krl(Execution):
         self.in_spline += 1 if self.in_spline else 0
         self.scopes[0] = settings
 
-    def _with(self, text: str) -> None:
-        """A setting of one move, as $VEL = SVEL_CP(0.5, , LCPDAT1)."""
-        name, _, value = (x.strip() for x in text.partition("="))
-        key = re.sub(r"\s|\[.*?\]", "", name).lower()
-        if key in {"$tool", "$base"}:
-            self.scopes[0][key] = self._frame_of(key[1:], value)
-        elif key in {"$vel", "$vel.cp", "$apo", "$vel_axis"} and value:
-            found = self.evaluate(value)
-            if key == "$apo":
-                self.store("$APO.CDIS", found["apo_dist"])
-            else:
-                self.store("$vel_ptp" if key == "$vel_axis" else "$VEL.CP", found)
+    def _set_all(self, text: str) -> None:
+        """Settings of one move or block, as $VEL = SVEL_CP(0.5, , LCPDAT1)."""
+        for part in run.split_parts(run.TextPart(text, 0), ","):
+            name, _, value = (x.strip() for x in part.text.partition("="))
+            key = re.sub(r"\s|\[.*?\]", "", name).lower()
+            if key in {"$tool", "$base"}:
+                self.scopes[0][key] = self._frame_of(key[1:], value)
+            elif key == "$apo" and value:
+                self.store("$APO.CDIS", self.evaluate(value)["apo_dist"])
+            elif key in {"$vel", "$vel.cp", "$vel_axis"} and value:
+                place = "$vel_ptp" if key == "$vel_axis" else "$VEL.CP"
+                self.store(place, self.evaluate(value))
 
-    def _add_straight(self, step: Step) -> None:
+    def _add_straight(self, step: run.Step) -> None:
         """A straight part of a spline block, as four points of it."""
-        from dataclasses import replace
-
         start, X = self.here, step.spot.X
         assert X is not None
         self.say("SLIN in a spline block is read as four points of the spline")
@@ -315,16 +286,14 @@ class Krl(Execution):
                 replace(step, spot=step.spot._replace(X=between), joined=step.joined or k > 1)
             )
 
-    def _add_by_angle(self, step: Step, degrees: float) -> None:
+    def _add_by_angle(self, step: run.Step, degrees: float) -> None:
         """An arc by its angle: the programmed end only says which circle it is."""
-        from dataclasses import replace
-
         start = self.here
         assert step.via is not None
         assert step.spot.X is not None
         arc = arc_through(start[:3, 3], step.via[:3, 3], step.spot.X[:3, 3], "arc")
         axis = np.cross(arc.e1, arc.e2)
-        found = turn_arc(start, arc.centre, axis, float(np.radians(degrees)))
+        found = run.turn_arc(start, arc.centre, axis, float(np.radians(degrees)))
         for k in range(0, len(found), 2):
             end = found[k + 1].copy()
             end[:3, :3] = step.spot.X[:3, :3]
@@ -332,31 +301,29 @@ class Krl(Execution):
             zone = step.zone if is_last else self.unit
             self.move(replace(step, spot=step.spot._replace(X=end), via=found[k], zone=zone))
 
-    def _current(self, kind: str) -> KnownFrame:
-        found = self.scopes[0].get(f"${kind}")
-        if isinstance(found, Unknown):
-            raise found
-        return found if isinstance(found, KnownFrame) else self.frame(kind, f"${kind.upper()}")
+    def _current(self, kind: str) -> run.KnownFrame:
+        found = known(self.scopes[0].get(f"${kind}"))
+        return found if isinstance(found, run.KnownFrame) else self.frame(kind, f"${kind.upper()}")
 
-    def _spot(self, value: Value, relative: bool, in_tool: bool) -> Spot:
+    def _spot(self, value: Value, relative: bool, in_tool: bool) -> run.Spot:
         """Where a target is; what it does not give stays as it is."""
         external = {key: float(x) for key, x in value.items() if re.fullmatch(r"e[1-6]", key)}
         axes = [value.get(f"a{k}") for k in range(1, 7)]
         if any(x is not None for x in axes):
             if relative or any(x is None for x in axes):
                 raise Unknown("it gives some axes only, the others stay as they are")
-            return Spot(None, np.array(axes, dtype=np.float64), external)
+            return run.Spot(None, np.array(axes, dtype=np.float64), external)
         if relative:
             here = self.here
             moved = to_pose(value)
             if in_tool:
-                return Spot(here @ moved, None, external)
-            return Spot(
+                return run.Spot(here @ moved, None, external)
+            return run.Spot(
                 pose(moved[:3, :3] @ here[:3, :3], here[:3, 3] + moved[:3, 3]), None, external
             )
         if not set("xyzabc") <= set(value):
             value = {**from_pose(self.here), **value}
-        return Spot(to_pose(value), None, external)
+        return run.Spot(to_pose(value), None, external)
 
     def _speed(self, kind: str) -> float | None:
         """Tool speed [m/s] by $VEL.CP, or the share of the joints'."""
@@ -378,15 +345,15 @@ class Krl(Execution):
         """Distance of a zone [m]; by speed or orientation it is not known, and passed at rest."""
         if fly is None:
             return 0.0
-        known = self.scopes[0].get("$apo")
-        value = known.get("cdis") if isinstance(known, dict) else self.given.values.get("$apo.cdis")
+        apo = self.scopes[0].get("$apo")
+        value = apo.get("cdis") if isinstance(apo, dict) else self.given.values.get("$apo.cdis")
         if fly[1].upper() in {"VEL", "ORI"} or value is None or isinstance(value, Unknown):
             self.say(f"how far {fly[0].upper()} rounds is not known ($APO.CDIS): exact stops")
             return 0.0
         return self.unit * float(value)
 
 
-def _lines(text: str) -> Iterator[Statement]:
+def _lines(text: str) -> Iterator[run.Statement]:
     """Lines without comments."""
     start = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
@@ -394,7 +361,7 @@ def _lines(text: str) -> Iterator[Statement]:
         code = line[: plain.index(";")] if ";" in plain else line
         body = code.strip(" \t\r\n\ufeff")
         if body and not body.startswith("&"):
-            yield Statement(body, start + code.index(body), number)
+            yield run.Statement(body, start + code.index(body), number)
         start += len(line)
 
 

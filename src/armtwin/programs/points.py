@@ -47,13 +47,13 @@ class PointTable(Execution):
                 if len(found) == 4
                 else from_rpy(*(angles if found else (np.pi, 0, 0)))
             )
+            self.statement = Statement("", 0, sheet.numbers[k + 1])
             step = Step(
                 kind=kind if k else "LIN",
                 spot=Spot(pose(R, row[:3])),
                 via=None,
                 speed=float(speed),
                 zone=0.0,
-                statement=Statement("", 0, sheet.numbers[k + 1]),
                 name=f"point {k + 1}",
                 target=None,
                 base=KnownFrame("base", np.eye(4)),

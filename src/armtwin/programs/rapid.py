@@ -8,17 +8,8 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import from_quaternion, from_rpy, inverse, pose, to_quaternion
 from armtwin.motion.moves import MoveKind
-from armtwin.programs.execution import (
-    Block,
-    Execution,
-    KnownFrame,
-    Spot,
-    Statement,
-    Step,
-    TextPart,
-    split_parts,
-)
-from armtwin.programs.values import DEGREES, Expression, Unknown, Value
+from armtwin.programs import execution as run
+from armtwin.programs.values import DEGREES, Expression, Unknown, Value, blank, without_remarks
 
 UNUSED = 9e8  # value of an external axis from which on it is none
 END = re.compile(
@@ -27,17 +18,6 @@ END = re.compile(
     r"|\b(?:PROC|FUNC\s+\w+)\s+\w+\s*\([^)]*\)|\bTRAP\s+\w+|\bMODULE\s+\w+(?:\s*\([^)]*\))?"
     r"|\bRECORD\s+\w+|\b\w+:(?!=)|\bTEST\b[^;]*?(?=\bCASE\b)",
     re.IGNORECASE,
-)
-KINDS = (
-    (r"(LOCAL\s+)?(PROC|FUNC|TRAP)\b", "proc"),
-    (r"IF\b.*\bTHEN$", "if"),
-    (r"ELSEIF\b", "elif"),
-    (r"ELSE$", "else"),
-    (r"FOR\b", "for"),
-    (r"WHILE\b", "while"),
-    (r"TEST\b", "switch"),
-    (r"(CASE|DEFAULT)\b", "elif"),
-    (r"END(IF|FOR|WHILE|TEST|PROC|FUNC|TRAP)\b", "end"),
 )
 DECLARED = re.compile(
     r"(?:(?:LOCAL|TASK)\s+)*(?:CONST|VAR|PERS)\s+(\w+)\s+(\w+)\s*(\{[^}]*\})?\s*(:=)?",
@@ -93,10 +73,21 @@ def _turned(z: float, y: float, x: float) -> Value:
     return to_quaternion(from_rpy(*np.radians((x, y, z)))).tolist()
 
 
-class Rapid(Execution):
+class Rapid(run.Execution):
     """A RAPID module as it is run."""
 
     indexed_by = "{"
+    kinds = (
+        (r"(LOCAL\s+)?(PROC|FUNC|TRAP)\b", "proc"),
+        (r"IF\b.*\bTHEN$", "if"),
+        (r"ELSEIF\b", "elif"),
+        (r"ELSE$", "else"),
+        (r"FOR\b", "for"),
+        (r"WHILE\b", "while"),
+        (r"TEST\b", "switch"),
+        (r"(CASE|DEFAULT)\b", "elif"),
+        (r"END(IF|FOR|WHILE|TEST|PROC|FUNC|TRAP)\b", "end"),
+    )
     functions: dict[str, Callable[..., Value]] = {
         **DEGREES,
         "offs": _offset,
@@ -121,16 +112,12 @@ class Rapid(Execution):
         re.IGNORECASE,
     )
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[run.Statement]:
         """Statements end at a semicolon or a word of control flow; error handlers are left out."""
-        text = re.sub(
-            r'"[^"\n]*"|![^\n]*',
-            lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]),
-            re.sub(
-                r"%%%.*?%%%", lambda found: re.sub(r"\S", " ", found[0]), self.source.text, flags=16
-            ),
-        )
-        hide = re.sub(r'"[^"\n]*"', lambda found: '"' + " " * (len(found[0]) - 2) + '"', text)
+        head = r"(?s)%%%.*?%%%"
+        text = re.sub(head, lambda found: re.sub(r"\S", " ", found[0]), self.source.text)
+        text = without_remarks(text, "!")
+        hide = re.sub(r'"([^"\n]*)"', lambda found: f'"{blank(found[1])}"', text)
         at, line, counted = 0, 1, 0
         in_handler = False
         for found in END.finditer(hide):
@@ -144,14 +131,7 @@ class Rapid(Execution):
             elif re.match(r"END(PROC|FUNC|TRAP)", part, re.IGNORECASE):
                 in_handler = False
             if part and not in_handler:
-                yield Statement(part, start, line)
-
-    def classify(self, text: str) -> str:
-        """The kind of a statement."""
-        for pattern, kind in KINDS:
-            if re.match(pattern, text, re.IGNORECASE | re.DOTALL):
-                return kind
-        return ""
+                yield run.Statement(part, start, line)
 
     def key(self, of: Value, key: Value) -> Value:
         """A field by its name, an item from 1."""
@@ -173,14 +153,16 @@ class Rapid(Execution):
                 raise
             return known[name]
 
-    def execute(self, statement: Statement) -> None:
+    def execute(self, statement: run.Statement) -> None:
         """Do what a statement says."""
         text = statement.text
         word = (re.match(r"\w+", text) or [""])[0]
         name = self.fold(word)
         if self._declare(statement) or re.match(r"\w+\s*:$", text) or self.assign(statement):
             return
-        args, switches = self._arguments(TextPart(text[len(word) :], statement.start + len(word)))
+        args, switches = self._arguments(
+            run.TextPart(text[len(word) :], statement.start + len(word))
+        )
         moved = MOVE.fullmatch(word)
         if name in self.routines:
             self.call_routine(name, [self._try(part) for part in (*args, *switches.values())])
@@ -202,12 +184,12 @@ class Rapid(Execution):
         elif not self.quiet.match(text):
             self.event(word)
 
-    def _declare(self, statement: Statement) -> bool:
+    def _declare(self, statement: run.Statement) -> bool:
         found = DECLARED.match(statement.text)
         if found is None:
             return False
         kind, name, is_array, is_set = found.groups()
-        rest = TextPart(statement.text[found.end() :], statement.start + found.end())
+        rest = run.TextPart(statement.text[found.end() :], statement.start + found.end())
         value: Value = Unknown(f"'{name}' has no value in this file")
         if is_set:
             value = self._try(rest)
@@ -216,7 +198,7 @@ class Rapid(Execution):
         self.scopes[-1][self.fold(name)] = value
         return True
 
-    def _run_compact_if(self, statement: Statement) -> None:
+    def _run_compact_if(self, statement: run.Statement) -> None:
         """A condition and one statement, without THEN."""
         condition = Expression(statement.text, self, 2, statement.start)
         holds: Value = None
@@ -225,37 +207,36 @@ class Rapid(Execution):
         except Unknown as why:
             rest = re.search(r"[)\s](?=[A-Za-z]\w*(\s+[^\s=<>]|;?$))", statement.text[2:])
             at = 2 + rest.end() if rest else 2
-            body = [Block("", _from(statement, at), [])]
+            body = [run.Block("", _from(statement, at), [])]
             self._run_each([body], str(why))
         if holds:
             self.execute(_from(statement, condition.token.start))
 
-    def _arguments(self, of: TextPart) -> tuple[list[TextPart], dict[str, TextPart]]:
+    def _arguments(self, of: run.TextPart) -> tuple[list[run.TextPart], dict[str, run.TextPart]]:
         """Values of an instruction and its switches, as they are written."""
-        args: list[TextPart] = []
-        switches: dict[str, TextPart] = {}
-        for part in split_parts(of, ","):
-            main, *others = split_parts(part, "\\")
+        args: list[run.TextPart] = []
+        switches: dict[str, run.TextPart] = {}
+        for part in run.split_parts(of, ","):
+            main, *others = run.split_parts(part, "\\")
             if main.text.strip():
                 args.append(main)
             for other in others:
                 name, sign, _ = other.text.partition(":=")
                 at = len(name) + len(sign)
-                switches[name.strip().lower()] = TextPart(other.text[at:], other.start + at)
+                switches[name.strip().lower()] = run.TextPart(other.text[at:], other.start + at)
         return args, switches
 
-    def _value(self, part: TextPart) -> Value:
+    def _value(self, part: run.TextPart) -> Value:
         return self.evaluate(part.text, part.start)
 
-    def _try(self, part: TextPart) -> Value:
-        """A value, or why it is not known."""
-        try:
-            return self._value(part)
-        except Unknown as why:
-            return why
+    def _try(self, part: run.TextPart) -> Value:
+        return self.attempt(part.text, part.start)
 
     def _move(
-        self, word: re.Match[str], args: list[TextPart], switches: dict[str, TextPart]
+        self,
+        word: re.Match[str],
+        args: list[run.TextPart],
+        switches: dict[str, run.TextPart],
     ) -> None:
         """Add the move of an instruction; zone and tool follow speed, or come last."""
         family, how, rest = (x.lower() for x in word.groups())
@@ -272,13 +253,12 @@ class Rapid(Execution):
         spot = self._spot(self._value(targets[-1]), how)
         via = self._spot(self._value(targets[0]), "l").X if count == 2 else None
         fly = self._value(zone)
-        step = Step(
+        step = run.Step(
             kind=kind,
             spot=spot,
             via=via,
             speed=self._speed(speed, switches, kind, spot.X, via),
             zone=0.0 if fly[0] else self.unit * fly[1],
-            statement=self.statement,
             name=targets[-1].text.strip()[:40],
             target=self._value(targets[-1]),
             base=base,
@@ -290,18 +270,18 @@ class Rapid(Execution):
         if family == "arc" and rest == "end":
             self.process = False
 
-    def _spot(self, value: Value, how: str) -> Spot:
+    def _spot(self, value: Value, how: str) -> run.Spot:
         """Where a target is, base frame of its work object."""
         extra = value[1] if how == "absj" else value[3]
         used = {f"eax_{'abcdef'[k]}": x for k, x in enumerate(extra) if abs(x) < UNUSED}
         if how == "absj":
-            return Spot(None, np.array(value[0], dtype=np.float64), used)
-        return Spot(_to_metres(to_pose(value)), None, used)
+            return run.Spot(None, np.array(value[0], dtype=np.float64), used)
+        return run.Spot(_to_metres(to_pose(value)), None, used)
 
     def _speed(
         self,
-        of: TextPart,
-        switches: dict[str, TextPart],
+        of: run.TextPart,
+        switches: dict[str, run.TextPart],
         kind: str,
         X: Floats | None,
         via: Floats | None,
@@ -315,12 +295,10 @@ class Rapid(Execution):
             return None
         if "t" in switches:
             return self.by_time("LIN", X, via, self._value(switches["t"]))
-        return None if value is None else self.unit * value * self._share()
+        share = float(self.scopes[0].get("velset", 100.0)) / 100
+        return None if value is None else self.unit * value * share
 
-    def _share(self) -> float:
-        return float(self.scopes[0].get("velset", 100.0)) / 100
-
-    def _tool(self, of: TextPart) -> KnownFrame:
+    def _tool(self, of: run.TextPart) -> run.KnownFrame:
         """The tool of a move; one that does not hang on the robot is refused."""
         name = of.text.strip()
         if name.lower() == "tool0":
@@ -332,7 +310,7 @@ class Rapid(Execution):
             raise Unknown(f"tool {name} is not held by the robot")
         return self.frame("tool", name, _to_metres(to_pose(value[1])))
 
-    def _base(self, of: TextPart | None) -> KnownFrame:
+    def _base(self, of: run.TextPart | None) -> run.KnownFrame:
         """The work object of a move; one that a mechanical unit moves is refused by name."""
         name = "wobj0" if of is None else of.text.strip()
         value = Unknown("") if of is None else self._try(of)
@@ -346,9 +324,9 @@ class Rapid(Execution):
         return self.frame("base", name, _to_metres(to_pose(value[3]) @ to_pose(value[4])))
 
 
-def _from(statement: Statement, at: int) -> Statement:
+def _from(statement: run.Statement, at: int) -> run.Statement:
     """The rest of a statement."""
-    return Statement(statement.text[at:], statement.start + at, statement.line)
+    return run.Statement(statement.text[at:], statement.start + at, statement.line)
 
 
 def _to_metres(X: Floats) -> Floats:

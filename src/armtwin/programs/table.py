@@ -9,8 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.loading import read_description
-from armtwin.files.reading import read_tables
+from armtwin.files.reading import read_description, read_tables
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Names, Pair, Record
 from armtwin.maths.quantities import Length
@@ -44,7 +43,7 @@ class ProgramFormat(NamedTuple):
     endings: Names
     words: str
 
-    def open(self, source: SourceText) -> Execution:
+    def execution(self, source: SourceText) -> Execution:
         """A program of this format, ready to be read."""
         module, _, name = self.reader.partition(".")
         made: Execution = getattr(import_module(f"armtwin.programs.{module}"), name)(source)
@@ -202,7 +201,7 @@ def read_program(
     if known is None:
         titles = ", ".join(x.title for x in FORMATS)
         raise FileError(path, f"is no robot program that can be read. Known are: {titles}")
-    run = known.open(SourceText(text, path, given or SideValues(), robot))
+    run = known.execution(SourceText(text, path, given or SideValues(), robot))
     try:
         run.read()
     except Unknown as why:

@@ -10,17 +10,7 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import inverse, pose
 from armtwin.motion.moves import MoveKind
 from armtwin.programs.execution import Execution, KnownFrame, Spot, Statement, Step
-from armtwin.programs.values import Unknown, Value
-
-KINDS = (
-    (r"(def|thread|sec)\b", "proc"),
-    (r"if\b", "if"),
-    (r"elif\b", "elif"),
-    (r"else\b", "else"),
-    (r"while\b", "while"),
-    (r"(switch|for)\b", "switch"),
-    (r"end$", "end"),
-)
+from armtwin.programs.values import Unknown, Value, blank, known, without_remarks
 
 
 class RotationVectorPose(list[float]):
@@ -53,6 +43,16 @@ class UrScript(Execution):
     """A script as it is run."""
 
     first_index = 0
+    kinds = (
+        (r"(def|thread|sec)\b", "proc"),
+        (r"if\b", "if"),
+        (r"elif\b", "elif"),
+        (r"else\b", "else"),
+        (r"while\b", "while"),
+        (r"(switch|for)\b", "switch"),
+        (r"end$", "end"),
+    )
+    case = re.DOTALL
     unit = 1.0
     functions: dict[str, Callable[..., Value]] = {
         "p": lambda *numbers: RotationVectorPose(numbers),
@@ -80,11 +80,7 @@ class UrScript(Execution):
 
     def statements(self) -> Iterator[Statement]:
         """A statement a line; one with open brackets goes on."""
-        text = re.sub(
-            r'"[^"\n]*"|#[^\n]*',
-            lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]),
-            self.source.text,
-        )
+        text = without_remarks(self.source.text, "#")
         while True:
             plain = re.sub(r"\bp\[([^\[\]]*)\]", r"p(\1)", text)
             if plain == text:
@@ -106,10 +102,6 @@ class UrScript(Execution):
         if part.strip():
             yield Statement(part.strip(), begin, first)
 
-    def classify(self, text: str) -> str:
-        """The kind of a statement."""
-        return next((kind for pattern, kind in KINDS if re.match(pattern, text)), "")
-
     def execute(self, statement: Statement) -> None:
         """Do what a statement says."""
         text = statement.text
@@ -127,7 +119,7 @@ class UrScript(Execution):
 
     def assign(self, statement: Statement) -> bool:
         """Do an assignment; in a function it is its own unless the name is global."""
-        text = re.sub(r"^(global|local)(?=\s)", lambda x: " " * len(x[0]), statement.text)
+        text = re.sub(r"^(global|local)(?=\s)", lambda x: blank(x[0]), statement.text)
         if re.match(r"\s*\w+\s*\(", text) and not re.match(r"\s*\w+\s*=", text):
             return False
         return super().assign(Statement(text, statement.start, statement.line))
@@ -191,18 +183,16 @@ class UrScript(Execution):
             raise Unknown(f"its speed must be above 0, got {speed:g}")
         limit = None if self.source.robot is None else self.source.robot.limits.velocity
         share = None if limit is None else min(1.0, speed / float(np.nanmax(limit)))
-        known = self.by_time(kind, spot.X, between, time) if time > 0 and kind != "PTP" else speed
-        tool = self.scopes[0].get("$tcp") or self.frame("tool", "TCP")
-        if isinstance(tool, Unknown):
-            raise tool
+        if time > 0 and kind != "PTP":
+            speed = self.by_time(kind, spot.X, between, time)
+        tool = known(self.scopes[0].get("$tcp")) or self.frame("tool", "TCP")
         first = re.search(r"\(\s*([^,()]+)", self.statement.text)
         step = Step(
             kind=kind,
             spot=spot,
             via=between,
-            speed=share if kind == "PTP" else known,
+            speed=share if kind == "PTP" else speed,
             zone=float(zone) if kind != "PTP" else 0.0,
-            statement=self.statement,
             name=first[1].strip()[:40] if first else "",
             target=target,
             base=self.identity,

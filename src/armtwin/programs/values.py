@@ -73,6 +73,24 @@ class Unknown(Exception):
     """What cannot be known without running a program, as a phrase."""
 
 
+def known(value: Value) -> Value:
+    """A value that is known; any other is refused."""
+    if isinstance(value, Unknown):
+        raise value
+    return value
+
+
+def blank(text: str) -> str:
+    """Spaces in the place of a text, so that what follows stays where it is."""
+    return " " * len(text)
+
+
+def without_remarks(text: str, sign: str) -> str:
+    """A text with spaces in the place of remarks, which begin with a sign."""
+    parts = rf'"[^"\n]*"|{sign}[^\n]*'
+    return re.sub(parts, lambda x: x[0] if x[0][0] == '"' else blank(x[0]), text)
+
+
 class Literal(float):
     """A number as it is written, with its place in the text."""
 

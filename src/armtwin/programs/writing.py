@@ -92,18 +92,20 @@ def _rapid(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[st
     yield from ("ENDPROC", "ENDMODULE")
 
 
-def _urscript(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
+def _urscript_pose(X: Floats, digits: int = 9) -> str:
     from scipy.spatial.transform import Rotation
 
-    def pose(X: Floats) -> str:
-        return f"p[{join_numbers([*X[:3, 3], *Rotation.from_matrix(X[:3, :3]).as_rotvec()], 9)}]"
+    turn = Rotation.from_matrix(X[:3, :3]).as_rotvec()
+    return f"p[{join_numbers([*X[:3, 3], *turn], digits)}]"
 
-    yield from (f"def {name}():", f"  set_tcp({pose(tool)})")
+
+def _urscript(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
+    yield from (f"def {name}():", f"  set_tcp({_urscript_pose(tool)})")
     for m in moves:
         words = [] if m.kind == "PTP" else [f"v={m.speed or 1.0:.9g}"]
         words += [f"r={m.zone:.9g}"] if m.zone and m.kind != "PTP" else []
         poses = [] if m.pose is None else [m.via, m.pose] if m.via is not None else [m.pose]
-        targets = [pose(X) for X in poses if X is not None]
+        targets = [_urscript_pose(X) for X in poses if X is not None]
         if m.joints is not None:
             targets = [f"[{join_numbers(m.joints, 9)}]"]
         word = {"PTP": "movej", "LIN": "movel", "CIRC": "movec"}[m.kind]
@@ -290,8 +292,6 @@ def _write_rapid(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
 
 def _write_urscript(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
     """movel with a blend between points."""
-    from scipy.spatial.transform import Rotation
-
     step, text = change.step, change.step.statement.text
     inside = text[text.index("(") + 1 : text.rindex(")")]
     parts = [part.text.strip() for part in split_parts(TextPart(inside, 0), ",")]
@@ -307,12 +307,11 @@ def _write_urscript(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
     points = list(_locals(change))
     rows = []
     for k, X in enumerate(points):
-        numbers = [*X[:3, 3], *Rotation.from_matrix(X[:3, :3]).as_rotvec()]
         zone = [x for x in words if re.match(r"r\s*=", x)]
         if k + 1 < len(points):
             legs = [np.linalg.norm(points[i][:3, 3] - X[:3, 3]) for i in (k - 1, k + 1) if i >= 0]
             zone = [f"r={join_numbers([LEAST_BLEND * float(min(legs))])}"]
-        rows.append(f"{word}({', '.join([f'p[{join_numbers(numbers, 8)}]', *kept, *zone])})")
+        rows.append(f"{word}({', '.join([_urscript_pose(X, 8), *kept, *zone])})")
     yield _lines(of, change, rows)
 
 

@@ -15,11 +15,8 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, printable
 from armtwin.maths.batch import Floats, Record
+from armtwin.notebook import sections as show
 from armtwin.notebook.cells import Cells
-from armtwin.notebook.charts import Bars, Chart, Multiples
-from armtwin.notebook.layers import Curve, Points, Rule
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Plot, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +79,7 @@ def draw_panels(
     return chosen
 
 
-def draw_report(report: Report, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+def draw_report(report: show.Report, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
     """Draw every chart of a report, one under another.
 
     Args:
@@ -95,32 +92,32 @@ def draw_report(report: Report, axes: Axes | Sequence[Axes] | None = None) -> li
     chosen = _chosen_axes(axes, len(charts), sharex=False)
     for axis, chart in zip(chosen, charts, strict=True):
         match chart:
-            case Chart():
+            case show.Chart():
                 _draw_chart(axis, chart)
-            case Bars():
+            case show.Bars():
                 _draw_bars(axis, chart)
-            case Plot():
+            case show.Plot():
                 _draw_plot(axis, chart, report.series)
         legend(axis)
     return chosen
 
 
-def _charts(report: Report) -> Iterator[Chart | Bars | Plot]:
+def _charts(report: show.Report) -> Iterator[show.Chart | show.Bars | show.Plot]:
     """Charts of a report in their order, small multiples one by one."""
     for block in report.blocks:
-        if isinstance(block, Multiples):
+        if isinstance(block, show.Multiples):
             yield from block.charts
-        elif isinstance(block, Chart | Bars | Plot):
+        elif isinstance(block, show.Chart | show.Bars | show.Plot):
             yield block
 
 
-def _draw_chart(axis: Axes, chart: Chart) -> None:
+def _draw_chart(axis: Axes, chart: show.Chart) -> None:
     """Layers over two axes."""
     for k, layer in enumerate(chart.layers):
         match layer:
-            case Curve():
+            case show.Curve():
                 _draw_curve(axis, layer, k)
-            case Points():
+            case show.Points():
                 axis.errorbar(
                     layer.x,
                     layer.y,
@@ -130,7 +127,7 @@ def _draw_chart(axis: Axes, chart: Chart) -> None:
                     color=_colour(layer.colour, k),
                     label=_label(layer.label),
                 )
-            case Rule():
+            case show.Rule():
                 draw = axis.axvline if layer.on == "x" else axis.axhline
                 draw(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
             case Cells():
@@ -141,7 +138,7 @@ def _draw_chart(axis: Axes, chart: Chart) -> None:
     axis.grid(alpha=0.3)
 
 
-def _draw_curve(axis: Axes, curve: Curve, k: int) -> None:
+def _draw_curve(axis: Axes, curve: show.Curve, k: int) -> None:
     """A line, and the band about it."""
     colour = _colour(curve.colour, k)
     dashes = MATPLOTLIB_DASHES[curve.dash] if curve.dash else DASHES[k % len(DASHES)]
@@ -156,7 +153,7 @@ def _draw_cells(axis: Axes, cells: Cells) -> None:
     axis.pcolormesh(cells.x, cells.y, values, cmap="viridis_r")
 
 
-def _draw_bars(axis: Axes, bars: Bars) -> None:
+def _draw_bars(axis: Axes, bars: show.Bars) -> None:
     """Level bars, the first on top."""
     place = np.arange(len(bars.labels))[::-1]
     centre = np.broadcast_to(bars.centre, np.shape(bars.low))
@@ -172,7 +169,7 @@ def _draw_bars(axis: Axes, bars: Bars) -> None:
     axis.set_title(plain(bars.title), fontsize="medium")
 
 
-def _draw_plot(axis: Axes, plot: Plot, series: Mapping[str, Floats]) -> None:
+def _draw_plot(axis: Axes, plot: show.Plot, series: Mapping[str, Floats]) -> None:
     """Lines over a series of the report."""
     part = slice(plot.first, plot.last)
     x = series[plot.x][part]
@@ -186,12 +183,12 @@ def _draw_plot(axis: Axes, plot: Plot, series: Mapping[str, Floats]) -> None:
         axis.axvspan(first, last, color=GREY, alpha=0.15)
     for value in plot.rules:
         axis.axhline(value, color=GREY, linestyle="--", linewidth=0.8)
-    _set_axis(axis, "x", Axis(plot.x_label))
-    _set_axis(axis, "y", Axis(plot.y_label, plot.unit))
+    _set_axis(axis, "x", show.Axis(plot.x_label))
+    _set_axis(axis, "y", show.Axis(plot.y_label, plot.unit))
     axis.grid(alpha=0.3)
 
 
-def _set_axis(axes: Axes, side: Literal["x", "y"], axis: Axis) -> None:
+def _set_axis(axes: Axes, side: Literal["x", "y"], axis: show.Axis) -> None:
     """Label, scale and ticks of one axis."""
     label = plain(f"{axis.label} [{axis.unit}]" if axis.unit else axis.label)
     settings: Record = {f"{side}label": label}

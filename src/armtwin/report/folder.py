@@ -11,8 +11,7 @@ from pathlib import Path
 from armtwin.errors import ArmtwinError
 from armtwin.files import opening
 from armtwin.files.atomic import try_folder, write_folder
-from armtwin.files.disk import Contents, naming_file, plain_name, real
-from armtwin.files.staging import MARK, recover
+from armtwin.files.staging import MARK, Contents, naming_file, plain_name, real, recover
 from armtwin.maths.batch import Record
 
 RESULT = "result.json"

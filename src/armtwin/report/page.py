@@ -15,19 +15,9 @@ from importlib import resources
 from string import Template
 
 from armtwin.maths.batch import Sentences
+from armtwin.notebook import sections as show
 from armtwin.notebook.markup import element, join_markup, prose, words
 from armtwin.notebook.sampling import encode_series
-from armtwin.notebook.sections import (
-    Block,
-    Data,
-    Facts,
-    Picture,
-    Plot,
-    Report,
-    Scene,
-    Table,
-    Text,
-)
 
 SHORT = 10  # rows of a table beside its picture
 
@@ -43,7 +33,7 @@ def fill_page(name: str, parts: Mapping[str, str]) -> str:
     return Template(read_asset(name)).substitute(parts)
 
 
-def report_markup(report: Report, plots: Sequence[Plot]) -> str:
+def report_markup(report: show.Report, plots: Sequence[show.Plot]) -> str:
     """The first screen of a report, then its sections folded under a list of contents.
 
     A plot goes by its place in the list of all.
@@ -77,26 +67,30 @@ def report_markup(report: Report, plots: Sequence[Plot]) -> str:
     return fill_page("front.html", parts) + listing + join_markup(folds)
 
 
-def _headline(text: Text) -> str:
+def _headline(text: show.Text) -> str:
     """A verdict: the words that stand out, and the sentence behind them."""
     lead = element("strong", inside=words(text.lead)) if text.lead else ""
     rest = element("span", inside=prose(text.text.removeprefix(text.lead).strip()))
     return element("p", f"verdict {text.tone or 'plain'}", lead + rest)
 
 
-def _first_pictures(report: Report) -> Sequence[Block]:
+def _first_pictures(report: show.Report) -> Sequence[show.Block]:
     """What stands beside the answer where no section is made for it.
 
     The robot and the first picture; without a robot two plots, where there are so many.
     """
-    found = [x for x in report.blocks if not isinstance(x, Text | Facts | Table | Data)]
-    scenes = [x for x in found if isinstance(x, Scene)]
-    flat = [x for x in found if not isinstance(x, Scene)]
-    pair = not scenes and all(isinstance(x, Plot) for x in flat[:2])
+    found = [
+        x
+        for x in report.blocks
+        if not isinstance(x, show.Text | show.Facts | show.Table | show.Data)
+    ]
+    scenes = [x for x in found if isinstance(x, show.Scene)]
+    flat = [x for x in found if not isinstance(x, show.Scene)]
+    pair = not scenes and all(isinstance(x, show.Plot) for x in flat[:2])
     return (*scenes[:1], *flat[: 2 if pair else 1])
 
 
-def _first_numbers(report: Report) -> tuple[str, tuple[Block, ...]]:
+def _first_numbers(report: show.Report) -> tuple[str, tuple[show.Block, ...]]:
     """What stands below the answer where no section is made for it: facts, or a short table.
 
     With the title of the section that it is taken from.
@@ -104,45 +98,49 @@ def _first_numbers(report: Report) -> tuple[str, tuple[Block, ...]]:
     for section in report.sections:
         heading = element("h2", inside=words(section.title)) if section.title else ""
         for block in section.blocks:
-            if isinstance(block, Facts) and block.shown:
+            if isinstance(block, show.Facts) and block.shown:
                 return heading, (block,)
-            if isinstance(block, Table) and 0 < len(block.records) <= SHORT and not block.folded:
+            if (
+                isinstance(block, show.Table)
+                and 0 < len(block.records) <= SHORT
+                and not block.folded
+            ):
                 return heading, (block,)
     return "", ()
 
 
-def _assumed(report: Report) -> str:
+def _assumed(report: show.Report) -> str:
     """What the answer assumes, in sentences, as paper shows it."""
-    texts = (x for x in report.of_role("assumed") if isinstance(x, Text) and x.tone != "soft")
+    texts = (x for x in report.of_role("assumed") if isinstance(x, show.Text) and x.tone != "soft")
     return join_markup(_text(text) for text in texts)
 
 
-def _blocks(blocks: Iterable[Block], numbers: Mapping[int, int]) -> str:
+def _blocks(blocks: Iterable[show.Block], numbers: Mapping[int, int]) -> str:
     return join_markup(_block(block, numbers) for block in blocks)
 
 
-def _block(block: Block, numbers: Mapping[int, int]) -> str:
+def _block(block: show.Block, numbers: Mapping[int, int]) -> str:
     match block:
-        case Text():
+        case show.Text():
             return _text(block)
-        case Facts():
+        case show.Facts():
             return _facts(block)
-        case Table():
+        case show.Table():
             return _table(block)
-        case Plot():
+        case show.Plot():
             return _plot(block, numbers[id(block)])
-        case Picture():
+        case show.Picture():
             caption = element("figcaption", inside=words(block.caption))
             return element("figure", "picture", caption + element("div", "scroll", block.svg))
-        case Scene():
+        case show.Scene():
             return _scene(block)
-        case Data():
+        case show.Data():
             return ""
         case _:
             return block.html()
 
 
-def _scene(block: Scene) -> str:
+def _scene(block: show.Scene) -> str:
     """The stage; a path without a tolerance has no error to draw and no colours to explain."""
     good, fair, bad = map(words, block.legend)
     legend = {"good": good, "fair": fair, "bad": bad}
@@ -151,19 +149,19 @@ def _scene(block: Scene) -> str:
     return fill_page("scene.html", {"caption": caption, "unjudged": unjudged, **legend})
 
 
-def _text(block: Text) -> str:
+def _text(block: show.Text) -> str:
     tone = f"note {block.tone}" if block.tone not in ("", "soft") else block.tone
     return element("p", tone, prose(block.text)) + "\n"
 
 
-def _facts(block: Facts) -> str:
+def _facts(block: show.Facts) -> str:
     found = []
     for name, text in block.shown:
         found.append(element("dt", inside=words(name)) + element("dd", inside=prose(text)))
     return element("dl", inside=join_markup(found)) + "\n"
 
 
-def _table(block: Table) -> str:
+def _table(block: show.Table) -> str:
     if not block.records:
         return ""
     head = join_markup(element("th", scope="col", inside=words(cell)) for cell in block.head)
@@ -177,7 +175,7 @@ def _table(block: Table) -> str:
     return f"<details><summary>{words(block.folded)}</summary>\n{table}\n</details>\n"
 
 
-def _cells(block: Table, k: int, row: list[str]) -> Sentences:
+def _cells(block: show.Table, k: int, row: list[str]) -> Sentences:
     """The cells of row k; the first may point to a sample, and be out of tolerance."""
     sample = block.samples[k] if block.samples else None
     for i, cell in enumerate(row):
@@ -195,7 +193,7 @@ def _cells(block: Table, k: int, row: list[str]) -> Sentences:
             yield element("td", tone, inside)
 
 
-def _plot(block: Plot, number: int) -> str:
+def _plot(block: show.Plot, number: int) -> str:
     shown = f"{block.y_label} over {block.x_label}"
     caption = element("figcaption", inside=words(block.caption))
     label = f"{shown}. {block.caption}"
@@ -205,7 +203,7 @@ def _plot(block: Plot, number: int) -> str:
     return element("figure", "plot", caption + place + note) + "\n"
 
 
-def to_html(report: Report, sheet: bool = False) -> str:
+def to_html(report: show.Report, sheet: bool = False) -> str:
     """The page of a report.
 
     Args:
@@ -213,8 +211,8 @@ def to_html(report: Report, sheet: bool = False) -> str:
         sheet: Whether it is the one page to print and sign, without what is folded.
     """
     blocks = [block for section in report.sections for block in section.blocks]
-    plots = [block for block in blocks if isinstance(block, Plot)]
-    scene = next((block for block in blocks if isinstance(block, Scene)), None)
+    plots = [block for block in blocks if isinstance(block, show.Plot)]
+    scene = next((block for block in blocks if isinstance(block, show.Scene)), None)
     data = {
         "count": max((len(x) for x in report.series.values()), default=0),
         "start": 0 if scene is None else scene.start,

@@ -7,12 +7,11 @@ from pathlib import Path
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.atomic import check_file, write_files
 from armtwin.files.covariance import beside, covariance_content, read_covariance
-from armtwin.files.disk import Contents
 from armtwin.files.kinds import check_name, check_tables
-from armtwin.files.loading import list_shipped_files
 from armtwin.files.opening import DH_TABLE, read_text
-from armtwin.files.reading import read_tables
+from armtwin.files.reading import list_shipped_files, read_tables
 from armtwin.files.shape import Tables
+from armtwin.files.staging import Contents
 from armtwin.files.writing import read_back, to_tables
 from armtwin.robot.formats.denavit_hartenberg import Convention, read_table
 from armtwin.robot.formats.reading import of_table, read_robot

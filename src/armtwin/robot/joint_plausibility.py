@@ -15,20 +15,10 @@ import numpy as np
 from armtwin.drives.friction.curves import split
 from armtwin.files.hypothesis import Hypothesis
 from armtwin.maths.batch import Floats, NamedTexts, Pair
-from armtwin.robot.dynamics.rows import order_gear_matrix, row
+from armtwin.robot import ranges
+from armtwin.robot.dynamics.assembly import order_gear_matrix, row
 from armtwin.robot.proportions import Proportions, UnitScale
-from armtwin.robot.ranges import (
-    ODD,
-    REFUSED,
-    Features,
-    Mistake,
-    Range,
-    excess_of,
-    explain,
-    median_of,
-    name_unit,
-    surprise_of,
-)
+from armtwin.robot.ranges import Mistake, Range
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint
 from armtwin.robot.schema.tree import Tree, build_tree
@@ -88,7 +78,7 @@ def _gravity_hypotheses(description: Description) -> Iterator[Hypothesis]:
     if GRAVITY.excess(size):
         fact = f"gravity is {size:.4g} m/s²"
         question = "Is it in mm/s^2" if size > GRAVITY.high else "Is it in g"
-        yield Hypothesis(fact, question, "write it in m/s^2, as 9.81", REFUSED + size)
+        yield Hypothesis(fact, question, "write it in m/s^2, as 9.81", ranges.REFUSED + size)
 
 
 def _speed_hypotheses(tree: Tree, reach: Floats) -> Iterator[Hypothesis]:
@@ -96,27 +86,30 @@ def _speed_hypotheses(tree: Tree, reach: Floats) -> Iterator[Hypothesis]:
     speed = _limits(tree, "velocity", "revolute")
     if not _is_placeholder(speed):
 
-        def features(mistake: Mistake) -> Features:
+        def features(mistake: Mistake) -> ranges.Features:
             f = mistake.scale.length
-            return [(TIP_SPEED, median_of(f * speed * reach)), (JOINT_SPEED, median_of(f * speed))]
+            return [
+                (TIP_SPEED, ranges.median_of(f * speed * reach)),
+                (JOINT_SPEED, ranges.median_of(f * speed)),
+            ]
 
         now = features(Mistake("", "", "", UnitScale()))
         units = [
             Mistake("Are the speed limits in", unit, "rad/s", UnitScale(length=f))
             for unit, f in SPEED_UNITS.items()
         ]
-        found = explain(units, features, excess_of(now), np.inf)
+        found = ranges.explain(units, features, ranges.excess_of(now), np.inf)
         if found is not None:
             fastest = int(np.nanargmax(speed * np.where(reach > 0, reach, 1e-3)))
             at = f"{speed[fastest]:.4g} rad/s at {tree.joints[fastest].name}"
             evidence = (
                 f"speed limits of {at} move the hand at {speed[fastest] * reach[fastest]:.3g} m/s"
             )
-            yield name_unit(evidence, found, REFUSED + excess_of(now))
+            yield ranges.name_unit(evidence, found, ranges.REFUSED + ranges.excess_of(now))
     for joint, v in zip(tree.joints, _limits(tree, "velocity", "prismatic"), strict=True):
         if SLIDE_SPEED.excess(v):
             fact = f"joint '{joint.name}' slides at up to {v:.4g} m/s"
-            yield Hypothesis(fact, "Is its speed limit in mm/s", "write it in m/s", REFUSED)
+            yield Hypothesis(fact, "Is its speed limit in mm/s", "write it in m/s", ranges.REFUSED)
 
 
 def _travel_hypotheses(tree: Tree) -> Iterator[Hypothesis]:
@@ -125,12 +118,12 @@ def _travel_hypotheses(tree: Tree) -> Iterator[Hypothesis]:
         travel = _travel(joint)
         if joint.type == "prismatic" and travel > LONGEST_SLIDE:
             fact = f"joint '{joint.name}' slides by {travel:.4g} m"
-            yield Hypothesis(fact, "Are its limits in mm", "write them in m", REFUSED)
+            yield Hypothesis(fact, "Are its limits in mm", "write them in m", ranges.REFUSED)
     turns = np.array([_travel(joint) for joint in tree.joints if joint.type == "revolute"])
-    if np.count_nonzero(turns) > 2 and 0 < median_of(turns) < LEAST_TURN:
-        fact = f"half of the joints turn by less than {np.degrees(median_of(turns)):.2g}°"
+    if np.count_nonzero(turns) > 2 and 0 < ranges.median_of(turns) < LEAST_TURN:
+        fact = f"half of the joints turn by less than {np.degrees(ranges.median_of(turns)):.2g}°"
         question = "Were their limits turned into radians twice"
-        yield Hypothesis(fact, question, "write them in rad, once", ODD)
+        yield Hypothesis(fact, question, "write them in rad, once", ranges.ODD)
 
 
 def _travel(joint: Joint) -> float:
@@ -146,7 +139,7 @@ def _torque_hypotheses(
     torque = _limits(tree, "torque", "revolute")
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(weight > 0, torque / weight, np.nan)
-    now = median_of(share)
+    now = ranges.median_of(share)
     if not HOLDING.excess(now) or _is_placeholder(torque):
         return
     j = int(np.nanargmin(np.abs(np.log(share / now))))
@@ -154,12 +147,12 @@ def _torque_hypotheses(
     evidence = f"{at}, what it carries weighs up to {weight[j]:.4g} N m"
     remedy = "write the joints' in N m"
     if now > HOLDING.high:
-        yield Hypothesis(evidence, "Are the torque limits in N mm", remedy, ODD)
+        yield Hypothesis(evidence, "Are the torque limits in N mm", remedy, ranges.ODD)
         return
-    ratio = median_of(np.array([drive.ratio for drive in drives]))
+    ratio = ranges.median_of(np.array([drive.ratio for drive in drives]))
     on_motors = ratio > 1 and not HOLDING.excess(now * ratio)
     question = "Are the torque limits those of the motors" if on_motors else "Are they in kN m"
-    yield Hypothesis(evidence, question, remedy, ODD)
+    yield Hypothesis(evidence, question, remedy, ranges.ODD)
 
 
 class DriveNumbers(NamedTuple):
@@ -205,7 +198,7 @@ class DriveNumbers(NamedTuple):
         f = 1.0 / self.ratio if self.friction_on_motor else self.ratio
         return self.with_friction(f, f * f)
 
-    def features(self) -> Features:
+    def features(self) -> ranges.Features:
         """What must be in range."""
         own = self.ratio * self.ratio * self.rotor
         return [
@@ -382,11 +375,11 @@ def _with_ratio(drive: DriveNumbers, ratio: float) -> DriveNumbers:
 
 def _drive_hypotheses(drives: Sequence[DriveNumbers]) -> Iterator[Hypothesis]:
     """One mistake in a number of all motors, or of one."""
-    beyond = [drive for drive in drives if excess_of(drive.features()) > 0]
+    beyond = [drive for drive in drives if ranges.excess_of(drive.features()) > 0]
     if 2 * len(beyond) > len(drives):
         found = _explain_drives(drives, "of the motors")
     elif beyond:
-        worst = max(beyond, key=lambda drive: excess_of(drive.features()))
+        worst = max(beyond, key=lambda drive: ranges.excess_of(drive.features()))
         found = _explain_drives([worst], f"of {worst.motor}")
     else:
         found = None
@@ -396,11 +389,11 @@ def _drive_hypotheses(drives: Sequence[DriveNumbers]) -> Iterator[Hypothesis]:
     yield from _foreign_ratios(drives)
     yield from _low_friction(drives)
     low = [drive for drive in drives if drive.ratio < LEAST_RATIO]
-    usual = median_of(np.array([drive.ratio for drive in drives]))
+    usual = ranges.median_of(np.array([drive.ratio for drive in drives]))
     if low and (len(low) == len(drives) or usual > GEARED):
         fact = f"{low[0].motor} turns {low[0].ratio:.3g} times for one turn of {low[0].joint}"
         remedy = "write the turns of the motor for one of the joint"
-        yield Hypothesis(fact, "Is its gear ratio inverted", remedy, ODD)
+        yield Hypothesis(fact, "Is its gear ratio inverted", remedy, ranges.ODD)
 
 
 LEAST_RATIO = 0.5  # that a robot has gears for
@@ -411,33 +404,33 @@ GEAR_FRICTION = Range(0.008, 3.0, 0.1, 0.4)  # over the torque limit, of geared 
 def _low_friction(drives: Sequence[DriveNumbers]) -> Iterator[Hypothesis]:
     """Friction of gears so low that it may be that of the motors."""
     geared = [drive for drive in drives if drive.ratio > GEARED and not drive.friction_on_motor]
-    share = median_of(np.array([drive.friction / drive.torque for drive in geared]))
-    on_joints = median_of(np.array([x.across_gear().friction / x.torque for x in geared]))
+    share = ranges.median_of(np.array([drive.friction / drive.torque for drive in geared]))
+    on_joints = ranges.median_of(np.array([x.across_gear().friction / x.torque for x in geared]))
     if 0 < share < GEAR_FRICTION.low and not GEAR_FRICTION.excess(on_joints):
         fact = f"friction of geared joints is {100 * share:.2g} % of their torque limits"
         remedy = "multiply it by the gear ratio, or name the motor in `on`"
-        yield Hypothesis(fact, "Is it that on the motor's side of the gear", remedy, ODD)
+        yield Hypothesis(fact, "Is it that on the motor's side of the gear", remedy, ranges.ODD)
 
 
 def _explain_drives(drives: Sequence[DriveNumbers], of: str) -> Hypothesis | None:
     """The mistake that brings all numbers of drives into range."""
-    beyond = [excess_of(drive.features()) > 0 for drive in drives]
+    beyond = [ranges.excess_of(drive.features()) > 0 for drive in drives]
     ranked = []
     for mistake in _drive_mistakes():
         for undone, rarity in (([True] * len(drives), 0.0), (beyond, 1.0)):
             then = []
             for drive, is_wrong in zip(drives, undone, strict=True):
                 then += (mistake.undo(drive) if is_wrong else drive).features()
-            if excess_of(then) == 0:
-                surprise = surprise_of(then) / len(drives) + mistake.rarity + rarity
+            if ranges.excess_of(then) == 0:
+                surprise = ranges.surprise_of(then) / len(drives) + mistake.rarity + rarity
                 ranked.append((surprise, mistake))
     if not ranked:
         return None
     ranked.sort(key=lambda pair: pair[0])
     question, remedy = ranked[0][1].question.format(of=of), ranked[0][1].remedy
-    worst = max(drives, key=lambda drive: excess_of(drive.features()))
-    excess = excess_of(worst.features())
-    strength = REFUSED + excess if excess >= FAR_BEYOND else ODD
+    worst = max(drives, key=lambda drive: ranges.excess_of(drive.features()))
+    excess = ranges.excess_of(worst.features())
+    strength = ranges.REFUSED + excess if excess >= FAR_BEYOND else ranges.ODD
     return Hypothesis(_drive_evidence(worst), question, remedy, strength)
 
 
@@ -480,5 +473,5 @@ def _foreign_ratios(drives: Sequence[DriveNumbers]) -> Iterator[Hypothesis]:
                     f"current limit, the others all of it"
                 )
                 question = f"Is its gear ratio, {own.ratio:.4g}, that of {other.motor}"
-                yield Hypothesis(fact, question, f"write its own, about {right:.4g}", ODD)
+                yield Hypothesis(fact, question, f"write its own, about {right:.4g}", ranges.ODD)
                 return

@@ -16,21 +16,11 @@ from armtwin.errors import FileError
 from armtwin.files.hypothesis import Hypothesis
 from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.maths.units import SMALLEST
+from armtwin.robot import ranges
 from armtwin.robot.dynamics.bodies import parameters_of
 from armtwin.robot.joint_plausibility import is_identified, joint_hypotheses
 from armtwin.robot.proportions import Inertial, Proportions, UnitScale, inertial_of, proportions
-from armtwin.robot.ranges import (
-    ODD,
-    REFUSED,
-    Features,
-    Mistake,
-    Range,
-    are_alike,
-    excess_of,
-    explain,
-    median_of,
-    name_unit,
-)
+from armtwin.robot.ranges import Mistake, Range
 from armtwin.robot.schema.checks import can_be_computed
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Body
@@ -92,7 +82,7 @@ class _Arm:
     own: Proportions
     given: Flags
 
-    def features(self, scale: UnitScale) -> Features:
+    def features(self, scale: UnitScale) -> ranges.Features:
         """What must be in range, with factors on the file's numbers."""
         length = self.own.length(scale)
         sizes = inertial_of(self.own.bodies, scale)
@@ -105,8 +95,8 @@ class _Arm:
                 (LENGTH, length),
                 (DENSITY, float(sizes.mass.sum()) / length**3),
                 (CENTRE, furthest / length),
-                (SOME_CENTRE, median_of(apart) / length),
-                (SOME_OFFSET, median_of(self.own.offsets * scale.length) / length),
+                (SOME_CENTRE, ranges.median_of(apart) / length),
+                (SOME_OFFSET, ranges.median_of(self.own.offsets * scale.length) / length),
             ]
         known = sizes.compactness[self.given]
         known = known[np.isfinite(known)]
@@ -124,7 +114,7 @@ def find_mistakes(description: Description) -> tuple[Hypothesis, ...]:
         return ()
     own = proportions(description)
     arm = tuple(_arm_hypotheses(description, own))
-    if any(found.strength >= REFUSED for found in arm):
+    if any(found.strength >= ranges.REFUSED for found in arm):
         return arm[:1]  # what else is odd is odd by the same mistake
     return (
         *arm,
@@ -135,7 +125,7 @@ def find_mistakes(description: Description) -> tuple[Hypothesis, ...]:
 
 def refuse_mistakes(description: Description, origin: str) -> None:
     """Refuse a robot file that one mistake explains and that no arm can be."""
-    found = [x for x in find_mistakes(description) if x.strength >= REFUSED]
+    found = [x for x in find_mistakes(description) if x.strength >= ranges.REFUSED]
     if found:
         raise FileError(origin, [hypothesis.sentence for hypothesis in found])
 
@@ -149,8 +139,10 @@ def _evidence(description: Description, own: Proportions) -> Flags:
         found.append(body[0] > 0 and known)
     given = np.array(found, dtype=bool)
     sizes = inertial_of(own.bodies)
-    alike = are_alike(sizes.inertia[given]) or are_alike(sizes.inertia[sizes.mass > 0])
-    if alike and not median_of(sizes.compactness) > MOST_INVENTED:
+    alike = ranges.are_alike(sizes.inertia[given]) or ranges.are_alike(
+        sizes.inertia[sizes.mass > 0]
+    )
+    if alike and not ranges.median_of(sizes.compactness) > MOST_INVENTED:
         given[:] = False
     return given
 
@@ -162,14 +154,14 @@ def _arm_hypotheses(description: Description, own: Proportions) -> Iterator[Hypo
     """One mistake in all numbers of a kind, or in those of a joint or a link."""
     arm = _Arm(own, _evidence(description, own))
     now = arm.features(UnitScale())
-    excess = excess_of(now)
+    excess = ranges.excess_of(now)
     if excess > 0 and (not _invented(own) or arm.given.any()):
         some = [*_arm_mistakes(), *_single_lengths(own), *_single_centres(own)]
         some += _single_mistakes(arm, int(own.bodies[:, 0].argmax()))
-        found = explain(some, lambda mistake: arm.features(mistake.scale), excess)
+        found = ranges.explain(some, lambda mistake: arm.features(mistake.scale), excess)
         if found is not None:
             evidence = _arm_evidence(own, now)
-            yield name_unit(evidence, found, REFUSED + excess)
+            yield ranges.name_unit(evidence, found, ranges.REFUSED + excess)
             return
     yield from _single_bodies(arm)
 
@@ -177,10 +169,10 @@ def _arm_hypotheses(description: Description, own: Proportions) -> Iterator[Hypo
 def _invented(own: Proportions) -> bool:
     """Whether lengths are those of an arm, and all links have one mass: somebody invented it."""
     mass = own.bodies[:, 0]
-    return are_alike(mass[mass > 0]) and not LENGTH.excess(own.length())
+    return ranges.are_alike(mass[mass > 0]) and not LENGTH.excess(own.length())
 
 
-def _arm_evidence(own: Proportions, features: Features) -> str:
+def _arm_evidence(own: Proportions, features: ranges.Features) -> str:
     """The feature that is furthest out of range, in numbers."""
     worst = max(features, key=lambda feature: feature[0].excess(feature[1]))[0]
     worst = {SOME_OFFSET: LENGTH, SOME_CENTRE: CENTRE}.get(worst, worst)
@@ -246,16 +238,18 @@ def _single_bodies(arm: _Arm) -> Iterator[Hypothesis]:
     i = int(excess.argmax())
     evidence = _body_evidence(arm.own.links, sizes, i)
     contradicts = sizes.gyration[i] > arm.own.length() or excess[i] >= 1
-    strength = REFUSED + excess[i] if contradicts else ODD
+    strength = ranges.REFUSED + excess[i] if contradicts else ranges.ODD
     other = _exchanged(arm.own, i)
     link = arm.own.links[i]
     if other is not None:
         question = f"Are the masses or the inertias of {link} and {other} exchanged"
         yield Hypothesis(evidence, question, "write each with its own link", strength)
         return
-    found = explain(_single_mistakes(arm, i), lambda m: _body_features(arm, i, m.scale), excess[i])
+    found = ranges.explain(
+        _single_mistakes(arm, i), lambda m: _body_features(arm, i, m.scale), excess[i]
+    )
     if found is not None:
-        yield name_unit(evidence, found, strength)
+        yield ranges.name_unit(evidence, found, strength)
 
 
 def _single_mistakes(arm: _Arm, i: int) -> Iterator[Mistake]:
@@ -275,7 +269,7 @@ def _single_mistakes(arm: _Arm, i: int) -> Iterator[Mistake]:
     yield Mistake(f"Is the inertia of {link} in", unit, "kg m^2", UnitScale(inertia=at(1e6)), 2.0)
 
 
-def _body_features(arm: _Arm, i: int, scale: UnitScale) -> Features:
+def _body_features(arm: _Arm, i: int, scale: UnitScale) -> ranges.Features:
     """Compactness of a link, and its mass over that of the others."""
     sizes = inertial_of(arm.own.bodies, scale)
     others = np.delete(sizes.mass, i)
@@ -331,10 +325,10 @@ def _point_hypotheses(
     away, length = float(np.linalg.norm(position)), own.length()
     if length > 0 and away > LOAD_DISTANCE.high * max(length, 1.0):
         far = f"{what}: its point is {away:.4g} m from the flange, the arm {length:.4g} m long"
-        yield Hypothesis(far, "Is its tcp in mm", "write it in m", REFUSED + away / length)
+        yield Hypothesis(far, "Is its tcp in mm", "write it in m", ranges.REFUSED + away / length)
     if 0 < away < LEAST_TOOL:
         near = f"{what}: its point is {1e3 * away:.3g} mm from the flange"
-        yield Hypothesis(near, "Is its tcp in m, but read in mm", "write it in m", ODD)
+        yield Hypothesis(near, "Is its tcp in m, but read in mm", "write it in m", ranges.ODD)
 
 
 def _load_hypotheses(what: str, body: Body | None, own: Proportions) -> Iterator[Hypothesis]:
@@ -346,16 +340,18 @@ def _load_hypotheses(what: str, body: Body | None, own: Proportions) -> Iterator
     share = body.mass / arm_mass if arm_mass > 0 and not _invented(own) else 0.0
     if share > LOAD_MASS.high:
         heavy = f"{what}: it weighs {body.mass:.4g} kg, the arm {arm_mass:.4g} kg"
-        yield Hypothesis(heavy, "Is its mass in g", "write it in kg", REFUSED + share)
+        yield Hypothesis(heavy, "Is its mass in g", "write it in kg", ranges.REFUSED + share)
     if 0 < share < LOAD_MASS.low:
         light = f"{what}: it weighs {1e3 * body.mass:.4g} g, the arm {arm_mass:.4g} kg"
         remedy = "write it in kg; what is as light as that needs no body"
-        yield Hypothesis(light, "Is its mass in kg, but read in g", remedy, REFUSED + 1 / share)
+        yield Hypothesis(
+            light, "Is its mass in kg, but read in g", remedy, ranges.REFUSED + 1 / share
+        )
     if LOAD_MASS.excess(share):
         return
     if length > 0 and sizes.centre[0] > LOAD_DISTANCE.high * max(length, 1.0):
         far = f"{what}: its centre of mass is {sizes.centre[0]:.4g} m from the flange"
-        yield Hypothesis(far, "Is its com in mm", "write it in m", REFUSED + sizes.centre[0])
+        yield Hypothesis(far, "Is its com in mm", "write it in m", ranges.REFUSED + sizes.centre[0])
         return
     compact = float(sizes.compactness[0])
     if ONE_COMPACTNESS.excess(compact):
@@ -364,11 +360,11 @@ def _load_hypotheses(what: str, body: Body | None, own: Proportions) -> Iterator
             question, rare = "Is its inertia in", RARITY.get(unit, 0.0)
             units.append(Mistake(question, unit, "kg m^2", UnitScale(inertia=f), rare))
         ten = parameters_of(body)[None]
-        found = explain(
+        found = ranges.explain(
             units,
             lambda m: [(ONE_COMPACTNESS, float(inertial_of(ten, m.scale).compactness[0]))],
             ONE_COMPACTNESS.excess(compact),
         )
         if found is not None:
             evidence = f"{what}: {_body_evidence(('it',), sizes, 0)}"
-            yield name_unit(evidence, found, REFUSED if compact > 1 else ODD)
+            yield ranges.name_unit(evidence, found, ranges.REFUSED if compact > 1 else ranges.ODD)

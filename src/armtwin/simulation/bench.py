@@ -26,15 +26,8 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT
 from armtwin.logs.log import Log
+from armtwin.maths import quantities as si
 from armtwin.maths.batch import Floats, NamedArrays, Sentences, check_array
-from armtwin.maths.quantities import (
-    Friction,
-    Number,
-    RotorInertia,
-    Torque,
-    TorsionStiffness,
-    Viscous,
-)
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
@@ -79,7 +72,7 @@ class BenchFriction:
     on: Side
     law: Annotated[Law, OneOf("law")] = field(metadata=FLAT)
     presliding: Presliding | None = None
-    offset: Torque | None = None
+    offset: si.Torque | None = None
 
 
 @dataclass(frozen=True)
@@ -105,21 +98,21 @@ class Bench:
         clamp_damping: Damping of the clamp [N m s/rad].
     """
 
-    rotor_inertia: RotorInertia
-    stiffness: TorsionStiffness | None = None
-    gear_ratio: Number = 1.0
-    damping: Viscous = 0.0
+    rotor_inertia: si.RotorInertia
+    stiffness: si.TorsionStiffness | None = None
+    gear_ratio: si.Number = 1.0
+    damping: si.Viscous = 0.0
     backlash: Backlash = 0.0
-    low_stiffness: TorsionStiffness | None = None
-    low_torque: Friction | None = None
-    ground_damping: Viscous = 0.0
+    low_stiffness: si.TorsionStiffness | None = None
+    low_torque: si.Friction | None = None
+    ground_damping: si.Viscous = 0.0
     friction: tuple[BenchFriction, ...] = ()
     friction_model: FrictionModel = "switching"
     joint: Literal["free", "loaded", "clamped"] = "clamped"
-    inertia: RotorInertia = 0.0
-    load: Torque = 0.0
-    clamp_stiffness: TorsionStiffness | None = None
-    clamp_damping: Viscous = 0.0
+    inertia: si.RotorInertia = 0.0
+    load: si.Torque = 0.0
+    clamp_stiffness: si.TorsionStiffness | None = None
+    clamp_damping: si.Viscous = 0.0
 
     @property
     def spring(self) -> Spring | None:

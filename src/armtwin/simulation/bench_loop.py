@@ -9,10 +9,9 @@ from armtwin.control.controller import COLUMNS, Controller
 from armtwin.drives.friction.load import GearLoads
 from armtwin.drives.hydraulics import pack_circuits
 from armtwin.drives.linkage import TURN_INTERVALS, Levers
-from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
 from armtwin.drives.rows import Rows
-from armtwin.drives.sensors import Sensors
+from armtwin.drives.sensors import Outputs, Sensors
 from armtwin.drives.springs import Springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
@@ -21,26 +20,7 @@ from armtwin.maths.traced_fields import TracedFields
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics.arm import Arm
 from armtwin.mechanics.rotors import Rotors
-from armtwin.simulation.kernels import (
-    BEFORE,
-    BEFORE_STEPS,
-    MOST_KEPT,
-    defer_stages,
-    name_of,
-    slots_of,
-    stages_of_step,
-    trace_stages,
-)
-from armtwin.simulation.loop import (
-    BenchInputs,
-    Clock,
-    ClosedLoop,
-    Record,
-    State,
-    make_clock,
-    make_work,
-    trace_fields,
-)
+from armtwin.simulation import kernels, loop as loops
 from armtwin.simulation.plant import Balancers, Friction, Plant
 from armtwin.simulation.solve import Ties
 from armtwin.simulation.tick import OF_STEP, TAKE_STEP, NamedStages, step, take_step, write_row
@@ -97,7 +77,7 @@ def _nothing(x: Any) -> None:
 do_before = do_before_steps = do_log_bench = _nothing
 
 
-def drive_motor(x: ClosedLoop) -> None:
+def drive_motor(x: loops.ClosedLoop) -> None:
     """Drive the motor, by a torque or by the servo that holds it."""
     inputs, work = x.inputs, x.work
     if len(x.plant.holds.row):
@@ -108,22 +88,22 @@ def drive_motor(x: ClosedLoop) -> None:
     work.force[:] = work.tau + work.outside
 
 
-def take_bench_step(x: ClosedLoop) -> None:
+def take_bench_step(x: loops.ClosedLoop) -> None:
     """Drive the motor and take a step."""
     drive_motor(x)
     take_step(x)
 
 
-def log_bench(x: ClosedLoop) -> None:
+def log_bench(x: loops.ClosedLoop) -> None:
     """Keep coordinates and speeds."""
     assert x.record is not None
     write_row(x.record.u, x.clock.log_row, x.state.u)
     write_row(x.record.v, x.clock.log_row, x.state.v)
 
 
-def bench_stages(loop: ClosedLoop) -> NamedStages:
+def bench_stages(loop: loops.ClosedLoop) -> NamedStages:
     """The stages of a step of a bench."""
-    return {**stages_of_step(loop), TAKE_STEP: take_bench_step}
+    return {**kernels.stages_of_step(loop), TAKE_STEP: take_bench_step}
 
 
 def bench_plant(rows: Rows, springs: Springs, holds: Springs, friction: Friction) -> Plant:
@@ -147,7 +127,7 @@ def bench_plant(rows: Rows, springs: Springs, holds: Springs, friction: Friction
     )
 
 
-def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) -> ClosedLoop:
+def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) -> loops.ClosedLoop:
     """The loop of a bench at rest.
 
     Args:
@@ -159,7 +139,7 @@ def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) 
     """
     N, e = len(M), len(plant.friction.row)
     nothing = np.zeros(0)
-    state = State(
+    state = loops.State(
         u=np.zeros(N),
         v=np.zeros(N),
         z=np.zeros(e),
@@ -174,12 +154,12 @@ def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) 
         since=nothing,
         carried=nothing,
     )
-    work = make_work(plant, state)
+    work = loops.make_work(plant, state)
     work.M[:] = M
     size = (0,) * N
-    logged = [np.zeros((samples, N)) for _ in Record._fields]
-    inputs = BenchInputs(np.zeros(1), load, motor)
-    return ClosedLoop(
+    logged = [np.zeros((samples, N)) for _ in loops.Record._fields]
+    inputs = loops.BenchInputs(np.zeros(1), load, motor)
+    return loops.ClosedLoop(
         size=size,
         arm=NO_BODIES,
         path=None,
@@ -190,8 +170,8 @@ def bench_loop(plant: Plant, M: Floats, load: Floats, motor: int, samples: int) 
         inputs=inputs,
         state=state,
         work=work,
-        clock=make_clock(),
-        record=Record(*logged),
+        clock=loops.make_clock(),
+        record=loops.Record(*logged),
     )
 
 
@@ -200,19 +180,19 @@ class BenchKernel:
 
     def __init__(self, fields: TracedFields, name: str) -> None:
         self.memory = fields.memory()
-        self.slots: Clock = slots_of(self.memory)
+        self.slots: loops.Clock = kernels.slots_of(self.memory)
         self.drive_slot = self.memory.arrays["inputs.drive"][1]
         of_tick: NamedStages = {LOG: log_bench}
         of_step = bench_stages(fields.value)
-        trace = lru_cache(maxsize=1)(partial(trace_stages, fields, of_tick, of_step))
-        stages = defer_stages(trace, [BEFORE, BEFORE_STEPS, LOG, *OF_STEP])
+        trace = lru_cache(maxsize=1)(partial(kernels.trace_stages, fields, of_tick, of_step))
+        stages = kernels.defer_stages(trace, [kernels.BEFORE, kernels.BEFORE_STEPS, LOG, *OF_STEP])
         self.run = staged(run_bench, stages, name, (step,))
 
 
 _kernels: dict[str, BenchKernel] = {}
 
 
-def play_bench(loop: ClosedLoop, times: Floats, drive: Floats, steps: Any) -> int:
+def play_bench(loop: loops.ClosedLoop, times: Floats, drive: Floats, steps: Any) -> int:
     """Run a bench as `run_bench` says; its state and record are written."""
     if not compiles():
         found = {LOG: log_bench} | bench_stages(loop)
@@ -220,12 +200,16 @@ def play_bench(loop: ClosedLoop, times: Floats, drive: Floats, steps: Any) -> in
         play = interpret(run_bench, stages, (step,))
         lost: int = play(loop, loop.clock, loop.inputs.drive, times, drive, steps)
         return lost
-    fields = trace_fields(loop)
-    name = name_of(fields)
+    fields = loops.trace_fields(loop)
+    name = kernels.name_of(fields)
     kernel = _kernels.get(name)
     if kernel is None:
         kernel = _kernels[name] = BenchKernel(fields, name)
-    memories = (fields.numbers(kernel.memory), *fields.separate().values(), np.zeros(MOST_KEPT))
+    memories = (
+        fields.numbers(kernel.memory),
+        *fields.separate().values(),
+        np.zeros(kernels.MOST_KEPT),
+    )
     flat = tuple(np.ascontiguousarray(x).reshape(-1) for x in memories)
     lost = kernel.run(flat, kernel.slots, kernel.drive_slot, times, drive, steps)
     fields.read_back(kernel.memory, flat[0])

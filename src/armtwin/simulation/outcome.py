@@ -12,12 +12,8 @@ from armtwin.logs.channels import CHANNELS
 from armtwin.logs.log import Log
 from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.notebook.charts import Chart
+from armtwin.notebook import cards, sections as show
 from armtwin.notebook.dataframes import number_columns
-from armtwin.notebook.layers import Curve
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
@@ -58,19 +54,19 @@ class Run(Result):
     built: Robot
     bodies: Floats
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """What happened, where the energy went, and how far each joint is from its reference."""
         log = self.log
         samples = cards.format_count(len(log.time), "sample")
         events = cards.format_count(len(log.events), "event")
         words = f"Simulated {np.ptp(log.time):.4g} s in {samples}, {events}."
-        verdict = Text(words, "bad" if log.events else "")
+        verdict = show.Text(words, "bad" if log.events else "")
         sections = (
-            Section("Events", [Text(event.text, "bad") for event in log.events]),
-            Section("Energy", self.energy.blocks()),
-            Section("Errors", _errors(log)),
+            show.Section("Events", [show.Text(event.text, "bad") for event in log.events]),
+            show.Section("Energy", self.energy.blocks()),
+            show.Section("Errors", _errors(log)),
         )
-        return Report("A simulated run", "", sections, (verdict,))
+        return show.Report("A simulated run", "", sections, (verdict,))
 
     def tool_poses(self) -> Floats:
         """Where the tool was at the times of both sides, base frame, (k, 4, 4)."""
@@ -82,12 +78,12 @@ class Run(Result):
         return np.arange(len(self.link_side)) / self.trace_rate
 
 
-def _errors(log: Log) -> Blocks:
+def _errors(log: Log) -> show.Blocks:
     """How far each joint is from its reference."""
     layers = []
     for name, values in number_columns("joint ", log.q - log.q_ref).items():
-        layers.append(Curve(name, log.time, values))
-    yield Chart("", Axis("time", "s"), Axis("q - q_ref", "rad or m"), tuple(layers))
+        layers.append(show.Curve(name, log.time, values))
+    yield show.Chart("", show.Axis("time", "s"), show.Axis("q - q_ref", "rad or m"), tuple(layers))
 
 
 def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:

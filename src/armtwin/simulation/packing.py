@@ -11,19 +11,17 @@ from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
 from armtwin.drives.friction.load import LEAST, GearLoads, of_load
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
-from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
 from armtwin.drives.rows import Rows, pack_rows
-from armtwin.drives.sensors import Sensors
+from armtwin.drives.sensors import Outputs, Sensors
 from armtwin.drives.springs import Springs, damper, pack_springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 from armtwin.mechanics.rotors import Rotors
-from armtwin.robot.dynamics.rows import Row, turning_motor
+from armtwin.robot.dynamics.assembly import Row, turning_motor
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, Motor
-from armtwin.robot.schema.servo import Servo
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import Servo, for_each
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.plant import Balancers, Friction, Plant

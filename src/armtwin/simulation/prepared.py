@@ -7,18 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.control.controller import (
-    ACCELERATION,
-    POSITION,
-    REFERENCES,
-    SHIFT,
-    SPEED,
-    TORQUE,
-    Controller,
-    controller,
-    shift,
-    uses_torque,
-)
+from armtwin.control import controller as control
 from armtwin.drives.springs import numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
@@ -33,21 +22,12 @@ from armtwin.robot.kinematics.strokes import check_drives, drive_forces, strokes
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.provenance import missing
 from armtwin.robot.schema.servo import Servo
+from armtwin.simulation import loop as loops
 from armtwin.simulation.coordinates import Coordinates, coordinates
 from armtwin.simulation.energy import bristle_energy, spring_energy
 from armtwin.simulation.equations import LinearArm
 from armtwin.simulation.kernels import kernel_of, run_in_python
 from armtwin.simulation.lanes import Ended, run_lanes
-from armtwin.simulation.loop import (
-    FINISHED,
-    ClosedLoop,
-    Inputs,
-    Record,
-    State,
-    make_clock,
-    make_work,
-    trace_fields,
-)
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.packing import plant
@@ -82,10 +62,10 @@ class PreparedRun:
     motion: Trajectory
     coordinates: Coordinates
     plant: Plant
-    controller: Controller
-    inputs: Inputs
-    state: State
-    record: Record
+    controller: control.Controller
+    inputs: loops.Inputs
+    state: loops.State
+    record: loops.Record
     linear: LinearModel | None
     temperature: Floats | None = None
 
@@ -95,9 +75,9 @@ class PreparedRun:
         return pack_linear_model(self.linear) if self.linear else None
 
     @cached_property
-    def loop(self) -> ClosedLoop:
+    def loop(self) -> loops.ClosedLoop:
         """All that its ticks work on."""
-        return ClosedLoop(
+        return loops.ClosedLoop(
             size=(0,) * self.coordinates.bodies,
             arm=self.coordinates.built.assembly.arm,
             path=self.path,
@@ -105,17 +85,17 @@ class PreparedRun:
             controller=self.controller,
             inputs=self.inputs,
             state=self.state,
-            work=make_work(self.plant, self.state),
-            clock=make_clock(),
+            work=loops.make_work(self.plant, self.state),
+            clock=loops.make_clock(),
             record=self.record,
         )
 
     @cached_property
     def fields(self) -> TracedFields:
         """The same as a tape sees it."""
-        return trace_fields(self.loop)
+        return loops.trace_fields(self.loop)
 
-    def inputs_of(self, motion: Trajectory, options: RunOptions) -> Inputs:
+    def inputs_of(self, motion: Trajectory, options: RunOptions) -> loops.Inputs:
         """What drives it along another piece of its motion; options as of `prepare`."""
         ref = _references(self.robot, motion, self.controller, _floats(options.feedforward))
         outside = Outside(_floats(options.torque), _floats(options.wrench))
@@ -130,7 +110,7 @@ class PreparedRun:
 
     def run_in_python(self) -> Ended:
         """Run it without a kernel."""
-        c, ended = self.controller, np.array([[FINISHED, -1]])
+        c, ended = self.controller, np.array([[loops.FINISHED, -1]])
         counts = (self.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
         tick = run_in_python(self.loop, (0, self.inputs.ticks, 0, *counts), ended)
         return int(ended[0, 0]), tick, int(ended[0, 1])
@@ -164,9 +144,9 @@ def servo_of(robot: Robot, model: Model) -> Servo:
 
 
 @lru_cache(RECENT_PLANTS)
-def controller_of(robot: Robot, model: Model) -> Controller:
+def controller_of(robot: Robot, model: Model) -> control.Controller:
     """The servo of a model, packed for the robot's drives; no run writes into it."""
-    return controller(servo_of(robot, model), len(robot.assembly.drives))
+    return control.controller(servo_of(robot, model), len(robot.assembly.drives))
 
 
 def prepare(
@@ -252,10 +232,10 @@ class Counts(NamedTuple):
     substeps: int
 
 
-def _inputs(ref: Floats, places: Coordinates, outside: Outside, counts: Counts) -> Inputs:
+def _inputs(ref: Floats, places: Coordinates, outside: Outside, counts: Counts) -> loops.Inputs:
     tool, X_BT = places.built.assembly.frame("tool")
     external, wrench = _acting(places, outside)
-    return Inputs(
+    return loops.Inputs(
         ref=ref,
         external=external,
         wrench=wrench,
@@ -276,7 +256,7 @@ def _acting(places: Coordinates, outside: Outside) -> tuple[Floats, Floats | Non
 
 
 def _references(
-    robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None
+    robot: Robot, motion: Trajectory, c: control.Controller, feedforward: Floats | None
 ) -> Floats:
     """Set-points of the drives as they get them, (k, REFERENCES, m); some may get them late."""
     ref = _on_time(robot, motion, c, feedforward)
@@ -296,34 +276,38 @@ def _before(values: Floats | None, samples: float) -> Floats | None:
     return interpolate_columns(now - samples, now, values)
 
 
-def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None) -> Floats:
+def _on_time(
+    robot: Robot, motion: Trajectory, c: control.Controller, feedforward: Floats | None
+) -> Floats:
     """Position, speed, acceleration, torque fed forward, speed of the shift, (k, 5, m)."""
     moved = strokes(robot, motion.q, motion.v, motion.a)
-    ref = np.zeros((len(motion.q), REFERENCES, len(robot.assembly.drives)))
-    ref[:, POSITION] = moved.position
-    ref[:, SPEED] = moved.speed
-    ref[:, ACCELERATION] = moved.acceleration
+    ref = np.zeros((len(motion.q), control.REFERENCES, len(robot.assembly.drives)))
+    ref[:, control.POSITION] = moved.position
+    ref[:, control.SPEED] = moved.speed
+    ref[:, control.ACCELERATION] = moved.acceleration
     if feedforward is not None:
-        ref[:, TORQUE] = feedforward
-    elif uses_torque(c):
-        ref[:, TORQUE] = feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
-    shifted = shift(c, ref[:, SPEED], ref[:, ACCELERATION], ref[:, TORQUE])
-    ref[:, SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
+        ref[:, control.TORQUE] = feedforward
+    elif control.uses_torque(c):
+        ref[:, control.TORQUE] = feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
+    shifted = control.shift(
+        c, ref[:, control.SPEED], ref[:, control.ACCELERATION], ref[:, control.TORQUE]
+    )
+    ref[:, control.SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
     return ref
 
 
 def compute_feedforward(robot: Robot, motion: Trajectory, model: Model) -> Floats | None:
     """Motor torques that a servo feeds forward, (k, motors) [N m]; None where it feeds none."""
     c = controller_of(robot, model)
-    if not uses_torque(c):
+    if not control.uses_torque(c):
         return None
     return feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
 
 
-def _record(inputs: Inputs, c: Controller, N: int, drives: int) -> Record:
+def _record(inputs: loops.Inputs, c: control.Controller, N: int, drives: int) -> loops.Record:
     samples = (inputs.ticks - 1) // inputs.log_ticks + 1
     traced = (inputs.ticks - 1) // c.position_ticks + 1
-    return Record(
+    return loops.Record(
         u=np.zeros((samples, N)),
         v=np.zeros((samples, N)),
         a=np.zeros((samples, N)),

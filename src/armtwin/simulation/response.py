@@ -12,19 +12,14 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record
 from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.sampling import encode_series
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
-from armtwin.robot.kinematics.strokes import drives_slide
-from armtwin.robot.kinematics.wrist import ANGLES
 from armtwin.robot.robot import Robot
 from armtwin.robot.showing.scene import bar_length, cylinder_figure, skeleton, tool_of
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
-from armtwin.simulation.setpoints import Unit
+from armtwin.simulation.setpoints import Unit, list_units
 
 SAMPLES = 600  # of a run that the page shows
 SHARE = Number(100.0, "%", digits=3)
@@ -59,6 +54,11 @@ class Response(Result):
     run: Run
 
     @property
+    def units(self) -> list[str]:
+        """Unit of each coordinate."""
+        return list_units(self.robot, self.unit)
+
+    @property
     def step(self) -> Floats:
         """By how much each set-point ends beyond its start, (k,)."""
         return self.setpoint[-1]
@@ -85,14 +85,13 @@ class Response(Result):
     def table(self) -> list[Record]:
         """A record for each coordinate that ends elsewhere than it began."""
         records: list[Record] = []
-        units = _units(self)
         for name in self._jumps:
             k, found = self._place(name), self.features(name)
             records.append(
                 {
                     "name": name,
                     "step": float(self.step[k]),
-                    "unit": units[k],
+                    "unit": self.units[k],
                     "first_peak_s": found.first_peak,
                     "period_s": found.period,
                     "overshoot": found.overshoot,
@@ -195,30 +194,21 @@ def _features(result: Response) -> show.Blocks:
 
 def _others(result: Response) -> Iterator[Record]:
     """Coordinates whose set-points are constant."""
-    for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
+    for k, (name, unit) in enumerate(zip(result.names, result.units, strict=True)):
         if not result.setpoint[:, k].any():
             yield {"name": name, "largest": result.disturbance(name), "unit": unit}
 
 
-def _units(result: Response) -> list[str]:
-    """Unit of each coordinate."""
-    if result.unit == "volts":
-        return ["V"] * len(result.names)
-    if result.unit == "wrist":
-        return ["rad" if name in ANGLES else "m" for name in result.names]
-    return ["m" if slides else "rad" for slides in drives_slide(result.robot)]
-
-
-def _charts(result: Response, kept: Any) -> Multiples:
+def _charts(result: Response, kept: Any) -> show.Multiples:
     charts = []
     milliseconds = 1e3 * result.time[kept]
-    for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
+    for k, (name, unit) in enumerate(zip(result.names, result.units, strict=True)):
         layers = (
-            Curve("set-point", milliseconds, result.setpoint[kept, k], colour=3),
-            Curve("sensor", milliseconds, result.reading[kept, k], colour=0, dash="solid"),
+            show.Curve("set-point", milliseconds, result.setpoint[kept, k], colour=3),
+            show.Curve("sensor", milliseconds, result.reading[kept, k], colour=0, dash="solid"),
         )
-        charts.append(Chart(name, Axis("time", "ms"), Axis("change", unit), layers))
-    return Multiples(tuple(charts), columns=min(2, len(charts)), shared="x")
+        charts.append(show.Chart(name, show.Axis("time", "ms"), show.Axis("change", unit), layers))
+    return show.Multiples(tuple(charts), columns=min(2, len(charts)), shared="x")
 
 
 def _size(robot: Robot) -> float:

@@ -15,22 +15,13 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.overrides import apply_overrides
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import for_each
+from armtwin.simulation import setpoints as points
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.prepared import servo_of
 from armtwin.simulation.response import Response
-from armtwin.simulation.setpoints import (
-    Unit,
-    build_step_motion,
-    coordinate_names,
-    coordinates_of,
-    home_of,
-    hydraulic_model,
-    interpolate_motion,
-    joints_of,
-)
 
 AT_ONCE = 1e-9  # the set-point jumps just after the first sample, where the run starts [s]
 
@@ -38,7 +29,7 @@ AT_ONCE = 1e-9  # the set-point jumps just after the first sample, where the run
 def step_response(
     robot: Robot,
     steps: Mapping[str, float],
-    unit: Unit = "volts",
+    unit: points.Unit = "volts",
     *,
     model: Model | None = None,
     seconds: float = 0.12,
@@ -54,9 +45,9 @@ def step_response(
         seconds: Length of the run [s].
         start: Joint positions at the start, (n,); by default where its sensors read zero.
     """
-    model = hydraulic_model(robot) if model is None else model
-    names = coordinate_names(robot, unit)
-    q0 = home_of(robot) if start is None else np.asarray(start, dtype=np.float64)
+    model = points.hydraulic_model(robot) if model is None else model
+    names = points.coordinate_names(robot, unit)
+    q0 = points.home_of(robot) if start is None else np.asarray(start, dtype=np.float64)
     step = np.zeros(len(names))
     for name, by in steps.items():
         if name not in names:
@@ -64,9 +55,9 @@ def step_response(
         step[names.index(name)] = by
     if not step.any():
         raise ArmtwinError("a step response needs a set-point that jumps")
-    before = coordinates_of(robot, model, unit, q0[None])[0]
-    after = joints_of(robot, model, unit, (before + step)[None], q0)[0]
-    motion = build_step_motion(robot, model, [0.0, AT_ONCE], np.array([q0, after]), seconds)
+    before = points.coordinates_of(robot, model, unit, q0[None])[0]
+    after = points.joints_of(robot, model, unit, (before + step)[None], q0)[0]
+    motion = points.build_step_motion(robot, model, [0.0, AT_ONCE], np.array([q0, after]), seconds)
     return motion_response(robot, model, unit, motion)
 
 
@@ -74,7 +65,7 @@ def driven_response(
     robot: Robot,
     time: ArrayLike,
     setpoints: ArrayLike,
-    unit: Unit = "volts",
+    unit: points.Unit = "volts",
     *,
     model: Model | None = None,
 ) -> Response:
@@ -87,15 +78,15 @@ def driven_response(
         unit: "volts", "strokes" (m, rad) or "wrist" (m, rad).
         model: How it is simulated; by default with its proportional servo and smooth friction.
     """
-    model = hydraulic_model(robot) if model is None else model
-    motion = interpolate_motion(robot, model, unit, time, setpoints)
+    model = points.hydraulic_model(robot) if model is None else model
+    motion = points.interpolate_motion(robot, model, unit, time, setpoints)
     return motion_response(robot, model, unit, motion)
 
 
 def motion_response(
     robot: Robot,
     model: Model,
-    unit: Unit,
+    unit: points.Unit,
     motion: Trajectory,
     *,
     log_rate: float | None = None,
@@ -113,11 +104,11 @@ def motion_response(
     """
     run = simulate(robot, motion, model, progress=progress, options=RunOptions(log_rate=log_rate))
     time = run.log.time
-    wanted = coordinates_of(robot, model, unit, run.log.q_ref)
-    reading = coordinates_of(robot, model, unit, run.log.q) - wanted[0]
+    wanted = points.coordinates_of(robot, model, unit, run.log.q_ref)
+    reading = points.coordinates_of(robot, model, unit, run.log.q) - wanted[0]
     if unit != "wrist":
         reading = _late(robot, model, time, reading)
-    names = coordinate_names(robot, unit)
+    names = points.coordinate_names(robot, unit)
     jumped = np.where(np.abs(wanted - wanted[0]) > 1e-12, wanted - wanted[0], 0.0)
     return Response(robot, model, unit, names, wanted[0], time, jumped, reading, run)
 
@@ -146,7 +137,7 @@ class StepTest:
 
     robot: Robot
     steps: Mapping[str, float]
-    unit: Unit = "volts"
+    unit: points.Unit = "volts"
     seconds: float = 0.12
     model: Model | None = None
 

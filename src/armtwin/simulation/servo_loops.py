@@ -8,8 +8,7 @@ from armtwin.control.controller import (
     reference,
     velocity_loop,
 )
-from armtwin.drives.outputs import Outputs
-from armtwin.drives.sensors import Sensors, quantise
+from armtwin.drives.sensors import Outputs, Sensors, quantise
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import both, choose, either
 from armtwin.maths.compiled import inlined

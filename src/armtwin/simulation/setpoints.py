@@ -14,8 +14,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names, check_array
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.kinematics.strokes import check_levers, drive_names, joint_positions, levers
-from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, wrist_coordinates
+from armtwin.robot.kinematics import strokes
+from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions
+from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES, from_wrist, wrist_coordinates
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Proportional
 from armtwin.simulation.closed_loop import setpoint_rate
@@ -51,11 +52,20 @@ def coordinate_names(robot: Robot, unit: Unit) -> Names:
     return COORDINATES if unit == "wrist" else drive_names(robot)
 
 
+def list_units(robot: Robot, unit: Unit) -> list[str]:
+    """Unit of each coordinate in which set-points are given."""
+    if unit == "volts":
+        return ["V"] * len(drive_names(robot))
+    if unit == "wrist":
+        return ["rad" if name in ANGLES else "m" for name in COORDINATES]
+    return ["m" if slides else "rad" for slides in drives_slide(robot)]
+
+
 def coordinates_of(robot: Robot, model: Model, unit: Unit, q: Floats) -> Floats:
     """Joint positions (m, n) in the coordinates of set-points, (m, k)."""
     if unit == "wrist":
         return wrist_coordinates(robot, q)
-    x = levers(robot, q).position
+    x = strokes.levers(robot, q).position
     return x if unit == "strokes" else _volts(robot, model, x)
 
 
@@ -88,7 +98,7 @@ def joints_of(robot: Robot, model: Model, unit: Unit, values: ArrayLike, near: F
         _check_volts(robot, servo, names, given)
         given = given / np.array(servo.sensor_gain) + _zero(servo, len(names))
     q = joint_positions(robot, given, near)
-    check_levers(robot, q)
+    strokes.check_levers(robot, q)
     return q
 
 

@@ -15,10 +15,9 @@ from armtwin.control.controller import SATURATED
 from armtwin.drives.friction.load import carry_loads, compute_loads
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.linkage import in_turn
-from armtwin.drives.outputs import give_late
 from armtwin.drives.ripple import apply_ripple
 from armtwin.drives.rows import Rows, add_along, along
-from armtwin.drives.sensors import read_late
+from armtwin.drives.sensors import give_late, read_late
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose, either, larger, smaller, whole
 from armtwin.maths.machine_code import kernel, largest, put

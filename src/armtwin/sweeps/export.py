@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
+from armtwin.files.staging import Content
 from armtwin.maths.batch import Record
 
 AT_ONCE = 10_000  # rows of a group of a Parquet file

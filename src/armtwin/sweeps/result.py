@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.files.atomic import write_file
-from armtwin.files.disk import Content
+from armtwin.files.staging import Content
 from armtwin.maths.batch import NamedArrays, Record
 from armtwin.notebook.dataframes import dataframe_of
 from armtwin.prediction.predict import Prediction, predict

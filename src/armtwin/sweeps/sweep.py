@@ -12,8 +12,8 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.files.fields import own_problems
-from armtwin.files.loading import load_description
 from armtwin.files.names import folder_of
+from armtwin.files.reading import load_description
 from armtwin.files.schema import Schema
 from armtwin.files.versions import stamped_version
 from armtwin.jobs.files import list_named, list_shipped as shipped_jobs

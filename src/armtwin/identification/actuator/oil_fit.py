@@ -15,8 +15,7 @@ from armtwin.files.comma_table import comma_table
 from armtwin.files.digests import file_name
 from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
-from armtwin.identification.fitting.estimate import ParameterEstimate
-from armtwin.identification.fitting.separable import ShapeParameters, fit, fit_separable, mean_of
+from armtwin.identification.fitting import estimate as fits
 from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook.charts import Chart, Multiples
@@ -126,13 +125,13 @@ def fit_by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -
         damping: Their relative dampings, (m,).
     """
     M, f, beta = _table(mass, frequency, damping)
-    mean = mean_of(compliance_of_each(M, f))
+    mean = fits.mean_of(compliance_of_each(M, f))
     compliance = mean.values[0]
     columns = np.stack([0.5 * np.sqrt(M / compliance), 0.5 * np.sqrt(compliance / M)], axis=1)
-    return _oil(M, (mean, fit(columns, beta)), len(M) - 2)
+    return _oil(M, (mean, fits.fit(columns, beta)), len(M) - 2)
 
 
-def _oil(M: Floats, parts: Sequence[ParameterEstimate], freedom: int) -> OilEstimate:
+def _oil(M: Floats, parts: Sequence[fits.ParameterEstimate], freedom: int) -> OilEstimate:
     """The oil by parts of its parameters, and the resonances that follow."""
     values = np.concatenate([part.values for part in parts])
     std = np.concatenate([part.std for part in parts])
@@ -162,7 +161,7 @@ def fit_exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
         off = np.concatenate([fitted / f - 1, dampings / beta - 1])
         return np.zeros((len(off), 0)), off
 
-    found = fit_separable(model, ShapeParameters(np.log(guess), close=1e-14))
+    found = fits.fit_separable(model, fits.ShapeParameters(np.log(guess), close=1e-14))
     return _oil(M, (found.exponential(),), 2 * len(M) - 3)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.actuator.flow import RampTest
 from armtwin.identification.actuator.response_fit import NoiseTest
+from armtwin.identification.actuator.valve import RampTest
 from armtwin.identification.resampling import step_of
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats

@@ -17,17 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, even_blocks
-from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
+from armtwin.identification.fitting import estimate as fits
+from armtwin.maths import frequency_response as spectra
 from armtwin.maths.batch import Flags, Floats, TwoArrays
-from armtwin.maths.frequency_response import (
-    ALIKE,
-    LEAST_COHERENCE,
-    LEAST_STD,
-    FrequencyResponse,
-    cut_into_windows,
-    frequency_response,
-)
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
 UNIDENTIFIABLE_CONDITION = 1e6  # condition number from which not all parameters are identifiable
@@ -62,9 +54,9 @@ class FrequencyBand:
     high: float = 350.0
     window: float = 0.5
 
-    def response(self, test: NoiseTest, speed: Floats) -> FrequencyResponse:
+    def response(self, test: NoiseTest, speed: Floats) -> spectra.FrequencyResponse:
         """Response of a speed to the current of a test."""
-        whole = frequency_response(test.time, test.current, speed, self.window)
+        whole = spectra.frequency_response(test.time, test.current, speed, self.window)
         return whole.between(self.low, self.high)
 
 
@@ -80,10 +72,10 @@ class ActuatorFit:
         responses: The measured response of each test.
     """
 
-    estimate: ParameterEstimate
+    estimate: fits.ParameterEstimate
     gains: Floats
     misfit: float
-    responses: tuple[FrequencyResponse, ...]
+    responses: tuple[spectra.FrequencyResponse, ...]
 
     @property
     def values(self) -> Floats:
@@ -122,7 +114,7 @@ class SmallSignalModel:
         from scipy.fft import next_fast_len
 
         self.mass, self.count = test.mass, len(test.time)
-        self.cut = cut_into_windows(test.time, band.window)
+        self.cut = spectra.cut_into_windows(test.time, band.window)
         self.size = next_fast_len(2 * self.count)  # zeros after the record: nothing wraps
         self.spectrum = np.fft.rfft(test.current - test.current[0], self.size)
         hertz = np.fft.rfftfreq(self.size, self.cut.step)
@@ -163,17 +155,17 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
         return [model.response(values)[kept] for model, kept in zip(models, used, strict=True)]
 
     start = np.log(_guess_start(tests, known))
-    found = fit_responses(known, answers, ShapeParameters(start, close=CLOSE))
+    found = fit_responses(known, answers, fits.ShapeParameters(start, close=CLOSE))
     gains, logs = np.arange(len(tests)), slice(len(tests), None)
     misfit = float(found.sigma[0])
     return ActuatorFit(found.only(logs).exponential(), found.values[gains], misfit, measured)
 
 
 def fit_responses(
-    known: Sequence[FrequencyResponse],
+    known: Sequence[spectra.FrequencyResponse],
     answers: Callable[[Floats], list[np.ndarray]],
-    shapes: ShapeParameters,
-) -> ParameterEstimate:
+    shapes: fits.ShapeParameters,
+) -> fits.ParameterEstimate:
     """Gain of each response, and the shapes of a model of them all.
 
     Where a parameter is not identifiable, the log is not of the set-up that is fitted.
@@ -183,7 +175,7 @@ def fit_responses(
         answers: The model of each for a gain of 1, complex, at given shapes.
         shapes: The shapes.
     """
-    widths = [np.maximum(one.std, LEAST_STD * one.magnitude) for one in known]
+    widths = [np.maximum(one.std, spectra.LEAST_STD * one.magnitude) for one in known]
     sizes = [len(width) for width in widths]
     target = np.concatenate(
         [one.response / width for one, width in zip(known, widths, strict=True)]
@@ -196,8 +188,10 @@ def fit_responses(
         A[np.arange(len(target)), column] = np.concatenate(parts)
         return np.vstack([A.real, A.imag]), np.concatenate([target.real, target.imag])
 
-    noise = RowNoise(np.tile(even_blocks(sizes, BANDS), 2), 1 / ALIKE, known=np.inf)
-    found = fit_separable(model, shapes, noise)
+    noise = fits.RowNoise(
+        np.tile(fits.even_blocks(sizes, BANDS), 2), 1 / spectra.ALIKE, known=np.inf
+    )
+    found = fits.fit_separable(model, shapes, noise)
     if found.condition > UNIDENTIFIABLE_CONDITION:
         raise ArmtwinError(
             "not all parameters are identifiable from the response: weight, oil and gains of the "
@@ -206,18 +200,18 @@ def fit_responses(
     return found
 
 
-def _select_coherent(response: FrequencyResponse) -> Flags:
+def _select_coherent(response: spectra.FrequencyResponse) -> Flags:
     """Frequencies at which a response is known."""
-    kept = response.coherence >= LEAST_COHERENCE
+    kept = response.coherence >= spectra.LEAST_COHERENCE
     if kept.sum() < len(NAMES):
         raise ArmtwinError(
-            f"a response must have a coherence of {LEAST_COHERENCE:g} at {len(NAMES)} or more "
-            f"frequencies, got {int(kept.sum())}"
+            f"a response must have a coherence of {spectra.LEAST_COHERENCE:g} at {len(NAMES)} or "
+            f"more frequencies, got {int(kept.sum())}"
         )
     return kept
 
 
-def _guess_start(tests: Sequence[NoiseTest], known: Sequence[FrequencyResponse]) -> Floats:
+def _guess_start(tests: Sequence[NoiseTest], known: Sequence[spectra.FrequencyResponse]) -> Floats:
     """Where the search begins: the peak of each response gives a compliance."""
     compliance = []
     for test, response in zip(tests, known, strict=True):

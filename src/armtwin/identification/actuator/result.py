@@ -1,18 +1,26 @@
-"""An actuator, its valve or its flow from logs, and their reports."""
+"""An actuator, its valve or its flow from logs, and their reports.
+
+An actuator from logs of its test set-up: oil, valve and delay from noise, flow from ramps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
-from armtwin.identification.actuator.flow import FlowEstimate
-from armtwin.identification.actuator.records import actuator_bench
-from armtwin.identification.actuator.response_fit import ActuatorFit, small_signal
-from armtwin.identification.actuator.valve import ValveFit, spool_gain
+from armtwin.files.overrides import with_values
+from armtwin.files.reading import check_format
+from armtwin.files.writing import to_tables
+from armtwin.identification.actuator import response_fit as response_fits, valve as valves
+from armtwin.identification.actuator.records import ActuatorBench, actuator_bench
+from armtwin.identification.fitting.estimate import ParameterEstimate
+from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Names, Record, Values
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.notebook import sections as show
@@ -21,7 +29,9 @@ from armtwin.notebook.layers import Curve, Points
 from armtwin.notebook.numbers import FINE_PERCENT, HERTZ, PLAIN, Number, list_estimates
 from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
+from armtwin.robot.formats.reading import describe
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.description import FORMAT, Description
 
 TURN = 180 / np.pi
 DOUBTFUL = 3.0  # residuals over those expected from the coherence, from which a fit is doubtful
@@ -65,7 +75,7 @@ class ActuatorIdentification(Result):
 
     prior: Robot
     robot: Robot
-    fit: ActuatorFit
+    fit: response_fits.ActuatorFit
     weights: Values
     logs: Names
     table: tuple[ActuatorParameter, ...]
@@ -107,7 +117,7 @@ class ValveIdentification(Result):
 
     prior: Robot
     robot: Robot
-    fit: ValveFit
+    fit: valves.ValveFit
     response: FrequencyResponse
     log: str
     table: tuple[ActuatorParameter, ...]
@@ -145,7 +155,7 @@ class FlowIdentification(Result):
 
     prior: Robot
     robot: Robot
-    flow: FlowEstimate
+    flow: valves.FlowEstimate
     log: str
 
     @property
@@ -211,7 +221,7 @@ def _numbers(table: Sequence[ActuatorParameter], misfit: float) -> show.Blocks:
 
 def _response_with(result: ActuatorIdentification, k: int) -> show.Blocks:
     fit, response = result.fit, result.fit.responses[k]
-    fitted = small_signal(fit.values, result.weights[k], response.frequency)
+    fitted = response_fits.small_signal(fit.values, result.weights[k], response.frequency)
     yield _bode(response, fit.gains[k] * fitted)
 
 
@@ -232,7 +242,7 @@ def _valve_numbers(result: ValveIdentification) -> show.Blocks:
 
 def _valve_response(result: ValveIdentification) -> show.Blocks:
     fit, response = result.fit, result.response
-    yield _bode(response, fit.gain * spool_gain(fit.values, response.frequency))
+    yield _bode(response, fit.gain * valves.spool_gain(fit.values, response.frequency))
 
 
 def _bode(response: FrequencyResponse, fitted: np.ndarray) -> Multiples:
@@ -274,3 +284,105 @@ def _flow_chart(result: FlowIdentification) -> show.Blocks:
         Points("identified", 1e3 * flow.current, 1e3 * flow.speed, y_error=1e3 * flow.half_width),
     )
     yield Chart("No-load flow", Axis("current", "mA"), Axis("speed", "mm/s"), layers)
+
+
+IN_RADIANS = np.array([2 * np.pi, 1.0, 1.0])  # of frequency [Hz], damping and delay of a valve
+
+
+def identify_actuator(
+    robot: Robot,
+    logs: Log | Sequence[Log],
+    weights: Sequence[float],
+    *,
+    band: response_fits.FrequencyBand | None = None,
+) -> ActuatorIdentification:
+    """Oil, valve and delay of an actuator from logs of noise with several weights.
+
+    Args:
+        robot: The test set-up: one cylinder under a proportional servo.
+        logs: A log for each weight, with q_ref and q, and v where it is measured.
+        weights: The weights, all that the piston moves [kg].
+        band: Frequencies that are fitted, and the length of a window.
+    """
+    logs = as_logs(logs, "identify_actuator")
+    if len(logs) != len(weights):
+        raise ArmtwinError(f"each log needs its weight, got {len(logs)} and {len(weights)}")
+    bench = actuator_bench(robot)
+    tests = []
+    for log, mass in zip(logs, weights, strict=True):
+        tests.append(bench.noise_test(log, float(mass)))
+    fit = response_fits.fit_actuator(tests, band)
+    origins = tuple(log.origin for log in logs)
+    found = _tabulate_parameters(bench, response_fits.NAMES, fit.estimate)
+    changed = _with_numbers(bench, found, f"identified: noise with {len(logs)} weights")
+    return ActuatorIdentification(
+        robot, changed, fit, tuple(float(mass) for mass in weights), origins, found
+    )
+
+
+def identify_valve(
+    robot: Robot, log: Log, *, band: response_fits.FrequencyBand | None = None
+) -> ValveIdentification:
+    """Natural frequency, damping and delay of a valve from a log of noise.
+
+    The effect of oil and load on the piston's speed is removed by the robot's parameters; for a
+    bare piston it is negligible.
+
+    Args:
+        robot: The test set-up as it ran: one cylinder under a proportional servo, and what it
+            moved.
+        log: Its log, with q_ref and q, and v where it is measured.
+        band: Frequencies that are fitted, and the length of a window.
+    """
+    bench = actuator_bench(robot)
+    test = bench.noise_test(log, bench.mass)
+    band = response_fits.FrequencyBand() if band is None else band
+    seen = band.response(test, test.speed)
+    oil = bench.cylinder.circuit.oil
+    numbers = np.array([oil.compliance, oil.leakage, bench.viscous])
+    response = seen.without(response_fits.oil_response(numbers, bench.mass, seen.frequency))
+    fit = valves.fit_valve(response)
+    in_radians = fit.estimate.transform(lambda values: values * IN_RADIANS)
+    found = _tabulate_parameters(bench, ("valve_frequency", "valve_damping", "delay"), in_radians)
+    changed = _with_numbers(bench, found, "identified: noise, oil and load as known")
+    return ValveIdentification(robot, changed, fit, response, log.origin, found)
+
+
+def identify_flow(robot: Robot, log: Log, *, settling: float = 0.1) -> FlowIdentification:
+    """The no-load flow of a valve from a log of triangular set-points.
+
+    Args:
+        robot: The test set-up with its weight; its leakage and viscous friction are taken as known.
+        log: Its log, with q_ref, q, and current and v where they are measured.
+        settling: Time after which a ramp is steady [s].
+    """
+    bench = actuator_bench(robot)
+    flow = valves.no_load_flow(bench.ramp_test(log), bench.cylinder.circuit.oil.leakage, settling)
+    key = f"hydraulic.{bench.cylinder.name}.valve.flow"
+    points = [list(point) for point in flow.points]
+    source = f"identified: {len(points)} ramps"
+    return FlowIdentification(robot, _set_values(robot, {key: points}, source), flow, log.origin)
+
+
+def _tabulate_parameters(
+    bench: ActuatorBench, names: Names, found: ParameterEstimate
+) -> tuple[ActuatorParameter, ...]:
+    numbers = np.array([found.values, found.std, found.half_width]).T.tolist()
+    rows = []
+    for name, three in zip(names, numbers, strict=True):
+        _, unit, had = bench.parameters[name]
+        rows.append(ActuatorParameter(name, unit, had, *three))
+    return tuple(rows)
+
+
+def _with_numbers(bench: ActuatorBench, found: Sequence[ActuatorParameter], source: str) -> Robot:
+    """The robot with numbers of its actuator replaced."""
+    values = {bench.parameters[row.name][0]: row.value for row in found}
+    return _set_values(bench.robot, values, source)
+
+
+def _set_values(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:
+    origin = f"robot '{robot.name}'"
+    tables = check_format(to_tables(robot.description), origin, FORMAT)
+    changed = with_values(tables, values, Description, source, origin)
+    return robot.with_description(describe(changed, origin))

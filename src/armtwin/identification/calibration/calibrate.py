@@ -19,11 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.calibration.geometry import NEVER, STEP, RobotGeometry
+from armtwin.identification.calibration.geometry import NEVER, STEP, RobotGeometry, ToolPositions
 from armtwin.identification.calibration.result import CalibratedNumber, Calibration
-from armtwin.identification.calibration.tool_positions import ToolPositions
-from armtwin.identification.fitting.estimate import ParameterEstimate
-from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
+from armtwin.identification.fitting import estimate as fits
 from armtwin.maths.batch import Floats, Indices, Names, TwoArrays
 from armtwin.robot.kinematics.strokes import check_drives
 from armtwin.robot.robot import Robot
@@ -90,7 +88,7 @@ def calibrate(
 
 def _fit(
     geometry: RobotGeometry, start: Floats, kept: Indices, positions: ToolPositions
-) -> ParameterEstimate:
+) -> fits.ParameterEstimate:
     """Fit chosen numbers to positions."""
     rows, chosen = positions.points.size, list(kept)
     if rows < len(kept) + SPARE:
@@ -106,11 +104,11 @@ def _fit(
         error = positions.points - geometry.points(numbers, positions.at)
         return np.empty((rows, 0)), error.ravel()
 
-    return fit_separable(model, ShapeParameters(start[chosen], step=STEP))
+    return fits.fit_separable(model, fits.ShapeParameters(start[chosen], step=STEP))
 
 
 def _tabulate(
-    geometry: RobotGeometry, kept: Indices, found: ParameterEstimate
+    geometry: RobotGeometry, kept: Indices, found: fits.ParameterEstimate
 ) -> tuple[CalibratedNumber, ...]:
     """The numbers that were fitted."""
     columns = zip(found.values, found.std, found.low, found.high, strict=True)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.files.digests import file_name
-from armtwin.identification.calibration.geometry import RobotGeometry
-from armtwin.identification.calibration.tool_positions import ToolPositions
+from armtwin.identification.calibration.geometry import RobotGeometry, ToolPositions
 from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.maths.batch import Floats, Indices, Names, Record
 from armtwin.notebook import sections as show

@@ -26,8 +26,8 @@ from armtwin.identification.clamping.curves import (
     passes_zero,
     without_outliers,
 )
-from armtwin.identification.clamping.estimate import TransmissionEstimate, named
-from armtwin.identification.fitting.separable import mean_of
+from armtwin.identification.clamping.record import TransmissionEstimate, named
+from armtwin.identification.fitting.estimate import mean_of
 from armtwin.maths.batch import Flags, Floats, Pair
 
 RESOLUTION = 10_000  # channels of the positions

@@ -18,24 +18,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armtwin.identification.clamping.algorithm_one import (
-    NOT_CENTRED,
-    AlgorithmOne,
-    identify_from_curves,
-    is_centred,
-)
+from armtwin.identification.clamping import algorithm_one, half_cycles as cycles
 from armtwin.identification.clamping.curves import FLAT, ClampingCurve, flat_interval, line
-from armtwin.identification.clamping.estimate import TransmissionEstimate, named
-from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, select_whole
-from armtwin.identification.clamping.pieces import (
-    LEAST_POINTS,
-    CurvePiece,
-    HalfCycleOutcome,
-    Sides,
-    sides_of,
-)
-from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
-from armtwin.identification.fitting.separable import fit, mean_of
+from armtwin.identification.clamping.record import TransmissionEstimate, named
+from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise, fit, mean_of
 from armtwin.maths.batch import Flags, Floats, Pair
 
 NAME = "Algorithm II"
@@ -79,27 +65,27 @@ class AlgorithmTwo:
     """
 
     found: TransmissionEstimate
-    half_cycles: tuple[HalfCycle, ...] = ()
-    judged: tuple[HalfCycleOutcome, ...] = ()
+    half_cycles: tuple[cycles.HalfCycle, ...] = ()
+    judged: tuple[cycles.HalfCycleOutcome, ...] = ()
     upper: ClampingCurve | None = None
     lower: ClampingCurve | None = None
     onto: SuperposedCurves | None = None
     folded: ClampingCurve | None = None
     flat: int = 0
-    fallback: AlgorithmOne | None = None
+    fallback: algorithm_one.AlgorithmOne | None = None
 
 
 def algorithm_two(q: Floats, tau: Floats) -> AlgorithmTwo:
     """Algorithm II on motor angles [rad] and torques [N m], (m,), in the order of their samples."""
-    all_found = find_half_cycles(q)
-    whole = select_whole(q, all_found)
+    all_found = cycles.find_half_cycles(q)
+    whole = cycles.select_whole(q, all_found)
     notes = [f"{len(all_found)} half-cycles, {len(whole)} of them whole"]
-    sides = sides_of(q, tau, all_found, whole)
+    sides = cycles.sides_of(q, tau, all_found, whole)
     result = _from_sides(sides, len(whole), notes)
     return replace(result, half_cycles=tuple(whole), judged=sides.judged)
 
 
-def _from_sides(sides: Sides, whole: int, notes: list[str]) -> AlgorithmTwo:
+def _from_sides(sides: cycles.Sides, whole: int, notes: list[str]) -> AlgorithmTwo:
     """The transmission from the usable ones of `whole` half-cycles."""
     if whole < LEAST:
         return _refuse(
@@ -112,7 +98,7 @@ def _from_sides(sides: Sides, whole: int, notes: list[str]) -> AlgorithmTwo:
     if used < LEAST_USABLE * whole or not upper or not lower:
         return _refuse(
             f"only {used} of {whole} half-cycles are usable ({len(upper)} upper, {len(lower)} "
-            f"lower): the others have fewer than {LEAST_POINTS} samples between the turning "
+            f"lower): the others have fewer than {cycles.LEAST_POINTS} samples between the turning "
             "regions or differ from the rest."
         )
     curves = _merge_sides(upper, lower)
@@ -126,7 +112,7 @@ def _refuse(sentence: str) -> AlgorithmTwo:
 
 
 def _merge_sides(
-    upper: Sequence[CurvePiece], lower: Sequence[CurvePiece]
+    upper: Sequence[cycles.CurvePiece], lower: Sequence[cycles.CurvePiece]
 ) -> tuple[ClampingCurve, ClampingCurve] | None:
     """Upper and lower curve on the positions that both cover."""
     upper_low, upper_high = _find_covered_interval(upper)
@@ -139,7 +125,7 @@ def _merge_sides(
     return _merge(upper, grid), _merge(lower, grid)
 
 
-def _find_covered_interval(pieces: Sequence[CurvePiece]) -> Pair:
+def _find_covered_interval(pieces: Sequence[cycles.CurvePiece]) -> Pair:
     """The interval of positions that a share of the half-cycles covers."""
     last = max(1, round(COVERED * len(pieces))) - 1
     lows = sorted(float(piece.q[0]) for piece in pieces)
@@ -147,7 +133,7 @@ def _find_covered_interval(pieces: Sequence[CurvePiece]) -> Pair:
     return lows[last], highs[-1 - last]
 
 
-def _merge(pieces: Sequence[CurvePiece | ClampingCurve], grid: Floats) -> ClampingCurve:
+def _merge(pieces: Sequence[cycles.CurvePiece | ClampingCurve], grid: Floats) -> ClampingCurve:
     """Mean torque of the curves that have a position, linear between their points."""
     total, count = np.zeros(len(grid)), np.zeros(len(grid))
     for piece in pieces:
@@ -166,12 +152,12 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
         sentence = "the upper curve does not lie above the lower one, or a slope is negative."
         return AlgorithmTwo(TransmissionEstimate(NAME, refused=sentence), upper=upper, lower=lower)
     friction = distance / 2
-    if not is_centred(upper, lower):
+    if not algorithm_one.is_centred(upper, lower):
         found = TransmissionEstimate(
             NAME,
             **named("stiffness", mean_of(np.array([upper.slope, lower.slope]))),
             friction=friction,
-            refused=NOT_CENTRED,
+            refused=algorithm_one.NOT_CENTRED,
             notes=tuple(notes),
         )
         return AlgorithmTwo(found, upper=upper, lower=lower)
@@ -182,7 +168,7 @@ def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -
             "the two curves could not be folded (no middle, or halves too uneven): springs and "
             "backlash by Algorithm I on them"
         )
-        fallback = identify_from_curves(upper, lower, NAME)
+        fallback = algorithm_one.identify_from_curves(upper, lower, NAME)
         found = replace(fallback.found, notes=(*notes, *fallback.found.notes))
         return AlgorithmTwo(found, upper=upper, lower=lower, fallback=fallback)
     flat = _flat_start(fold)
@@ -238,7 +224,7 @@ def _fold(merged: ClampingCurve, friction: float) -> ClampingCurve | None:
         return None
     right, left = merged.tau[middle:], merged.tau[middle::-1]
     length = min(len(right), len(left))
-    if length < UNEVEN * max(len(right), len(left)) or length < LEAST_POINTS:
+    if length < UNEVEN * max(len(right), len(left)) or length < cycles.LEAST_POINTS:
         return None
     half = 0.5 * (right[:length] - left[:length])
     places = merged.step * np.arange(length, dtype=np.float64)

@@ -3,10 +3,9 @@
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.curves import ClampingCurve as ClampingCurve
-from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.hysteresis import torque_errors
 from armtwin.identification.clamping.least_squares import LeastSquares
-from armtwin.identification.clamping.record import ClampingRecord
+from armtwin.identification.clamping.record import ClampingRecord, TransmissionEstimate
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule

@@ -13,7 +13,6 @@ import numpy as np
 
 from armtwin.identification.clamping.algorithm_one import NOT_CENTRED
 from armtwin.identification.clamping.curves import line, moving_average, passes_zero
-from armtwin.identification.clamping.estimate import TransmissionEstimate, named
 from armtwin.identification.clamping.half_cycles import RESTS, HalfCycle
 from armtwin.identification.clamping.hysteresis import (
     BACKLASH,
@@ -31,13 +30,8 @@ from armtwin.identification.clamping.hysteresis import (
     torque_errors,
     turns_of,
 )
-from armtwin.identification.fitting.estimate import (
-    ParameterEstimate,
-    RowNoise,
-    assess,
-    student,
-)
-from armtwin.identification.fitting.separable import ShapeParameters, search
+from armtwin.identification.clamping.record import TransmissionEstimate, named
+from armtwin.identification.fitting import estimate as fits
 from armtwin.maths.batch import Flags, Floats, Indices, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 
@@ -358,8 +352,10 @@ def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float
 
         inside = np.clip(theta[free], lowest[free], highest[free])
         limits = lowest[free], highest[free]
-        shapes = ShapeParameters(inside, *limits, close=1e-6, outlying=TUKEY * scale, slopes=slopes)
-        theta = whole(search(model, shapes)[0])
+        shapes = fits.ShapeParameters(
+            inside, *limits, close=1e-6, outlying=TUKEY * scale, slopes=slopes
+        )
+        theta = whole(fits.search(model, shapes)[0])
     return theta, _cost(theta, turns)
 
 
@@ -404,28 +400,28 @@ def _far_half_cycles(theta: Floats, turns: Turns) -> list[int]:
     return far.tolist()
 
 
-def _assess(fit: _Fit, free: list[int]) -> ParameterEstimate:
+def _assess(fit: _Fit, free: list[int]) -> fits.ParameterEstimate:
     """The parameters that were free, half-cycles being independent of each other."""
     e, J = distances(fit.theta, fit.turns, fit.ratio)
     scale = _spread(e)
     root = (1 + (e / (TUKEY * scale)) ** 2) ** -0.25
     prior = np.zeros(len(fit.theta))
     prior[OFFSET] = _prior_of_offset(fit.theta, fit.turns, scale)
-    noise = RowNoise(fit.turns.number, independent=None)
+    noise = fits.RowNoise(fit.turns.number, independent=None)
     rows = (J[:, free] * root[:, None])[:, None], (e * root)[:, None]
-    fitted = assess(fit.theta[free], *rows, noise, prior[free])
+    fitted = fits.assess(fit.theta[free], *rows, noise, prior[free])
     # encoder steps, averages and waves err alike in every half-cycle, as a torque at one end would;
     # a gap lies between both ends
     alike = np.zeros(len(fit.theta))
     alike[STIFFNESS] = _spread(torque_errors(fit.theta, fit.turns)[_slides(fit.turns)])
     alike[BACKLASH] = 0.5 * alike[STIFFNESS] / fit.theta[STIFFNESS]
     bias = np.diag(fit.bias[free] ** 2 + alike[free] ** 2)
-    widened = fitted.covariance + bias / float(student(np.inf)) ** 2
+    widened = fitted.covariance + bias / float(fits.student(np.inf)) ** 2
     return replace(fitted, covariance=widened, reach=fitted.reach + bias)
 
 
 def _build_estimate(
-    fitted: ParameterEstimate, residual: Floats, fit: _Fit, count: int
+    fitted: fits.ParameterEstimate, residual: Floats, fit: _Fit, count: int
 ) -> TransmissionEstimate:
     rms = float(np.sqrt(np.mean(residual**2)))
     driver = "torque" if fit.turns.by_torque else "angle"

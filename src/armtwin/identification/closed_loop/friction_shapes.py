@@ -23,12 +23,11 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import ShapeFit, ShapeParameter
-from armtwin.identification.fitting.estimate import RowNoise, assess
-from armtwin.identification.fitting.separable import ShapeParameters, bend, search, solve
+from armtwin.identification.fitting import estimate as fits
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.data.preparation import prepare_identification, silent
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -36,8 +35,8 @@ from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats, OnProgress, TwoArrays
 from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import friction_columns
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.dynamics.traced import shape_numbers
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -126,13 +125,13 @@ def _search(task: _Task, start: Floats, free: Flags) -> TwoArrays:
 
     prior = np.full(int(free.sum()), 1 / SPREAD**2)
     limits = -WIDEST, WIDEST
-    shapes = ShapeParameters(0 * prior, *limits, prior=prior, close=CLOSE, step=STEP)
-    x, here = search(model, shapes, start[free])
-    J = np.column_stack([here.A, bend(model, shapes, x, here)])[:, None]
-    noise = RowNoise(independent=task.experiment.independent, known=np.inf)
+    shapes = fits.ShapeParameters(0 * prior, *limits, prior=prior, close=CLOSE, step=STEP)
+    x, here = fits.search(model, shapes, start[free])
+    J = np.column_stack([here.A, fits.bend(model, shapes, x, here)])[:, None]
+    noise = fits.RowNoise(independent=task.experiment.independent, known=np.inf)
     known = np.concatenate([0 * here.values, prior])
     values = np.concatenate([here.values, x])
-    found = assess(values, J, here.residual[:, None], noise, known)
+    found = fits.assess(values, J, here.residual[:, None], noise, known)
     deviation = np.zeros(len(start))
     deviation[free] = found.std[len(here.values) :]
     return whole(x), deviation
@@ -275,7 +274,7 @@ class _Task:
 
     def coefficients(self, x: Floats) -> Floats:
         """Coefficients of friction with shapes x, everything linear fitted, (k,)."""
-        return solve(self.friction(x), self.rest).values
+        return fits.solve(self.friction(x), self.rest).values
 
     def robot_with(self, x: Floats) -> Robot:
         """The robot with shapes x and approximate coefficients."""

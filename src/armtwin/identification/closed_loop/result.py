@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.fitting.decomposition import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook import sections as show

@@ -11,7 +11,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
 from armtwin.identification.completion import rules
-from armtwin.identification.completion.assumed_number import AssumedNumber
+from armtwin.identification.completion.rules import AssumedNumber
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Names

@@ -1,32 +1,78 @@
-"""The rules: each fills one kind of number that a robot file lacks, and says so in its source."""
+"""The rules: each fills one kind of number that a robot file lacks, and says so in its source.
+
+Numbers that rules gave to a robot file, each with its rule in the source of its group.
+"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from armtwin.drives.friction.curves import breakaway, split
 from armtwin.errors import ArmtwinError
 from armtwin.identification.completion import sizes
-from armtwin.identification.completion.assumed_number import (
-    AssumedNumber,
-    round_for_file,
-    with_assumed,
-)
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Sentences
 from armtwin.robot.defaults import assumed_drives
 from armtwin.robot.defaults.joint_sizes import RISE
-from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.drive_groups import (
-    CURRENTS_ARE_TORQUES,
-    FrictionElement,
-    Motor,
-    Presliding,
-)
+from armtwin.robot.schema import drive_groups as groups
 from armtwin.robot.schema.provenance import DEFAULT_SERVO
-from armtwin.robot.schema.servo import Cascade, Filter
-from armtwin.robot.schema.servo_rule import ServoRule
+from armtwin.robot.schema.servo import Cascade, Filter, ServoRule
+
+G = TypeVar("G", bound=Any)
+DIGITS = 6  # of a number that a rule gives
+
+
+@dataclass(frozen=True)
+class AssumedNumber:
+    """A number that a rule gave.
+
+    Attributes:
+        key: Key path in the robot file, by name.
+        value: The number, SI.
+        unit: Its unit.
+        rule: The rule in words.
+        instead: What would replace it by a measured number.
+    """
+
+    key: str
+    value: float
+    unit: str
+    rule: str
+    instead: str
+
+    @property
+    def kind(self) -> str:
+        """Key path without the name of the motor, friction element or servo."""
+        group, _, rest = self.key.partition(".")
+        return f"{group}.{rest.partition('.')[2]}"
+
+
+def round_for_file(value: float) -> float:
+    """A number as files give it."""
+    return float(f"{value:.{DIGITS}g}")
+
+
+def with_assumed(group: G, rule: str, **changes: Any) -> G:
+    """The group with numbers that a rule gave; its other numbers keep where they came from."""
+    source = group.source
+    if isinstance(source, str):
+        source = dict.fromkeys(_keys_with_source(group), source)
+    assumed = dict.fromkeys(changes, f"assumed: {rule}")
+    return replace(group, source={**source, **assumed}, **changes)
+
+
+def _keys_with_source(group: Any) -> Sentences:
+    """Keys of a group that hold numbers."""
+    for f in fields(group):
+        value = getattr(group, f.name)
+        if f.metadata.get("flat"):
+            yield from _keys_with_source(value)
+        elif isinstance(value, float | int | tuple) or (is_dataclass(value) and f.name != "source"):
+            yield f.name
+
 
 TURN, SLIDE = 1e-4, 1e-5  # pre-sliding travel up to break-away [rad, m]
 LEAST_DRY = 1e-3  # of the largest torque: least dry friction that sets a stiffness
@@ -49,7 +95,7 @@ BY_SERVO = "armtwin servo with a log of q_ref and q"
 
 Step = tuple[Robot, list[AssumedNumber]]
 Assumed = tuple[float, str]  # a number, and the rule that gave it
-MotorRule = Callable[[Motor, float, str], Assumed | None]
+MotorRule = Callable[[groups.Motor, float, str], Assumed | None]
 
 
 def source_of_rule(rule: str) -> str:
@@ -99,12 +145,12 @@ def with_friction(robot: Robot) -> Step:
 def with_torque_constants(robot: Robot, found: sizes.Sizes) -> Step:
     """Torque constants: largest torque over the current limit, else 1 N m/A."""
 
-    def constant(motor: Motor, largest: float, _: str) -> Assumed | None:
+    def constant(motor: groups.Motor, largest: float, _: str) -> Assumed | None:
         if motor.torque_constant is not None:
             return None
         if motor.current_limit:
             return largest / motor.current_limit, "its largest torque over its current limit"
-        return 1.0, in_words(CURRENTS_ARE_TORQUES)
+        return 1.0, in_words(groups.CURRENTS_ARE_TORQUES)
 
     return _fill_motors(robot, found, constant, "torque_constant", "N m/A", BY_DATA_SHEET)
 
@@ -112,7 +158,7 @@ def with_torque_constants(robot: Robot, found: sizes.Sizes) -> Step:
 def with_current_limits(robot: Robot, found: sizes.Sizes) -> Step:
     """Current limits: the largest torque over the torque constant, no less than logs show."""
 
-    def limit(motor: Motor, largest: float, rule: str) -> Assumed | None:
+    def limit(motor: groups.Motor, largest: float, rule: str) -> Assumed | None:
         if motor.current_limit is not None or motor.torque_constant is None:
             return None
         return largest / motor.torque_constant, rule
@@ -163,7 +209,7 @@ def with_presliding(robot: Robot, found: sizes.Sizes) -> Step:
         if element in active and element.presliding is None:
             row = rows[element.name]
             stiffness, rule = _presliding_stiffness(robot, found, element, row)
-            presliding = Presliding(
+            presliding = groups.Presliding(
                 stiffness=stiffness,
                 relative_damping=RELATIVE_DAMPING,
                 inertia=round_for_file(_row_inertia(robot, found.postures, row)),
@@ -176,7 +222,7 @@ def with_presliding(robot: Robot, found: sizes.Sizes) -> Step:
 
 
 def _presliding_stiffness(
-    robot: Robot, found: sizes.Sizes, element: FrictionElement, row: Row
+    robot: Robot, found: sizes.Sizes, element: groups.FrictionElement, row: Row
 ) -> tuple[float, str]:
     """Pre-sliding stiffness of one element [N m/rad], and the rule of all of them in words.
 
@@ -197,7 +243,7 @@ def _presliding_stiffness(
     return round_for_file(held / turn), f"{rule}, {RELATIVE_DAMPING:g} of critical damping"
 
 
-def _largest_dry(element: FrictionElement, fastest: float) -> float:
+def _largest_dry(element: groups.FrictionElement, fastest: float) -> float:
     """Largest dry friction, at rest or sliding, in both directions [N m]."""
     largest = 0.0
     for law in (element.law, element.negative or element.law):

@@ -6,10 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.drives.friction.curves import split
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
 from armtwin.logs.log import Log
-from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import has_joint_torque, joint_torque
 from armtwin.maths.batch import Floats
 from armtwin.robot.defaults.joint_sizes import POSES, JointSizes, joint_sizes, some_postures
 from armtwin.robot.robot import Robot

@@ -5,6 +5,11 @@ criterion; limits are penalties of growing stiffness. Violations that remain bet
 removed by a smaller amplitude.
 
 Ref: [Waiboer 2007, section 4.4.1], [Swevers 1997]
+
+Random motions that use the limits of a robot as far as they go.
+
+Speeds of all harmonics are sampled from one distribution, each joint's amplitude is then widened to
+its nearest limit, and all of them are scaled down where torques, floor or cell require it.
 """
 
 from __future__ import annotations
@@ -16,16 +21,14 @@ from functools import partial
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.excitation import information
 from armtwin.identification.excitation.bounds import Bounds, Use
-from armtwin.identification.excitation.columns import RegressorColumns, columns_of
-from armtwin.identification.excitation.information import Scales, Value, criterion_of, log_det_of
-from armtwin.identification.excitation.objective import Objective
+from armtwin.identification.excitation.information import RegressorColumns, columns_of
 from armtwin.identification.excitation.plan import ExcitationPlan
-from armtwin.identification.excitation.random_motion import RandomMotions, find_largest_share
 from armtwin.identification.excitation.result import Excitation, MotionCriteria, Twin
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.preparation import silent
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.motion.cell import Cell
@@ -33,6 +36,100 @@ from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
+
+HALVINGS = 7
+LEAST_MOTION = 0.05  # share of the largest amplitude below which a sample counts as no motion
+MOST_TRIES = 200  # samples without success before none is taken to exist
+MARGIN = 0.999  # of limits, for what is between samples
+
+
+def find_largest_share(least: float, is_within: Callable[[float], bool]) -> float:
+    """The largest share of an amplitude that is within all limits, between a least one and 1."""
+    low, high = least, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if is_within(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@dataclass(frozen=True, eq=False)
+class RandomMotions:
+    """Random motions within limits.
+
+    Attributes:
+        bounds: The limits.
+        harmonics: Period and harmonics.
+        shapes: Motion per coefficient at the samples at which limits are checked.
+        torque: Torques (m, n) of a motion.
+        chance: The random generator.
+    """
+
+    bounds: Bounds
+    harmonics: Harmonics
+    shapes: Shapes
+    torque: Callable[[Shapes], Floats]
+    chance: np.random.Generator
+
+    def draw(self) -> FourierSeries:
+        """A motion within all limits."""
+        broken: dict[str, int] = {}
+        for _ in range(MOST_TRIES):
+            series = self._wide()
+            found = self._scale_down(series)
+            if found is not None:
+                return found
+            use = self._use(series.scale_amplitudes(LEAST_MOTION))
+            word = use.worst(self.bounds.robot, self.bounds.clearance)
+            broken[word] = broken.get(word, 0) + 1
+        worst = max(broken, key=lambda word: broken[word])
+        raise ArmtwinError(
+            f"robot '{self.bounds.robot.name}': no motion within the limits among {MOST_TRIES} "
+            f"random ones; most often exceeded: {worst}"
+        )
+
+    def _motion(self, series: FourierSeries) -> Shapes:
+        return Shapes(*(shape @ series.free for shape in self.shapes))
+
+    def _use(self, series: FourierSeries) -> Use:
+        motion = self._motion(series)
+        return self.bounds.use(motion, self.torque(motion))
+
+    def _wide(self) -> FourierSeries:
+        """A random motion of each joint up to its own limits."""
+        bounds, n = self.bounds, self.bounds.robot.n
+        basis = self.harmonics.at_rest.shape[1]
+        free = self.chance.normal(size=(basis, n))
+        free[0] = 0.0
+        motion = self._motion(FourierSeries(self.harmonics, free))
+        amplitude = np.abs(motion.q).max(axis=0)
+        share = self.chance.uniform(0.5, 1.0, size=n)
+        widest = share * bounds.half / amplitude
+        fastest = bounds.speed / np.abs(motion.v).max(axis=0)
+        quickest = bounds.acceleration / np.abs(motion.a).max(axis=0)
+        scale = MARGIN * np.minimum(widest, np.minimum(fastest, quickest))
+        free *= scale
+        margin = bounds.half - scale * amplitude
+        free[0] = bounds.middle + self.chance.uniform(-1.0, 1.0, size=n) * MARGIN * margin
+        return FourierSeries(self.harmonics, free)
+
+    def _scale_down(self, series: FourierSeries) -> FourierSeries | None:
+        """Scale a motion about its centre to the largest within all limits."""
+        if self._is_within(series):
+            return series
+        if not self._is_within(series.scale_amplitudes(LEAST_MOTION)):
+            return None
+        share = find_largest_share(
+            LEAST_MOTION, lambda share: self._is_within(series.scale_amplitudes(share))
+        )
+        return series.scale_amplitudes(share)
+
+    def _is_within(self, series: FourierSeries) -> bool:
+        use = self._use(series)
+        return use.largest <= MARGIN and use.nearest >= self.bounds.clearance
+
 
 SAMPLES = 200  # of a period in the search, at least
 A_HARMONIC = 20  # samples for each harmonic, at least
@@ -62,7 +159,7 @@ class _Task:
     harmonics: Harmonics
     bounds: Bounds
     columns: RegressorColumns
-    scales: Scales
+    scales: information.Scales
 
     @property
     def samples(self) -> int:
@@ -76,14 +173,14 @@ class _Task:
         """Torques of a motion by the columns of the independent parameters, (m, n)."""
         return self.columns.values(motion) @ self.scales.base
 
-    def objective(self) -> Objective:
+    def objective(self) -> information.Objective:
         """What is minimised, coefficients in units of the joints' own."""
         bounds, k = self.bounds, self.harmonics.at_rest.shape[1]
         units = np.empty((k, self.robot.n))
         widest = bounds.half * self.harmonics.omega * np.sqrt(self.plan.harmonics)
         units[0] = bounds.half
         units[1:] = np.minimum(bounds.speed, widest) / np.sqrt(k)
-        return Objective(self.columns, self.scales, bounds, self.shapes, units)
+        return information.Objective(self.columns, self.scales, bounds, self.shapes, units)
 
 
 @one_blas_thread()
@@ -145,7 +242,7 @@ def _task(robot: Robot, plan: ExcitationPlan, cell: Cell) -> _Task:
         harmonics=Harmonics(plan.period, plan.harmonics),
         bounds=bounds,
         columns=columns_of(robot, joint_sizes(robot).speed),
-        scales=Scales.of(robot, bounds.scale),
+        scales=information.Scales.of(robot, bounds.scale),
     )
 
 
@@ -175,7 +272,7 @@ def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Motio
         say(share * k / task.plan.starts)
         series = motions.draw()
         N = _normal(task, series)
-        value = criterion_of(N, task.scales, task.plan).value
+        value = information.criterion_of(N, task.scales, task.plan).value
         tried.append(MotionCriteria.of(N, task.scales))
         if best is None or value < least:
             best, least = series, value
@@ -184,14 +281,14 @@ def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Motio
 
 
 def _optimise(
-    task: _Task, objective: Objective, start: FourierSeries, say: Progress
+    task: _Task, objective: information.Objective, start: FourierSeries, say: Progress
 ) -> tuple[FourierSeries, Use]:
     """Search from a start; the start itself where nothing better is found."""
     from scipy.optimize import minimize
 
-    sought = partial(criterion_of, scales=task.scales, plan=task.plan)
-    stages: list[tuple[Callable[[Floats], Value], int, float]] = []
-    stages += [(log_det_of, steps, stiffness) for steps, stiffness in FIRST]
+    sought = partial(information.criterion_of, scales=task.scales, plan=task.plan)
+    stages: list[tuple[Callable[[Floats], information.Value], int, float]] = []
+    stages += [(information.log_det_of, steps, stiffness) for steps, stiffness in FIRST]
     stages += [(sought, steps, stiffness) for steps, stiffness in THEN]
     x = (start.free / objective.units).ravel()
     for k, (criterion, steps, stiffness) in enumerate(stages):

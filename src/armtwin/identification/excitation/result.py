@@ -13,7 +13,7 @@ from armtwin.identification.excitation.bounds import KINDS, Use
 from armtwin.identification.excitation.information import Scales, deviations, singular_values
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory

@@ -10,14 +10,17 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.hypothesis import Hypothesis, refuse_by
-from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.curves import FrictionCurves, Gravity, without_gravity
 from armtwin.identification.friction_curves.document_steps import lubricated_steps, means_of_series
-from armtwin.identification.friction_curves.friction_group import FrictionGroup, group_rows
-from armtwin.identification.friction_curves.gravity import Gravity, without_gravity
 from armtwin.identification.friction_curves.law_fit import LawFit, fit_laws
-from armtwin.identification.friction_curves.result import FILE, FrictionFit
-from armtwin.identification.friction_curves.shapes import LAWS, shape_names
+from armtwin.identification.friction_curves.result import (
+    FILE,
+    FrictionFit,
+    FrictionGroup,
+    group_rows,
+)
 from armtwin.identification.friction_curves.temperature import fit_temperature, reference_rows
+from armtwin.identification.friction_curves.torque_rows import LAWS, shape_names
 from armtwin.identification.rigid_body.friction.terms import without_terms
 from armtwin.logs.plausibility import FAST
 from armtwin.maths.batch import Floats

@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.half_cycles import find_half_cycles
-from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
-from armtwin.identification.fitting.separable import ShapeParameters, fit_separable
-from armtwin.logs.joint_order import in_order_of
+from armtwin.identification.fitting import estimate as fits
+from armtwin.logs.joints import in_order_of, joint_torque
 from armtwin.logs.log import Log
-from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Floats, Record, TwoArrays
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve, Layer, Points
@@ -255,11 +253,11 @@ def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats, NDArray[np.int
 
 def _fit_travel(
     x: Floats, share: Floats, number: NDArray[np.intp], first: float
-) -> ParameterEstimate:
+) -> fits.ParameterEstimate:
     """Logarithm of the travel of share = 1 - exp(-x / travel); rises are independent."""
 
     def model(logs: Floats) -> TwoArrays:
         return np.zeros((len(x), 0)), share + np.expm1(-x / np.exp(logs[0]))
 
-    shapes = ShapeParameters(np.log([first]), outlying=OUTLYING)
-    return fit_separable(model, shapes, RowNoise(number, independent=None))
+    shapes = fits.ShapeParameters(np.log([first]), outlying=OUTLYING)
+    return fits.fit_separable(model, shapes, fits.RowNoise(number, independent=None))

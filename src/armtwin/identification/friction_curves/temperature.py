@@ -16,16 +16,10 @@ from numpy.typing import NDArray
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.estimate import ParameterEstimate, RowNoise
-from armtwin.identification.fitting.separable import (
-    ShapeParameters,
-    block_diagonal,
-    fit,
-    fit_separable,
-)
+from armtwin.identification.fitting import estimate as fits
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.law_fit import grow_with_torque
-from armtwin.identification.friction_curves.shapes import law_of, shape_names, unit_law
+from armtwin.identification.friction_curves.torque_rows import law_of, shape_names, unit_law
 from armtwin.maths.batch import Floats, TwoArrays
 
 SAME = 2.0  # temperatures closer than this are one [K]
@@ -113,13 +107,15 @@ def fit_temperature(
     relative = fitted.covariance[np.ix_(place, place)] / np.outer(values, values)
     root = np.linalg.cholesky(np.linalg.pinv(relative)).T
     A = root @ np.column_stack([1 / means - (1 / means).mean(), np.ones(len(means))])
-    line = fit(A, root @ np.log(values), RowNoise(known=float(fitted.freedom[0])))
+    line = fits.fit(A, root @ np.log(values), fits.RowNoise(known=float(fitted.freedom[0])))
     deviations = fitted.std[: count * len(laws)].reshape(-1, count)
     numbers = (float(line.values[0]), float(line.std[0]), float(line.half_width[0]))
     return TemperatureFit(means, laws, deviations, reference, *numbers, name)
 
 
-def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> ParameterEstimate:
+def _fit_shared_shape(
+    tables: Sequence[FrictionCurves], row: Floats, law: Law
+) -> fits.ParameterEstimate:
     """Linear numbers at each temperature with one shape that suits all, from that of a law on.
 
     Numbers of each temperature, then the logarithms of the shape: an error of the shape shifts the
@@ -138,9 +134,9 @@ def _fit_shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -
         for table, size in zip(tables, sizes, strict=True):
             acting = row[table.joint] / size
             blocks.append(unit.columns(table.speeds @ row) * acting[:, None])
-        return block_diagonal(blocks), target
+        return fits.block_diagonal(blocks), target
 
-    found = fit_separable(model, ShapeParameters(start))
+    found = fits.fit_separable(model, fits.ShapeParameters(start))
     if found.condition > UNIDENTIFIABLE:
         raise ArmtwinError("a curve has too few speeds to identify the linear parameters")
     return found

@@ -6,18 +6,14 @@ import math
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
-from armtwin.identification.payload.difference import by_difference, with_arm_held
-from armtwin.identification.payload.drive_gain import drive_gain, motors_of
-from armtwin.identification.payload.load_fit import check_mass, fit_load
+from armtwin.identification.payload import drive_gain as load_fits
+from armtwin.identification.payload.difference import by_difference, synchronise, with_arm_held
 from armtwin.identification.payload.result import Method, PayloadIdentification
-from armtwin.identification.payload.synchronisation import synchronise
-from armtwin.identification.payload.truncated_mass import fit_truncated_mass
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
 
@@ -64,8 +60,8 @@ def identify_payload(
         rows = by_difference(robot, runs, cutoff)
     road = None
     if expected is not None:
-        road = fit_truncated_mass(robot, expected, ordered[-1], torque, rows.cutoff)
-    load = fit_load(rows)
+        road = load_fits.fit_truncated_mass(robot, expected, ordered[-1], torque, rows.cutoff)
+    load = load_fits.fit_load(rows)
     mistake, remedy = "Is a torque in another unit", "say unit.tau in a columns file"
     _refuse_unlikely(robot, load.mass, mistake, remedy)
     return PayloadIdentification(robot, method, source, rows, load, None, runs, road)
@@ -103,7 +99,7 @@ def identify_drive_gains(
         torque: Channel of the current, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
-    check_mass(mass)
+    load_fits.check_mass(mass)
     mistake, remedy = "Is the known mass in another unit", "give it as in '5 kg'"
     _refuse_unlikely(robot, mass, mistake, remedy, LIGHTEST)
     logs, source = _ordered(robot, [without, with_it], torque)
@@ -112,7 +108,7 @@ def identify_drive_gains(
             f"torque constants are found from currents, and '{source}' is a torque; choose the "
             'current by torque="current" (--torque current)'
         )
-    at_motors = motors_of(robot)
+    at_motors = load_fits.motors_of(robot)
     currents = []
     for log in logs:
         values = log.channels[torque_channel(log, source)]
@@ -124,7 +120,7 @@ def identify_drive_gains(
         currents.append(values)
     runs = synchronise(logs[0], logs[1], (currents[0], currents[1]))
     rows = by_difference(robot, runs, cutoff)
-    gain = drive_gain(rows, at_motors, mass)
+    gain = load_fits.drive_gain(rows, at_motors, mass)
     return PayloadIdentification(robot, "difference", source, rows, gain.load, gain, runs, None)
 
 

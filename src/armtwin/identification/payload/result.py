@@ -9,12 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from armtwin.identification.payload import drive_gain as load_fits
 from armtwin.identification.payload.controller_words import in_words_of_controllers
-from armtwin.identification.payload.difference import LoadRows
-from armtwin.identification.payload.drive_gain import DriveGain, motors_of
-from armtwin.identification.payload.load_fit import LoadFit, check_mass, fit_load, nearest_body
-from armtwin.identification.payload.synchronisation import SynchronisedRuns
-from armtwin.identification.payload.truncated_mass import TruncatedMass
+from armtwin.identification.payload.difference import LoadRows, SynchronisedRuns
 from armtwin.maths.batch import Record
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook import sections as show
@@ -84,10 +81,10 @@ class PayloadIdentification(Result):
     method: Method
     torque_source: str
     rows: LoadRows
-    fit: LoadFit
-    gain: DriveGain | None
+    fit: load_fits.LoadFit
+    gain: load_fits.DriveGain | None
     runs: SynchronisedRuns | None
-    road: TruncatedMass | None
+    road: load_fits.TruncatedMass | None
 
     @cached_property
     def table(self) -> tuple[LoadRow, ...]:
@@ -103,8 +100,8 @@ class PayloadIdentification(Result):
 
     def keep_mass(self, mass: float) -> PayloadIdentification:
         """The payload with its mass as weighed on scales [kg], the other parameters fitted anew."""
-        check_mass(mass)
-        return replace(self, fit=fit_load(self.rows, mass))
+        load_fits.check_mass(mass)
+        return replace(self, fit=load_fits.fit_load(self.rows, mass))
 
     @property
     def refused(self) -> str:
@@ -138,7 +135,7 @@ class PayloadIdentification(Result):
             f"identified: {self.method}, {count} rows of torque from {self.torque_source}, "
             f"cut-off {self.rows.cutoff:.4g} Hz"
         )
-        body = body_from(nearest_body(self.fit.parameters))
+        body = body_from(load_fits.nearest_body(self.fit.parameters))
         payloads = {**self.prior.description.payload, NAME: Payload(source=source, body=body)}
         description = replace(self.prior.description, payload=payloads)
         return self.prior.with_description(description).with_payload(NAME)
@@ -210,7 +207,7 @@ def _numbers(result: PayloadIdentification) -> show.Blocks:
 
 def _controllers(result: PayloadIdentification) -> show.Blocks:
     """The payload in the words of each controller."""
-    words = list(in_words_of_controllers(nearest_body(result.fit.parameters)))
+    words = list(in_words_of_controllers(load_fits.nearest_body(result.fit.parameters)))
     for one in words:
         yield show.Text(f"{one.controller}: {one.text}")
         yield show.Text(f"{one.meaning[0].upper()}{one.meaning[1:]}.")
@@ -223,7 +220,7 @@ def _by_keys(ten: list[float]) -> Record:
     return {"mass_kg": ten[0], "centre_m": ten[1:4], "inertia_kg_m2": six}
 
 
-def _constants(result: PayloadIdentification, gain: DriveGain) -> show.Blocks:
+def _constants(result: PayloadIdentification, gain: load_fits.DriveGain) -> show.Blocks:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
     constants = np.where(gain.told, gain.constants, np.nan)
@@ -264,7 +261,7 @@ def _constants(result: PayloadIdentification, gain: DriveGain) -> show.Blocks:
     )
 
 
-def _suggest_longer_logs(gain: DriveGain, names: list[str]) -> show.Blocks:
+def _suggest_longer_logs(gain: load_fits.DriveGain, names: list[str]) -> show.Blocks:
     """Constants with a deviation above 1 %, and the log length that would lower it."""
     share = gain.std / gain.constants
     for k, name in enumerate(names):
@@ -308,7 +305,7 @@ def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
     explained = rows.Y @ result.fit.parameters
     measured, unit = rows.target - rows.arm, "N m"
     if result.gain is not None:
-        at_motors = motors_of(result.prior)
+        at_motors = load_fits.motors_of(result.prior)
         explained = (explained + rows.arm) @ at_motors / result.gain.constants
         measured, unit = rows.target, "A"
     axes = Axis("row"), Axis("difference", unit)
@@ -317,7 +314,7 @@ def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
     yield chart_channels(result.prior.joint_names, axes, number, curves)
 
 
-def _with_constants(robot: Robot, gain: DriveGain) -> Robot:
+def _with_constants(robot: Robot, gain: load_fits.DriveGain) -> Robot:
     """The robot with the identified torque constants; the others stay."""
     source = f"identified: by a payload of {gain.known:g} kg"
     motors = []

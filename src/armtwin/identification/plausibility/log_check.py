@@ -9,10 +9,9 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import DEGREES, Pace, check_motion
-from armtwin.logs.torque import has_joint_torque
 from armtwin.maths.batch import Flags, Floats, Names, Record
 from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result

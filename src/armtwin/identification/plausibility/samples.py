@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from armtwin.identification.fitting.separable import solve
+from armtwin.identification.fitting.estimate import solve
 from armtwin.identification.rigid_body.data.clean_log import Integers, Motion, clean_log
 from armtwin.identification.rigid_body.data.experiment import without_loads
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import LEAST_PERIODS, choices
+from armtwin.logs.joints import needs_gains
 from armtwin.logs.log import Log
-from armtwin.logs.torque import needs_gains
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 

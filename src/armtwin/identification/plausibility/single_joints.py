@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.files.hypothesis import Hypothesis
-from armtwin.identification.fitting.separable import solve
+from armtwin.identification.fitting.estimate import solve
 from armtwin.identification.plausibility.samples import TorqueSamples, friction_columns
 from armtwin.identification.resampling import runs_of
 from armtwin.identification.rigid_body.data.clean_log import clean_log, filter_motion
 from armtwin.identification.rigid_body.friction.presliding import stop_operators
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.joints import torque_or_current
 from armtwin.logs.log import Log
-from armtwin.logs.torque import torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import ranges
 from armtwin.robot.robot import Robot
@@ -49,11 +49,13 @@ ALONE = 30.0  # this ratio where one joint alone shows it, as with a payload mis
 RUBS = 0.1  # share of a torque's power that friction must be to show a scale of its own
 LEAST_RUBBING = 3  # joints of which it is
 WELL_EXPLAINED = 0.2  # share of each torque's power that may be left
+SAME_FACTOR = 1.2  # within which factors of rigid torque and of friction are one
 SAME_SCALE = 0.15  # deviation of the logarithms of joints' scales that agree
 
 PLATEAU = 5  # samples of one value in a row that are no chance
 LARGE = 0.5  # of the largest torque that a plateau must have
 SLOW_SHARE = 0.1  # of the highest speed that a joint must have on one
+CRUISE_SHARE = 0.02  # of the highest acceleration, below which the speed is constant
 CUT_SHARE = 0.005  # of all samples that must lie on plateaus
 STEADY = 0.03  # relative spread of the torque that a motion of one speed needs
 AT_LIMIT = 0.03  # relative difference of a plateau from the torque limit of its joint
@@ -164,13 +166,14 @@ def _unexplained(columns: Floats, torques: Floats) -> Floats:
 def estimate_whole_scale(samples: TorqueSamples) -> float | None:
     """Size of all torques over the robot file's whole torque, where all joints agree on it.
 
-    Masses of a file may be off alike, but not its friction by as much: a factor of weight, inertia
-    and friction at once, at every joint, is one of the log. None where joints do not agree, or the
-    file has no friction of its own.
+    Masses of a file may be off alike, or its friction, but not both by as much: a factor of weight,
+    inertia and friction at once, at every joint, is one of the log. None where joints do not agree,
+    where rigid torque and friction show factors of their own, or the file has no friction.
     """
     robot, motion, tau = samples.robot, samples.motion, samples.torque()
     friction = robot.friction_torque(motion.v, motion.q, motion.a)
-    whole = robot.inverse_dynamics(*motion) + friction
+    rigid = robot.inverse_dynamics(*motion)
+    whole = rigid + friction
     power = (whole**2).sum(axis=0)
     rubs = (friction**2).sum(axis=0) > RUBS * power
     if samples.has_gains or rubs.sum() < LEAST_RUBBING or not power.all():
@@ -178,6 +181,11 @@ def estimate_whole_scale(samples: TorqueSamples) -> float | None:
     scales = (tau * whole).sum(axis=0) / power
     left = ((tau - scales * whole) ** 2).sum(axis=0) / np.maximum((tau**2).sum(axis=0), 1e-300)
     if (scales <= 0).any() or left.max() > WELL_EXPLAINED:
+        return None
+    per_joint = np.sqrt(power)
+    parts = np.column_stack([(part / per_joint).ravel() for part in (rigid, friction)])
+    factors = np.linalg.lstsq(parts, (tau / per_joint).ravel(), rcond=None)[0]
+    if factors.min() * SAME_FACTOR < factors.max():
         return None
     logs = np.log(scales)
     return float(np.exp(logs.mean())) if logs.std() < SAME_SCALE else None
@@ -277,8 +285,9 @@ def suspect_clipping(
         if not flat.any():
             continue
         motion = filter_motion(log, FAST, recipe)
-        for moving in (motion.v, motion.a):  # at a constant speed a torque may well be constant
-            flat &= np.abs(moving) > SLOW_SHARE * np.abs(moving).max(axis=0)
+        flat &= np.abs(motion.v) > SLOW_SHARE * np.abs(motion.v).max(axis=0)
+        # at a constant speed a torque may well be constant
+        flat &= np.abs(motion.a) > CRUISE_SHARE * np.abs(motion.a).max(axis=0)
         flat &= np.ptp(motion.q, axis=0) > MOVES  # one that holds gives a few quanta
         for j in np.flatnonzero(flat.mean(axis=0) > CUT_SHARE):
             level = float(np.abs(torque[flat[:, j], j]).max())

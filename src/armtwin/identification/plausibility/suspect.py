@@ -1,32 +1,112 @@
-"""Which single mistake would make logged torques fit the robot file, and how much better."""
+"""Which single mistake would make logged torques fit the robot file, and how much better.
+
+Logs that no reading of the columns makes possible: constant torques, motions beyond limits.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.hypothesis import Hypothesis
+from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.identification.completion.sizes import reach
-from armtwin.identification.plausibility import readings
+from armtwin.identification.plausibility import readings, single_joints
 from armtwin.identification.plausibility.evidence import TorqueExplanation, TorqueModel
-from armtwin.identification.plausibility.impossible import refuse_impossible
 from armtwin.identification.plausibility.samples import TorqueSamples, sample_torques
-from armtwin.identification.plausibility.single_joints import (
-    estimate_lateness,
-    estimate_time_factor,
-    estimate_whole_scale,
-    suspect_clipping,
-)
+from armtwin.identification.rigid_body.data.log_checks import names_of_joints, slides
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import has_joint_torque, in_order_of, torque_channel
 from armtwin.logs.log import Log, as_logs
-from armtwin.logs.torque import has_joint_torque, torque_channel
+from armtwin.logs.plausibility import OFTEN
+from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
+from armtwin.maths.narrow import largest, ranges
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.files import list_shipped
 from armtwin.robot.robot import Robot
+
+MOVES = 1e-3  # range from which on a joint must show a torque [rad, m]
+RINGING = 0.02  # of the largest torque, by which a filter may take another below zero
+SOME_SPEED = 0.01  # at which a joint moves [rad/s, m/s]
+LEAST_REVERSING = 3  # joints of which no friction is negative by chance
+VIOLENT = 3.0  # times a limit of acceleration or torque beyond which time is compressed
+
+
+class _Needed(NamedTuple):
+    """What a motion needs, (m, n), its limit (n,), the verb for it and its units."""
+
+    values: Floats
+    limit: Floats
+    verb: str
+    units: tuple[str, str]
+
+
+def refuse_impossible(samples: TorqueSamples) -> None:
+    """Refuse logs that are impossible with any reading of the columns and any mounting."""
+    robot, motion = samples.robot, samples.motion
+    _refuse_flat(samples)
+    refuse_by(_suspect_copies(samples))
+    refuse_by(_suspect_lost_signs(samples))
+    limits = robot.limits
+    rigid = robot.inverse_dynamics(*motion)
+    for needed in (
+        _Needed(motion.a, limits.acceleration, "accelerate by", ("rad/s²", "m/s²")),
+        _Needed(rigid, limits.torque, "need", ("N m", "N")),
+    ):
+        _refuse_violent(robot, needed)
+
+
+def _refuse_flat(samples: TorqueSamples) -> None:
+    """Refuse a torque that never changes while its joint moves."""
+    flat = np.zeros(samples.robot.n, dtype=bool)
+    for log in samples.logs:
+        flat |= (ranges(log.tau) == 0) & (ranges(log.motion.q) > MOVES)
+    if flat.any():
+        which = names_of_joints(samples.robot, flat)
+        raise ArmtwinError(
+            f"the torque of {which} never changes while the joint moves; was it logged at all?"
+        )
+
+
+def _suspect_copies(samples: TorqueSamples) -> Iterator[Hypothesis]:
+    """Columns of two joints that are one."""
+    names = samples.robot.joint_names
+    for what, values in (("positions", samples.motion.q), ("torques", samples.torque())):
+        moving = np.flatnonzero(ranges(values) > MOVES)
+        for i, k in combinations(moving, 2):
+            if np.array_equal(values[:, i], values[:, k]):
+                evidence = f"the {what} of {names[i]} and {names[k]} are the same"
+                mistake = f"Is a column of {what} copied"
+                yield Hypothesis(evidence, mistake, "give each joint its own column")
+
+
+def _suspect_lost_signs(samples: TorqueSamples) -> Iterator[Hypothesis]:
+    """Torques that are never negative, though joints move either way."""
+    v, tau = samples.motion.v, samples.torque()
+    reverses = (v.min(axis=0) < -SOME_SPEED) & (v.max(axis=0) > SOME_SPEED)
+    if reverses.sum() >= LEAST_REVERSING and (tau >= -RINGING * largest(tau))[:, reverses].all():
+        evidence = f"no torque is ever negative, though {reverses.sum()} joints move either way"
+        yield Hypothesis(evidence, "Did the torques lose their sign", "log them with it")
+
+
+def _refuse_violent(robot: Robot, needed: _Needed) -> None:
+    """Refuse accelerations far beyond the limits, or that take torques far beyond them."""
+    usual = np.quantile(np.abs(needed.values), OFTEN, axis=0)
+    beyond = usual > VIOLENT * needed.limit
+    if not beyond.any():
+        return
+    j = int(beyond.argmax())
+    unit = needed.units[int(slides(robot)[j])]
+    raise ArmtwinError(
+        f"{robot.joint_names[j]} would {needed.verb} {usual[j]:.4g} {unit} where its limit is "
+        f"{needed.limit[j]:.4g} {unit}. Does time run too fast, or are positions in another unit? "
+        "Say unit.time or unit.q in a columns file, or correct the limits of the robot file"
+    )
+
 
 # by which the evidence of another reading must be larger: odds of 160 000 to 1, as a hundred are
 # tried and what a model leaves out is no noise
@@ -101,7 +181,7 @@ class TorqueEvidence:
         """Mistakes that would make the logs fit clearly better, the likeliest first."""
         given = self.robot, self.logs, self.source, self.recipe
         found = [
-            *suspect_clipping(*given),
+            *single_joints.suspect_clipping(*given),
             *self._suspect_columns(),
             *self._suspect_angles(),
             *self._suspect_time(),
@@ -138,10 +218,10 @@ class TorqueEvidence:
     def _suspect_time(self) -> Iterator[Hypothesis]:
         """By readings at another time, or with the torque in time, where joints agree on it."""
         enough = self.model.moves.sum() >= LEAST_JOINTS
-        factor = estimate_time_factor(self.samples) if enough else None
+        factor = single_joints.estimate_time_factor(self.samples) if enough else None
         if factor is not None:
             yield from self._suspect_factor(factor)
-        late = estimate_lateness(self.robot, self.logs, self.source, self.recipe)
+        late = single_joints.estimate_lateness(self.robot, self.logs, self.source, self.recipe)
         if late is not None and late.is_clear:
             reading = readings.read_in_time(self.samples, late.seconds)
             yield from self._compare(reading, self.model.explain(reading.tau))
@@ -196,7 +276,7 @@ class TorqueEvidence:
 
     @cached_property
     def _whole_scale(self) -> float | None:
-        return estimate_whole_scale(self.samples)
+        return single_joints.estimate_whole_scale(self.samples)
 
     def _suspect_whole_scale(self) -> Iterator[Hypothesis]:
         """Torques that are all a factor off the file's whole torque, friction included."""

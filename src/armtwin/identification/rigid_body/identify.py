@@ -1,4 +1,12 @@
-"""Identify a robot from its logs: one good default, and all data and choices in the result."""
+"""Identify a robot from its logs: one good default, and all data and choices in the result.
+
+Gear ratios: torque at the joint over that at the motor, where a robot file has no gears.
+
+A rotor of inertia J on a joint is one of J / N² on a motor that turns N times as fast. Nothing else
+changes, so that all factors of rows serve as they are, with other base parameters,
+
+    C φ = C D⁻¹ (D φ)        D = 1 / N² for rotors, 1 for all others
+"""
 
 from __future__ import annotations
 
@@ -9,33 +17,27 @@ from functools import partial
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.decomposition import Decomposition, decompose
-from armtwin.identification.fitting.estimate import jackknife
-from armtwin.identification.fitting.factors import Factors, merge_factors
-from armtwin.identification.fitting.least_squares import covariance, fit, residuals, resolution
-from armtwin.identification.fitting.regularisation import (
-    RegularisedFit,
-    estimate_scatter,
-    fit_regularised,
+from armtwin.identification.fitting import regularisation as regularising
+from armtwin.identification.fitting.decomposition import (
+    Decomposition,
+    FittedParameter,
+    decompose,
+    parameter_table,
 )
-from armtwin.identification.fitting.robust import refit_robustly
-from armtwin.identification.fitting.table import FittedParameter, parameter_table
-from armtwin.identification.rigid_body.data.cutoff import Say
+from armtwin.identification.fitting.estimate import jackknife
+from armtwin.identification.fitting.factors import Factors, FreeDirections, merge_factors
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,
     Robust,
     find_highest_speeds,
 )
-from armtwin.identification.rigid_body.data.preparation import Preparation, prepare_identification
-from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.fit.consistency import (
-    ParameterBounds,
-    clip_to_zero,
-    find_violations,
-    solve_consistent,
+from armtwin.identification.rigid_body.data.preparation import (
+    Preparation,
+    Say,
+    prepare_identification,
 )
-from armtwin.identification.rigid_body.fit.consistency_cost import choose_consistent_weight
-from armtwin.identification.rigid_body.fit.gear_ratios import put_on_gears
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.fit import consistency
 from armtwin.identification.rigid_body.friction.terms import set_own_stiffness, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
@@ -49,8 +51,43 @@ from armtwin.robot.schema.drive_groups import Motor
 from armtwin.robot.uncertainty import standard_deviations
 
 
+def put_on_gears(
+    ready: Preparation, parts: Sequence[Factors], ratios: Floats
+) -> tuple[Preparation, list[Factors]]:
+    """Data and factors of a robot that has motors on its joints as those of one with gears.
+
+    Args:
+        ready: The data.
+        parts: Factors of their parts.
+        ratios: Gear ratios, (n,).
+    """
+    experiment = ready.experiment
+    D = np.ones(len(experiment.free.start))
+    D[experiment.prior.layout.rotors] = ratios**-2.0
+    free = experiment.free
+    geared = replace(
+        experiment,
+        prior=_with_ratios(experiment.prior, ratios),
+        free=FreeDirections(D * free.start, D * free.sizes, free.basis),
+    )
+    data = replace(ready, given=_with_ratios(ready.given, ratios), experiment=geared)
+    return data, [replace(part, C=part.C / D) for part in parts]
+
+
+def _with_ratios(robot: Robot, ratios: Floats) -> Robot:
+    """The robot with gears of these ratios (n,), the inertia of its rotors on its joints kept."""
+    description = robot.description
+    assert description.gear is not None  # motors on the joints
+    N = np.array(description.gear.matrix) * ratios[:, None]
+    motors = []
+    for motor, ratio in zip(description.motor, ratios.tolist(), strict=True):
+        motors.append(replace(motor, rotor_inertia=motor.rotor_inertia / ratio**2))
+    gear = replace(description.gear, matrix=tuple(map(tuple, N.tolist())))
+    return robot.with_description(replace(description, motor=tuple(motors), gear=gear))
+
+
 def gain_spread(
-    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
+    experiment: IdentificationData, regularised: regularising.RegularisedFit, gains: Floats
 ) -> Floats:
     """Covariance of the parameters by that of their gains, (p, p)."""
     apart = _gains_of_others(experiment, regularised, gains)
@@ -59,7 +96,7 @@ def gain_spread(
 
 
 def _gains_of_others(
-    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats
+    experiment: IdentificationData, regularised: regularising.RegularisedFit, gains: Floats
 ) -> Floats:
     """Gains with each part left out, (parts, n), where they are identifiable."""
     found = []
@@ -71,13 +108,15 @@ def _gains_of_others(
     return np.array(found).reshape(-1, len(gains))
 
 
-def _slopes(regularised: RegularisedFit, joints: int) -> Floats:
+def _slopes(regularised: regularising.RegularisedFit, joints: int) -> Floats:
     """Change of the parameters when each joint's gain is doubled, (p, n)."""
     start = regularised.parameters
     columns = []
     for j in range(joints):
         doubled = regularised.whole.scaled(1.0 + np.eye(joints)[j])
-        there = fit(doubled, regularised.free, regularised.draw.weight, regularised.sigma)
+        there = regularising.fit(
+            doubled, regularised.free, regularised.draw.weight, regularised.sigma
+        )
         columns.append(regularised.free.parameters(there.z) - start)
     return np.stack(columns, axis=1)
 
@@ -133,8 +172,10 @@ def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
             ready, parts = put_on_gears(ready, parts, gains)
     experiment = ready.experiment
     prior, recipe = with_terms(ready.given, experiment.terms), experiment.recipe
-    regularised = fit_regularised(parts, experiment.free, experiment.friction, recipe.weight)
-    regularised, cost, bounds = choose_consistent_weight(experiment, regularised)
+    regularised = regularising.fit_regularised(
+        parts, experiment.free, experiment.friction, recipe.weight
+    )
+    regularised, cost, bounds = consistency.choose_consistent_weight(experiment, regularised)
     whole = regularised.whole
     if recipe.robust:
         regularised = _fit_robustly(experiment, regularised, gains)
@@ -145,7 +186,7 @@ def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
     rotors = experiment.extended.layout.rotors
     least = np.maximum(bounds.rotor, NO_ROTOR) * experiment.extended.parameters[rotors]
     shares[rotors] *= phi[rotors] > least  # of one at its bound the logs show no more than that
-    parts_apart = estimate_scatter(regularised)
+    parts_apart = regularising.estimate_scatter(regularised)
     inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > DETERMINED_SHARE)
     certain = inflation**2 * spread
     spread = certain
@@ -160,12 +201,12 @@ def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
         torque_source=experiment.source,
         gains=gains,
         draw=regularised.draw,
-        sigma=residuals(whole, phi),
+        sigma=regularising.residuals(whole, phi),
         fastest=find_highest_speeds(experiment.clean),
         reversal=experiment.width,
         cleaning=tuple(log.how for log in experiment.clean),
         plain=plain,
-        broken=tuple(find_violations(prior, plain)),
+        broken=tuple(consistency.find_violations(prior, plain)),
         decomposition=analysis,
         cutoff=experiment.cutoff,
         recipe=recipe,
@@ -209,13 +250,13 @@ def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
 
 
 def _fit_robustly(
-    experiment: IdentificationData, regularised: RegularisedFit, gains: Floats | None
-) -> RegularisedFit:
+    experiment: IdentificationData, regularised: regularising.RegularisedFit, gains: Floats | None
+) -> regularising.RegularisedFit:
     """The fit repeated with weights by the residuals of the one before."""
     known = np.ones(experiment.prior.n) if gains is None else gains
     for _ in range(ROBUST_STEPS):
         weighted = experiment.parts(Robust(regularised.parameters, regularised.sigma, known))
-        regularised = refit_robustly(regularised, merge_factors(weighted))
+        regularised = regularising.refit_robustly(regularised, merge_factors(weighted))
     return regularised
 
 
@@ -234,21 +275,23 @@ TRUNCATED = "a truncated estimate: only combinations of its numbers are identifi
 
 def _choose_parameters(
     experiment: IdentificationData,
-    regularised: RegularisedFit,
+    regularised: regularising.RegularisedFit,
     analysis: Decomposition,
-    bounds: ParameterBounds,
+    bounds: consistency.ParameterBounds,
 ) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
     prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
         # a resistance below zero is one that the directions kept do not hold
-        return clip_to_zero(prior, analysis.truncate(recipe.kept), analysis.free, np.inf)
-    phi = clip_to_zero(prior, regularised.parameters, regularised.free)
+        return consistency.clip_to_zero(
+            prior, analysis.truncate(recipe.kept), analysis.free, np.inf
+        )
+    phi = consistency.clip_to_zero(prior, regularised.parameters, regularised.free)
     if recipe.estimator == "consistent":
-        if find_violations(prior, phi, bounds) or recipe.mass:
-            return solve_consistent(prior, regularised.fit, regularised.free, bounds)
+        if consistency.find_violations(prior, phi, bounds) or recipe.mass:
+            return consistency.solve_consistent(prior, regularised.fit, regularised.free, bounds)
         return phi
-    broken = find_violations(prior, phi)
+    broken = consistency.find_violations(prior, phi)
     if broken:
         laws = ", or the friction laws of the file alone" if experiment.terms else ""
         raise ArmtwinError(
@@ -259,15 +302,17 @@ def _choose_parameters(
 
 
 def _certainty(
-    experiment: IdentificationData, regularised: RegularisedFit, analysis: Decomposition
+    experiment: IdentificationData,
+    regularised: regularising.RegularisedFit,
+    analysis: Decomposition,
 ) -> TwoArrays:
     """Covariance of the parameters (p, p), and the share of each that the logs determine (p,)."""
     recipe, independent = experiment.recipe, experiment.independent
     if recipe.estimator == "truncated":
         return analysis.covariance(recipe.kept, independent), analysis.share(recipe.kept)
-    return covariance(regularised.fit, regularised.free, independent), resolution(
-        regularised.fit, regularised.free
-    )
+    return regularising.covariance(
+        regularised.fit, regularised.free, independent
+    ), regularising.resolution(regularised.fit, regularised.free)
 
 
 def _table(
@@ -335,7 +380,9 @@ def _flag_torque_model(
     experiment: IdentificationData, found: Description, phi: Floats
 ) -> Description:
     """The description, flagged where it has bodies that cannot exist: it gives torques alone."""
-    broken = {text.partition(":")[0] for text in find_violations(experiment.extended, phi)}
+    broken = {
+        text.partition(":")[0] for text in consistency.find_violations(experiment.extended, phi)
+    }
     links = []
     for link in found.link:
         reason = "" if link.unphysical == TRUNCATED else link.unphysical

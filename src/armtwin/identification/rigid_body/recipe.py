@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.maths.batch import Names, NamesAndUnits, Pair
+from armtwin.files.fields import Read
+from armtwin.maths.batch import Names, NamesAndUnits
+from armtwin.maths.quantities import Mass, Number
+from armtwin.maths.units import Unit
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.robot import Robot
 
 Estimator = Literal["consistent", "ridge", "truncated"]
 Contract = tuple[str, bool, str]  # a field, whether it is right, and what it must be
+
+
+def read_flag(value: object) -> bool:
+    """A flag of a file; a number is none."""
+    if not isinstance(value, bool):
+        raise ArmtwinError(f"must be true or false, got {value!r:.60}")
+    return value
+
+
+def read_whole(value: object) -> int:
+    """A whole number of a file."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ArmtwinError(f"must be a whole number, got {value!r:.60}")
+    return value
+
+
+Flag = Annotated[bool, Read(read_flag)]
+Whole = Annotated[int, Read(read_whole)]
 
 
 def check_contracts(owner: str, choices: object, contracts: Iterable[Contract]) -> None:
@@ -63,22 +84,22 @@ class Recipe:
 
     estimator: Estimator = "consistent"
     motion: Literal["measured", "reference", "simulated"] = "measured"
-    period: float | None = None
-    periods: tuple[int, int] | None = None
-    average: bool = False
-    rate: float | None = None
-    rest: float = 0.01
-    robust: bool = False
+    period: Annotated[float, Unit("s")] | None = None
+    periods: tuple[Whole, Whole] | None = None
+    average: Flag = False
+    rate: Annotated[float, Unit("Hz")] | None = None
+    rest: Number = 0.01
+    robust: Flag = False
     only: Literal["all", "friction"] = "all"
     friction: Literal["chosen", "file"] = "chosen"
     tilt: Literal["chosen", "file"] = "chosen"
-    trust: bool = False
-    weight: float | None = None
-    kept: int | None = None
+    trust: Flag = False
+    weight: Number | None = None
+    kept: Whole | None = None
     zero: Names = ()
     equal: NamesAndUnits = ()
     fixed: Names = ()
-    mass: Mapping[str, Pair] = field(default_factory=dict)
+    mass: dict[str, tuple[Mass, Mass]] = field(default_factory=dict)
 
     @property
     def position_channel(self) -> str:

@@ -2,6 +2,14 @@
 
 The measured error is compared with the error simulated from the reference, so that neither a
 derivative of the measurement nor a closed-loop bias enters.
+
+The lateness of the link encoder behind the motor encoder, before any stiffness or servo.
+
+    q - q_link = δ v + τ_load / c + constant        the law of `transmission.twist_fit`, one drive
+
+Two encoders that are read or filtered at different times differ in proportion to speed, as much as
+a soft gear would under viscous load. Only the load of the rigid body, which is not proportional to
+speed, separates them: a stiffness that is fitted without the offset is an artefact.
 """
 
 from collections.abc import Sequence
@@ -10,38 +18,48 @@ from functools import partial
 
 import numpy as np
 
-from armtwin.identification.fitting.estimate import RowNoise, assess, even_blocks
-from armtwin.identification.fitting.separable import (
-    LinearSolution,
-    ShapeParameters,
-    block_diagonal,
-    search,
-    solve,
-)
-from armtwin.identification.servo.encoder_offset import EncoderOffset
-from armtwin.identification.servo.selection import (
-    ChosenLaw,
-    are_pooled,
-    log_weights,
-    part_numbers,
-    take_off_free,
-)
+from armtwin.identification.fitting import estimate as fits
+from armtwin.identification.servo import selection, structure as loops
 from armtwin.identification.servo.signals import PARTS
-from armtwin.identification.servo.structure import (
-    LOAD,
-    NO_POLE,
-    SIGN,
-    SPEED,
-    TERMS,
-    TORQUE,
-    DriveSignals,
-    Poles,
-    columns,
-    free_columns,
-    respond_to_encoder,
-)
+from armtwin.identification.transmission.twist_fit import fit_twist
+from armtwin.identification.transmission.twist_rows import rows_of_drive
 from armtwin.maths.batch import Floats, Indices, TwoArrays, Values
 from armtwin.robot.schema.servo import Side
+
+LARGEST_DELAY = 0.05  # [s]; more is no offset between encoders
+
+
+@dataclass(frozen=True)
+class EncoderOffset:
+    """How the link encoder of a drive differs from its motor encoder.
+
+    Attributes:
+        lateness: Time δ by which the link encoder is behind [s].
+        compliance: Twist per load 1 / c, motor side [rad/(N m)].
+    """
+
+    lateness: float
+    compliance: float
+
+
+def estimate_encoder_offset(
+    speed: Sequence[Floats], load: Sequence[Floats], twist: Sequence[Floats]
+) -> EncoderOffset | None:
+    """The offset of one drive from logs of its motor speed, load and encoder difference, (m,) each.
+
+    None where a log has no link encoder, or where both encoders are one.
+    """
+    if any(np.isnan(x).any() for x in twist):
+        return None
+    rows = rows_of_drive(speed, load, twist)
+    elastic, rigid = fit_twist(rows, (0,)), fit_twist(rows, ())
+    # no gear twists against its load
+    fit = elastic if elastic.compliance.value[0] > 0 else rigid
+    if not replace(rigid, offset=0.0).left(rows).any():
+        return None
+    lateness = float(np.clip(fit.offset, -LARGEST_DELAY, LARGEST_DELAY))
+    return EncoderOffset(lateness, float(fit.compliance.value[0]))
+
 
 ROUNDS = 6  # of poles and lag in turn
 NEAR = 1e-3  # relative change of a pole that ends them
@@ -66,7 +84,7 @@ class DriveLaw:
         interval: Half widths of 95 % intervals of p1, p0 and theta, (9,).
     """
 
-    poles: Poles
+    poles: loops.Poles
     side: Side
     terms: Indices
     theta: Floats
@@ -74,23 +92,23 @@ class DriveLaw:
     offset: EncoderOffset | None
     interval: Floats
 
-    def predicted(self, drive: DriveSignals) -> Floats:
+    def predicted(self, drive: loops.DriveSignals) -> Floats:
         """Predicted error q_ref - q on a reference, up to a constant, (m,)."""
-        error = columns(drive, self.poles, self.sign_speed, self.late) @ self.theta
+        error = loops.columns(drive, self.poles, self.sign_speed, self.late) @ self.theta
         if self.side == "link" and self.offset is not None:
             twist = self.offset.lateness * drive.v + self.offset.compliance * drive.torque
-            error = error - respond_to_encoder(self.poles, twist - twist[0], drive.rate)
+            error = error - loops.respond_to_encoder(self.poles, twist - twist[0], drive.rate)
         return error
 
     @property
     def late(self) -> float:
         """Time by which the speed of the reference is late, at least 0 [s]."""
-        return max(self.coefficient(SPEED), 0.0)
+        return max(self.coefficient(loops.SPEED), 0.0)
 
     @property
     def loop(self) -> Values:
         """Lag λ, p1, p0 and θ_I, speed per torque."""
-        return self.poles.lag, self.poles.p1, self.poles.p0, self.coefficient(LOAD)
+        return self.poles.lag, self.poles.p1, self.poles.p0, self.coefficient(loops.LOAD)
 
     def coefficient(self, term: int) -> float:
         """The coefficient of a term, 0 where it is not in use."""
@@ -98,8 +116,8 @@ class DriveLaw:
 
 
 def estimate(
-    logs: Sequence[DriveSignals],
-    chosen: ChosenLaw,
+    logs: Sequence[loops.DriveSignals],
+    chosen: selection.ChosenLaw,
     sign_speed: float,
     *,
     offset: EncoderOffset | None,
@@ -116,19 +134,19 @@ def estimate(
     """
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
-    whole = np.zeros(len(TERMS))
+    whole = np.zeros(len(loops.TERMS))
     for _ in range(ROUNDS):
-        if poles.p1 > NO_POLE:
+        if poles.p1 > loops.NO_POLE:
             poles = fit.searched(poles, inertia)
         whole[list(chosen.terms)] = fit.solve(poles).values[: len(chosen.terms)]
-        former, fit.late = fit.late, max(float(whole[SPEED]), 0.0)
+        former, fit.late = fit.late, max(float(whole[loops.SPEED]), 0.0)
         if abs(fit.late - former) <= NEAR * fit.late:
             break
     interval = fit.interval(poles)
     return DriveLaw(poles, chosen.side, chosen.terms, whole, sign_speed, offset, interval)
 
 
-def _limit_lag(lag: float, poles: Poles) -> float:
+def _limit_lag(lag: float, poles: loops.Poles) -> float:
     """A lag with which the loop is still stable, λ p0 < p1."""
     return min(lag, 0.5 * poles.p1 / poles.p0)
 
@@ -136,48 +154,52 @@ def _limit_lag(lag: float, poles: Poles) -> float:
 class _Fit:
     """Least squares of one drive in one structure."""
 
-    def __init__(self, logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> None:
+    def __init__(
+        self, logs: Sequence[loops.DriveSignals], chosen: selection.ChosenLaw, sign_speed: float
+    ) -> None:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
         self.late = 0.0
-        self.blocks = even_blocks([len(log.time) for log in logs], PARTS)
-        self.parts = part_numbers(logs)
+        self.blocks = fits.even_blocks([len(log.time) for log in logs], PARTS)
+        self.parts = selection.part_numbers(logs)
 
-    def table(self, poles: Poles) -> TwoArrays:
+    def table(self, poles: loops.Poles) -> TwoArrays:
         """Columns in use, free ones last, (m, k), and the target, (m,)."""
         terms = list(self.chosen.terms)
-        pooled = are_pooled(self.logs)
+        pooled = selection.are_pooled(self.logs)
         tables, targets, free = [], [], []
-        weights = log_weights(self.logs)
+        weights = selection.log_weights(self.logs)
         for log, weight in zip(self.logs, weights, strict=True):
-            used = columns(log, poles, self.sign_speed, self.late)[:, terms]
-            own, target = free_columns(log.time, poles), self._target(log, poles)
+            used = loops.columns(log, poles, self.sign_speed, self.late)[:, terms]
+            own, target = loops.free_columns(log.time, poles), self._target(log, poles)
             if pooled:
-                *rest, target = weight * take_off_free(np.column_stack([used, target]), own).T
+                *rest, target = (
+                    weight * selection.take_off_free(np.column_stack([used, target]), own).T
+                )
                 used, own = np.stack(rest, axis=1), own[:, :0]
             tables.append(used)
             free.append(own)
             targets.append(target)
         table = np.concatenate(tables)
         if not pooled:
-            table = np.column_stack([table, block_diagonal(free)])
+            table = np.column_stack([table, fits.block_diagonal(free)])
         return table, np.concatenate(targets)
 
-    def _target(self, log: DriveSignals, poles: Poles) -> Floats:
+    def _target(self, log: loops.DriveSignals, poles: loops.Poles) -> Floats:
         if self.chosen.side == "motor":
             return log.error
         twist = log.twist - log.twist[0]
-        return log.error + respond_to_encoder(poles, twist, log.rate)
+        return log.error + loops.respond_to_encoder(poles, twist, log.rate)
 
-    def solve(self, poles: Poles) -> LinearSolution:
+    def solve(self, poles: loops.Poles) -> fits.LinearSolution:
         """Coefficients and residual."""
-        return solve(*self.table(poles))
+        return fits.solve(*self.table(poles))
 
-    def squares(self, poles: Poles) -> float:
+    def squares(self, poles: loops.Poles) -> float:
         """Residual sum of squares."""
         residual = self.solve(poles).residual
         return float(residual @ residual)
 
-    def searched(self, start: Poles, inertia: float | None = None) -> Poles:
+    def searched(self, start: loops.Poles, inertia: float | None = None) -> loops.Poles:
         """The poles that fit best near a start; the lag follows from the coefficient of the load.
 
         Poles are searched by their logarithms, with lag and poles in turn until both settle.
@@ -185,14 +207,14 @@ class _Fit:
         poles = start
         for _ in range(ROUNDS):
             lag = poles.lag
-            if inertia is not None and poles.p0 > 0 and LOAD in self.chosen.terms:
-                load = float(self.solve(poles).values[self.chosen.terms.index(LOAD)])
+            if inertia is not None and poles.p0 > 0 and loops.LOAD in self.chosen.terms:
+                load = float(self.solve(poles).values[self.chosen.terms.index(loops.LOAD)])
                 lag = _limit_lag(max(load * inertia, 0.0), poles)
                 poles = replace(poles, lag=lag)
             former = _values(poles)
             here = np.log(former)
-            shapes = ShapeParameters(here, here - FARTHEST, here + FARTHEST, close=NEAR**2)
-            place, _ = search(partial(self._at, lag), shapes)
+            shapes = fits.ShapeParameters(here, here - FARTHEST, here + FARTHEST, close=NEAR**2)
+            place, _ = fits.search(partial(self._at, lag), shapes)
             poles = _poles(place, lag)
             settled = np.abs(_values(poles) / former - 1).max() < NEAR
             if settled or inertia is None or poles.p0 == 0:
@@ -202,31 +224,31 @@ class _Fit:
     def _at(self, lag: float, logs: Floats) -> TwoArrays:
         return self.table(_poles(logs, lag))
 
-    def left_out(self, poles: Poles, part: int) -> Floats:
+    def left_out(self, poles: loops.Poles, part: int) -> Floats:
         """Residual by a fit to all but one part of each log, (m,)."""
         table, target = self.table(poles)
         size = np.linalg.norm(table, axis=0)
         others = self.parts != part
         # a column that only the part shows, as what a log begins with, stays unused
         shown = np.linalg.norm(table[others], axis=0) > UNSEEN * size
-        theta = solve(table[others] * shown, target[others]).values
+        theta = fits.solve(table[others] * shown, target[others]).values
         return target - table @ theta
 
-    def interval(self, poles: Poles) -> Floats:
+    def interval(self, poles: loops.Poles) -> Floats:
         """Half widths of 95 % of p1, p0 and all terms, (9,), of the linearised law."""
         here = self.solve(poles)
         poles_used = poles.order if self.chosen.order == 2 else 1
         J = np.column_stack([self._slopes(poles, here)[:, :poles_used], here.A])
-        noise = RowNoise(self.blocks, independent=None)
+        noise = fits.RowNoise(self.blocks, independent=None)
         values = np.concatenate([[poles.p1, poles.p0][:poles_used], here.values])
-        half = assess(values, J[:, None], here.residual[:, None], noise).half_width
-        found = np.zeros(2 + len(TERMS))
+        half = fits.assess(values, J[:, None], here.residual[:, None], noise).half_width
+        found = np.zeros(2 + len(loops.TERMS))
         found[:poles_used] = half[:poles_used]
         terms = np.array(self.chosen.terms)
         found[2 + terms] = half[poles_used : poles_used + len(terms)]
         return found
 
-    def _slopes(self, poles: Poles, here: LinearSolution) -> Floats:
+    def _slopes(self, poles: loops.Poles, here: fits.LinearSolution) -> Floats:
         """How the explained part changes with p1 and p0, (m, 2)."""
         slopes = []
         for p1, p0 in ((1.0, 0.0), (0.0, 1.0)):
@@ -237,17 +259,19 @@ class _Fit:
         return np.stack(slopes, axis=1)
 
 
-def residual_squares(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> float:
+def residual_squares(
+    logs: Sequence[loops.DriveSignals], chosen: selection.ChosenLaw, sign_speed: float
+) -> float:
     """Residual sum of squares of a structure with its best poles."""
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
-    if poles.p1 > NO_POLE:
+    if poles.p1 > loops.NO_POLE:
         poles = fit.searched(poles)
     return fit.squares(poles)
 
 
 def cross_validate(
-    without: Sequence[Sequence[DriveSignals]], chosen: ChosenLaw, law: DriveLaw
+    without: Sequence[Sequence[loops.DriveSignals]], chosen: selection.ChosenLaw, law: DriveLaw
 ) -> Floats:
     """Residual of each left-out part of all logs by a fit to all others, (m,).
 
@@ -258,8 +282,10 @@ def cross_validate(
     """
     residual = np.empty(sum(len(log.time) for log in without[0]))
     weights = np.ones(len(residual))
-    if are_pooled(without[0]):
-        weights = np.repeat(log_weights(without[0]), [len(log.time) for log in without[0]])
+    if selection.are_pooled(without[0]):
+        weights = np.repeat(
+            selection.log_weights(without[0]), [len(log.time) for log in without[0]]
+        )
     for part, logs in enumerate(without):
         fit = _Fit(logs, chosen, law.sign_speed)
         fit.late = law.late
@@ -268,33 +294,33 @@ def cross_validate(
     return residual / weights
 
 
-def _values(poles: Poles) -> Floats:
+def _values(poles: loops.Poles) -> Floats:
     """p1, and p0 where there is one."""
     return np.array([poles.p1, poles.p0][: poles.order])
 
 
-def _poles(logs: Floats, lag: float) -> Poles:
+def _poles(logs: Floats, lag: float) -> loops.Poles:
     """Poles of the logarithms of p1 and p0, with a lag with which they are stable."""
-    found = Poles(*np.exp(logs).tolist())
+    found = loops.Poles(*np.exp(logs).tolist())
     return replace(found, lag=_limit_lag(lag, found)) if found.p0 > 0 else found
 
 
 def no_position_feedback(law: DriveLaw) -> bool:
     """Whether no decay of the error is identifiable."""
-    return law.poles.p0 == 0 and law.poles.p1 - law.interval[0] <= NO_POLE
+    return law.poles.p0 == 0 and law.poles.p1 - law.interval[0] <= loops.NO_POLE
 
 
 def is_torque_loop(law: DriveLaw) -> bool:
     """Whether load makes the drive lag, as in a torque loop, and not lead."""
-    return law.coefficient(LOAD) > 0
+    return law.coefficient(loops.LOAD) > 0
 
 
 def middle_law(laws: Sequence[DriveLaw]) -> DriveLaw:
     """The medians of laws, without their torques, whose units differ: of a drive not seen."""
-    poles = Poles(*np.median([(law.poles.p1, law.poles.p0) for law in laws], axis=0).tolist())
+    poles = loops.Poles(*np.median([(law.poles.p1, law.poles.p0) for law in laws], axis=0).tolist())
     table = np.array([law.theta for law in laws])
     theta = np.median(table, axis=0)
-    theta[[LOAD, SIGN, TORQUE]] = 0.0
+    theta[[loops.LOAD, loops.SIGN, loops.TORQUE]] = 0.0
     width = np.max([law.interval for law in laws], axis=0)
     width[2:] += np.ptp(table, axis=0)
     return replace(laws[0], poles=poles, side="motor", theta=theta, offset=None, interval=width)
@@ -303,5 +329,9 @@ def middle_law(laws: Sequence[DriveLaw]) -> DriveLaw:
 def null_law(law: DriveLaw) -> DriveLaw:
     """The law of a drive that follows its reference, with the intervals of one that did not fit."""
     return replace(
-        law, poles=Poles(NULL_RATE), theta=np.zeros(len(TERMS)), offset=None, side="motor"
+        law,
+        poles=loops.Poles(NULL_RATE),
+        theta=np.zeros(len(loops.TERMS)),
+        offset=None,
+        side="motor",
     )

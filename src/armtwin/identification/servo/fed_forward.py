@@ -17,14 +17,10 @@ import numpy as np
 from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.maths.batch import Flags, Floats, Integers
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.dynamics.feedforward import (
-    feedforward_torque,
-    friction_columns,
-    rigid_regressor,
-)
+from armtwin.robot.dynamics import feedforward
 from armtwin.robot.parameters import TEN
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.controller_model import ControllerModel, DriveFriction
+from armtwin.robot.schema.servo import ControllerModel, DriveFriction
 
 OF_FASTEST = (2.0, 0.2, 0.02, 0.002, 0.0002)  # speeds of the friction over a drive's fastest
 LINK_RIDGES = tuple(10.0 ** (0.5 * k) for k in range(-12, 5))
@@ -125,11 +121,11 @@ def _rows_of_drives(
     """Columns of rigid body and friction of each drive, and what the prior leaves, (m,)."""
     inverse = robot.assembly.motor_inverse
     motion = (log.q @ inverse.T, log.v @ inverse.T, log.a @ inverse.T)
-    rigid = np.einsum("mjp,jk->kmp", rigid_regressor(robot, *motion), inverse)
+    rigid = np.einsum("mjp,jk->kmp", feedforward.rigid_regressor(robot, *motion), inverse)
     width = len(OF_FASTEST) + 1
     for k, one in enumerate(friction):
         own = np.zeros((len(log.time), width * len(friction)))
-        own[:, width * k : width * (k + 1)] = friction_columns(one, log.v[:, k])
+        own[:, width * k : width * (k + 1)] = feedforward.friction_columns(one, log.v[:, k])
         prior = rigid[k] @ robot.parameters[: rigid.shape[2]]
         yield np.column_stack([rigid[k], own]), _logged(log)[:, k] - prior
 
@@ -199,7 +195,7 @@ def with_model_torque(robot: Robot, log: Signals, model: ControllerModel | None)
     """A log with the torque that a controller's model would have fed forward."""
     inverse = robot.assembly.motor_inverse
     motion = (log.q @ inverse.T, log.v @ inverse.T, log.a @ inverse.T)
-    return replace(log, model=feedforward_torque(robot, model, *motion))
+    return replace(log, model=feedforward.feedforward_torque(robot, model, *motion))
 
 
 def list_models(robot: Robot, logs: Sequence[Signals]) -> Iterator[ControllerModel | None]:

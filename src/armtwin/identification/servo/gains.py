@@ -14,20 +14,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from armtwin.identification.servo import structure as loops
 from armtwin.identification.servo.estimator import DriveLaw, is_torque_loop
-from armtwin.identification.servo.structure import (
-    ACCELERATION,
-    DELAY,
-    LOAD,
-    REFERENCE,
-    SIGN,
-    SPEED,
-    TORQUE,
-)
 from armtwin.maths.batch import Floats, Values
-from armtwin.robot.schema.controller_model import ControllerModel
-from armtwin.robot.schema.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import (
+    Cascade,
+    ControllerModel,
+    Delays,
+    Servo,
+    ServoFitRecord,
+    Shaping,
+    VelocityLaw,
+)
 
 S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
@@ -79,7 +77,7 @@ def keep_former(servo: S, former: object, drives: Collection[int]) -> S:
 
 def velocity_gain(law: DriveLaw) -> float:
     """Velocity gain of a torque loop [N m s/rad]."""
-    return 1 / law.coefficient(LOAD)
+    return 1 / law.coefficient(loops.LOAD)
 
 
 def _cascade(
@@ -88,8 +86,8 @@ def _cascade(
     rows = []
     for law in laws:
         gain = velocity_gain(law)
-        forward = gain * (1 - law.coefficient(REFERENCE))
-        accelerating = max(-gain * law.coefficient(SPEED), 0.0)
+        forward = gain * (1 - law.coefficient(loops.REFERENCE))
+        accelerating = max(-gain * law.coefficient(loops.SPEED), 0.0)
         rows.append((gain * law.poles.p1, gain * law.poles.p0, gain, forward, accelerating))
     kp, ki, kv, kvf, kafc = zip(*rows, strict=True)
     return Cascade(
@@ -122,9 +120,9 @@ def _velocity_law(
         kv=tuple(float(STIFF * x) for x in inertia),
         source=source,
         ki=p0 if any(p0) else None,
-        kvf=tuple(1 - law.coefficient(REFERENCE) for law in laws),
+        kvf=tuple(1 - law.coefficient(loops.REFERENCE) for law in laws),
         kiv=(RESET,) * drives,
-        kff=tuple(-law.coefficient(LOAD) for law in laws),
+        kff=tuple(-law.coefficient(loops.LOAD) for law in laws),
         ktfc=(1.0,) * drives,
         feedback=tuple(law.side for law in laws),
         delay=_delays(laws),
@@ -138,10 +136,10 @@ def reference_delay(law: DriveLaw) -> float:
 
     The acceleration that a torque loop feeds forward looks like a lead and is none.
     """
-    late = law.coefficient(SPEED)
+    late = law.coefficient(loops.SPEED)
     if is_torque_loop(law):
         late = max(late, 0.0)
-    return late + law.coefficient(DELAY)
+    return late + law.coefficient(loops.DELAY)
 
 
 def _delays(laws: Sequence[DriveLaw]) -> Delays:
@@ -150,8 +148,8 @@ def _delays(laws: Sequence[DriveLaw]) -> Delays:
         behind = 0.0 if law.offset is None else law.offset.lateness
         encoder.append(max(behind, 0.0) if law.side == "link" else 0.0)
     return Delays(
-        reference=tuple(max(law.coefficient(SPEED), 0.0) for law in laws),
-        setpoint=tuple(max(law.coefficient(DELAY), 0.0) for law in laws),
+        reference=tuple(max(law.coefficient(loops.SPEED), 0.0) for law in laws),
+        setpoint=tuple(max(law.coefficient(loops.DELAY), 0.0) for law in laws),
         encoder=tuple(encoder),
     )
 
@@ -159,18 +157,18 @@ def _delays(laws: Sequence[DriveLaw]) -> Delays:
 def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
     """Terms beside gains and delays."""
     table = np.array([law.theta for law in laws])
-    early = np.minimum(table[:, DELAY], 0.0)
+    early = np.minimum(table[:, loops.DELAY], 0.0)
     if lead:
-        early = early + np.minimum(table[:, SPEED], 0.0)
-    shifts = (early, table[:, ACCELERATION], table[:, SIGN], table[:, TORQUE])
+        early = early + np.minimum(table[:, loops.SPEED], 0.0)
+    shifts = (early, table[:, loops.ACCELERATION], table[:, loops.SIGN], table[:, loops.TORQUE])
     if not any(np.any(x) for x in shifts):
         return None
     return Shaping(
         speed=_numbers(-early),
-        acceleration=_numbers(-table[:, ACCELERATION]),
-        sign=_numbers(-table[:, SIGN]),
+        acceleration=_numbers(-table[:, loops.ACCELERATION]),
+        sign=_numbers(-table[:, loops.SIGN]),
         sign_speed=tuple(law.sign_speed for law in laws),
-        torque=_numbers(-table[:, TORQUE]),
+        torque=_numbers(-table[:, loops.TORQUE]),
     )
 
 

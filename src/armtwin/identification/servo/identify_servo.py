@@ -13,33 +13,18 @@ from armtwin.files.hypothesis import strongest
 from armtwin.identification.fitting.estimate import student
 from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
-from armtwin.identification.servo import servo_fit
-from armtwin.identification.servo.error_size import estimate_error_size
+from armtwin.identification.servo import evaluation, fed_forward, gains as servo_gains, servo_fit
 from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
-from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate_on
-from armtwin.identification.servo.fed_forward import (
-    collect_logged_torque,
-    fit_controller_model,
-    list_models,
-    with_model_torque,
-)
-from armtwin.identification.servo.gains import (
-    build_servo,
-    keep_former,
-    reference_delay,
-    velocity_gain,
-)
 from armtwin.identification.servo.result import NAME, Feedforward, ServoIdentification, ServoRow
 from armtwin.identification.servo.signals import PARTS, Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.maths.batch import Floats, Pair, Values
 from armtwin.robot.defaults.assumed_drives import with_assumed_drives
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.controller_model import ControllerModel
-from armtwin.robot.schema.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import ControllerModel, ServoFitRecord
 
 IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predicted path error
 WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos
@@ -150,20 +135,25 @@ def identify_servo(
     fits, evaluations = {}, {}
     if source == "logged":  # the torque that the servo used identifies its structure best
         fits["logged"] = servo_fit.fit_servo(robot, fitted, "logged")
-        evaluations["logged"] = evaluate_on(robot, fits["logged"], [fitted] * PARTS, runs)
+        evaluations["logged"] = evaluation.evaluate_on(
+            robot, fits["logged"], [fitted] * PARTS, runs
+        )
     logged = fits.get("logged")
     if logged is None or servo_fit.is_all_torque_loops(logged):
         fits["model"], model = _choose_model(carrying, fitted, logged)
         without = [_with_torque(carrying, fitted, model)] * PARTS
     else:
-        known = collect_logged_torque(carrying, fitted)
-        fits["model"], model = replace(logged, feedforward="model"), fit_controller_model(known)
+        known = fed_forward.collect_logged_torque(carrying, fitted)
+        fits["model"], model = (
+            replace(logged, feedforward="model"),
+            fed_forward.fit_controller_model(known),
+        )
         without = []
         for part in range(PARTS):
-            other = fit_controller_model(known, part)
+            other = fed_forward.fit_controller_model(known, part)
             without.append(_with_torque(carrying, fitted, other))
-    seen = [with_model_torque(carrying[0], run, model) for run in runs]
-    evaluations["model"] = evaluate_on(robot, fits["model"], without, seen)
+    seen = [fed_forward.with_model_torque(carrying[0], run, model) for run in runs]
+    evaluations["model"] = evaluation.evaluate_on(robot, fits["model"], without, seen)
     return _result(robot, without, fits, evaluations, model)
 
 
@@ -177,7 +167,7 @@ def _choose_model(
     """
     robot = robots[0]
     best, chosen, least = None, None, np.inf
-    for model in list_models(robot, logs):
+    for model in fed_forward.list_models(robot, logs):
         seen = _with_torque(robots, logs, model)
         fit = servo_fit.fit_servo(robot, seen, "model", like)
         if best is not None and servo_fit.is_all_torque_loops(fit):
@@ -196,7 +186,7 @@ def _with_torque(
 ) -> list[Signals]:
     """Logs with the torque that a controller's model would have fed forward."""
     pairs = zip(robots, logs, strict=True)
-    return [with_model_torque(robot, log, model) for robot, log in pairs]
+    return [fed_forward.with_model_torque(robot, log, model) for robot, log in pairs]
 
 
 def _name(log: Log, k: int) -> str:
@@ -234,7 +224,7 @@ def _result(
     robot: Robot,
     without: Sequence[Sequence[Signals]],
     fits: dict[str, servo_fit.ServoFit],
-    evaluations: dict[str, ServoEvaluation],
+    evaluations: dict[str, evaluation.ServoEvaluation],
     model: ControllerModel | None = None,
 ) -> ServoIdentification:
     fit, written, logs = fits["model"], evaluations["model"], without[0]
@@ -252,10 +242,10 @@ def _result(
         duration=round(max(float(log.time[-1]) for log in logs), 3),
         interval=_intervals(rows),
         at_rest=tuple(robot.description.motor[k].name for k in sorted(fit.at_rest)),
-        size=estimate_error_size(fit, without),
+        size=evaluation.estimate_error_size(fit, without),
     )
-    servo = build_servo(fit.laws, inertia, sample, basis, model)
-    servo = keep_former(servo, robot.description.servo.get(NAME), fit.at_rest)
+    servo = servo_gains.build_servo(fit.laws, inertia, sample, basis, model)
+    servo = servo_gains.keep_former(servo, robot.description.servo.get(NAME), fit.at_rest)
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
         robot=robot.with_description(description),
@@ -302,7 +292,7 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
         }
         gain = None
         if torque:
-            gain = velocity_gain(law)
+            gain = servo_gains.velocity_gain(law)
             relative = half["load"] / law.coefficient(LOAD)
             # A delay δ in the loop, shorter than a sample, takes δ k_p from k_v and δ k_i from k_p:
             # k_p / k_v moves by δ p1² or by δ p0, one against the other.
@@ -312,7 +302,7 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             name=motor.name,
             structure=structure,
             feedback=law.side,
-            delay=reference_delay(law),
+            delay=servo_gains.reference_delay(law),
             kp=law.poles.p1,
             ki=law.poles.p0,
             ff_gain=-law.coefficient(LOAD),

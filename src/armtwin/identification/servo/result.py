@@ -17,7 +17,7 @@ from armtwin.identification.servo.gains import reference_delay
 from armtwin.identification.servo.servo_fit import ServoFit
 from armtwin.identification.servo.signals import Signals, extract_signals
 from armtwin.identification.servo.structure import SPEED
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, NamedNumbers, Names, Record, Sentences
 from armtwin.notebook import sections as show

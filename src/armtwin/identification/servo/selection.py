@@ -13,22 +13,8 @@ from typing import Literal
 
 import numpy as np
 
+from armtwin.identification.servo import structure as loops
 from armtwin.identification.servo.signals import PARTS, Signals
-from armtwin.identification.servo.structure import (
-    ACCELERATION,
-    DELAY,
-    LOAD,
-    REFERENCE,
-    SIGN,
-    SPEED,
-    TERMS,
-    TORQUE,
-    DriveSignals,
-    Poles,
-    columns,
-    free_columns,
-    respond_to_encoder,
-)
 from armtwin.maths.batch import Flags, Floats, Indices, Integers, TwoArrays
 from armtwin.robot.schema.servo import Side
 
@@ -42,24 +28,24 @@ RIDGE = 1e-11  # of the scaled sums, so that columns that are one still have a s
 ONE_POLE = (0.0, *np.geomspace(0.02, 60.0, 36))  # [1/s]
 TWO_POLES = tuple(np.geomspace(3.0, 400.0, 9))  # damping p1 [1/s]
 STIFFNESS = (0.02, 0.08, 0.2, 0.5)  # p0 / p1²; above 1/4 the loop oscillates
-ERROR, TWIST = len(TERMS), len(TERMS) + 1  # columns beside those of the terms
+ERROR, TWIST = len(loops.TERMS), len(loops.TERMS) + 1  # columns beside those of the terms
 
 Order = Literal[1, 2]
 # A slow loop passes the speed as it is: a delay of the whole reference is no term of its own.
 OPTIONAL: dict[int, Indices] = {
-    1: (REFERENCE, ACCELERATION, SIGN, TORQUE),
-    2: (REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY),
+    1: (loops.REFERENCE, loops.ACCELERATION, loops.SIGN, loops.TORQUE),
+    2: (loops.REFERENCE, loops.ACCELERATION, loops.SIGN, loops.TORQUE, loops.DELAY),
 }
 
 
-def grid(order: Order) -> list[Poles]:
+def grid(order: Order) -> list[loops.Poles]:
     """Grid of poles to start from."""
     if order == 1:
-        return [Poles(float(p)) for p in ONE_POLE]
+        return [loops.Poles(float(p)) for p in ONE_POLE]
     found = []
     for p1 in TWO_POLES:
         for stiffness in STIFFNESS:
-            found.append(Poles(float(p1), float(stiffness * p1**2)))
+            found.append(loops.Poles(float(p1), float(stiffness * p1**2)))
     return found
 
 
@@ -78,7 +64,7 @@ class ChosenLaw:
     order: Order
     side: Side
     terms: Indices
-    start: Poles
+    start: loops.Poles
     left_out: float
 
 
@@ -93,7 +79,7 @@ class Sums:
         scored: Parts that count in the left-out error, (parts,).
     """
 
-    poles: list[Poles]
+    poles: list[loops.Poles]
     parts: Floats
     scored: Flags
 
@@ -113,7 +99,7 @@ class Sums:
         return ChosenLaw(order, side, terms, start, float(scored.sum()))
 
 
-def are_pooled(logs: Sequence[DriveSignals] | Sequence[Signals]) -> bool:
+def are_pooled(logs: Sequence[loops.DriveSignals] | Sequence[Signals]) -> bool:
     """Whether whole logs are left out in turn, and not parts of each.
 
     The free response of each log, of which little is known from any other, is then taken off.
@@ -121,7 +107,7 @@ def are_pooled(logs: Sequence[DriveSignals] | Sequence[Signals]) -> bool:
     return len(logs) >= PARTS
 
 
-def part_numbers(logs: Sequence[DriveSignals] | Sequence[Signals]) -> Integers:
+def part_numbers(logs: Sequence[loops.DriveSignals] | Sequence[Signals]) -> Integers:
     """The part to which each sample of the logs belongs, from 0 to PARTS - 1, (m,)."""
     if are_pooled(logs):
         lengths = [len(log.time) for log in logs]
@@ -129,7 +115,7 @@ def part_numbers(logs: Sequence[DriveSignals] | Sequence[Signals]) -> Integers:
     return np.concatenate([log.parts for log in logs])
 
 
-def scored_samples(logs: Sequence[DriveSignals] | Sequence[Signals]) -> Flags:
+def scored_samples(logs: Sequence[loops.DriveSignals] | Sequence[Signals]) -> Flags:
     """Samples that count in a left-out error, (m,).
 
     What a loop brings from before a log is unknown, and shows in the log's first part.
@@ -138,7 +124,7 @@ def scored_samples(logs: Sequence[DriveSignals] | Sequence[Signals]) -> Flags:
     return np.ones(len(parts), dtype=bool) if are_pooled(logs) else parts != 0
 
 
-def log_weights(logs: Sequence[DriveSignals]) -> Floats:
+def log_weights(logs: Sequence[loops.DriveSignals]) -> Floats:
     """Weight of each of many logs of one drive: one of far larger error does not decide alone."""
     sizes = np.array([log.error.std() for log in logs])
     usual = UNUSUAL * max(float(np.median(sizes)), 1e-12)
@@ -151,7 +137,7 @@ def take_off_free(table: Floats, free: Floats) -> Floats:
     return np.asarray(table - Q @ (Q.T @ table))
 
 
-def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) -> Sums:
+def sums(logs: Sequence[loops.DriveSignals], poles: list[loops.Poles], sign_speed: float) -> Sums:
     """Sums of products of one drive over a grid of poles."""
     found = []
     for one in poles:
@@ -163,14 +149,16 @@ def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) ->
     return Sums(poles, parts, scored)
 
 
-def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> Iterator[Floats]:
+def _of_parts(
+    logs: Sequence[loops.DriveSignals], poles: loops.Poles, sign_speed: float
+) -> Iterator[Floats]:
     """Sums of products of each part of each log, (k, k)."""
     weights = log_weights(logs)
     for number, log in enumerate(logs):
-        own = free_columns(log.time, poles)
+        own = loops.free_columns(log.time, poles)
         twist = np.nan_to_num(log.twist)
-        beside = respond_to_encoder(poles, twist - twist[0], log.rate)
-        table = np.column_stack([columns(log, poles, sign_speed), log.error, beside])
+        beside = loops.respond_to_encoder(poles, twist - twist[0], log.rate)
+        table = np.column_stack([loops.columns(log, poles, sign_speed), log.error, beside])
         if are_pooled(logs):
             table = weights[number] * take_off_free(table, own)
             yield table.T @ table
@@ -222,7 +210,7 @@ def _squares(parts: Floats, used: list[int], side: Side, theta: Floats) -> Float
 class Candidate:
     """A drive in all logs, the speed of its sign term, and the encoders its loop may close on."""
 
-    logs: Sequence[DriveSignals]
+    logs: Sequence[loops.DriveSignals]
     sign_speed: float
     sides: Sequence[Side]
 
@@ -256,8 +244,8 @@ def keep_plain_laws(drives: Sequence[Candidate], chosen: Sequence[ChosenLaw]) ->
     """
     found = []
     for drive, one in zip(drives, chosen, strict=True):
-        table = sums(drive.logs, [Poles(0.0)], drive.sign_speed)
-        plain = table.best(1, "motor", (SPEED, ACCELERATION))
+        table = sums(drive.logs, [loops.Poles(0.0)], drive.sign_speed)
+        plain = table.best(1, "motor", (loops.SPEED, loops.ACCELERATION))
         more = max(one.order + len(one.terms) - len(plain.terms), 0) * are_pooled(drive.logs)
         found.append(plain if plain.left_out < (1 + PENALTY) ** more * one.left_out else one)
     return found
@@ -267,7 +255,7 @@ def _score(chosen: Sequence[ChosenLaw]) -> float:
     """Selection criterion, lowest for the best: mean log left-out error plus a penalty."""
     first = chosen[0]
     extra = len(first.terms) + first.order - 1
-    if first.order == 1 and REFERENCE in first.terms:
+    if first.order == 1 and loops.REFERENCE in first.terms:
         extra += OF_REFERENCE - 1
     errors = [np.log(max(one.left_out, 1e-300)) for one in chosen]
     return float(np.mean(errors) + extra * np.log1p(PENALTY))
@@ -277,11 +265,11 @@ def _select_terms_forward(
     drives: Sequence[Candidate], tables: Sequence[Sums], order: Order
 ) -> list[ChosenLaw]:
     """Add terms one by one to speed, with and without load, while the left-out error falls."""
-    starts = ((LOAD, SPEED), (SPEED,))
+    starts = ((loops.LOAD, loops.SPEED), (loops.SPEED,))
     best = min((_with_terms(drives, tables, order, terms) for terms in starts), key=_score)
     while True:
         used = best[0].terms
-        others = [term for term in (LOAD, *OPTIONAL[order]) if term not in used]
+        others = [term for term in (loops.LOAD, *OPTIONAL[order]) if term not in used]
         tried = [_with_terms(drives, tables, order, (*used, term)) for term in others]
         if not tried:
             return best

@@ -3,6 +3,8 @@
 The torque of a velocity law is computed along the reference. A torque loop carries the load of its
 own motion: its laws and the friction of the motion that they predict are iterated until both
 settle.
+
+Baselines: the error as a pure delay, or as a lag proportional to the speed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -12,14 +14,8 @@ from functools import partial
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.servo import estimator, selection
-from armtwin.identification.servo.baselines import Baselines, fit_baselines
-from armtwin.identification.servo.encoder_offset import EncoderOffset, estimate_encoder_offset
-from armtwin.identification.servo.friction_in_loop import (
-    LoopFriction,
-    friction_of_motion,
-    loop_friction,
-)
+from armtwin.identification.servo import estimator, friction_in_loop, selection
+from armtwin.identification.servo.estimator import EncoderOffset, estimate_encoder_offset
 from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.identification.servo.structure import SPEED, DriveSignals
 from armtwin.maths.batch import Floats
@@ -27,6 +23,41 @@ from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Side
+
+DELAYS = np.linspace(-0.06, 0.12, 46)  # that are tried [s]
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """The best pure delay and the best lag of one drive [s]."""
+
+    delay: float
+    lag: float
+
+    def predict_by_delay(self, drive: DriveSignals) -> Floats:
+        """Error of a pure delay, (m,)."""
+        return _of_delay(drive, self.delay)
+
+    def predict_by_lag(self, drive: DriveSignals) -> Floats:
+        """Error of a lag behind the speed, (m,)."""
+        return self.lag * drive.v
+
+
+def fit_baselines(logs: Sequence[DriveSignals]) -> Baselines:
+    """Delay and lag of the least residual sum of squares over the logs."""
+    speed = np.concatenate([log.v - log.v.mean() for log in logs])
+    error = np.concatenate([log.error - log.error.mean() for log in logs])
+    lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
+    squares = []
+    for delay in DELAYS.tolist():
+        residuals = [log.error - _of_delay(log, delay) for log in logs]
+        squares.append(sum(float(np.var(x)) * len(x) for x in residuals))
+    return Baselines(float(DELAYS[np.argmin(squares)]), lag)
+
+
+def _of_delay(drive: DriveSignals, delay: float) -> Floats:
+    return drive.q - np.interp(drive.time - delay, drive.time, drive.q)
+
 
 LEAST_TRAVEL = 1e-3  # of a joint, below which its servo is not identifiable [rad]
 LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
@@ -63,7 +94,7 @@ class ServoFit:
     chosen: tuple[selection.ChosenLaw, ...]
     baselines: tuple[Baselines, ...]
     inverse: Floats
-    friction: LoopFriction | None = None
+    friction: friction_in_loop.LoopFriction | None = None
     at_rest: frozenset[int] = frozenset()
     unexplained: frozenset[int] = frozenset()
 
@@ -92,7 +123,7 @@ class ServoFit:
         free = self._by_laws(replace(log, model=log.load))
         speed = log.v - np.gradient(free, 1 / log.rate, axis=0)
         loops = np.array([law.loop for law in self.laws]).T
-        torque = friction_of_motion(self.friction, loops, speed, log.rate)
+        torque = friction_in_loop.friction_of_motion(self.friction, loops, speed, log.rate)
         if smooth and log.cutoff is not None:
             torque = low_pass(torque, log.rate, log.cutoff)
         return replace(log, model=log.load + torque)
@@ -241,7 +272,7 @@ def _settle(robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew
     not settle, the laws of the lowest left-out error are taken.
     """
     fastest = np.max([np.abs(log.v @ fit.inverse.T).max(axis=0) for log in logs], axis=0)
-    friction = loop_friction(robot, 2 * np.maximum(fastest, LEAST_SPEED))
+    friction = friction_in_loop.loop_friction(robot, 2 * np.maximum(fastest, LEAST_SPEED))
     fit = replace(fit, friction=friction)
     tried: list[ServoFit] = []
     for _ in range(ROUNDS):

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.fitting.estimate import RowNoise
-from armtwin.identification.fitting.separable import fit
+from armtwin.identification.fitting.estimate import RowNoise, fit
 from armtwin.identification.transmission.twist_rows import TwistRows
 from armtwin.maths.batch import Floats, TwoArrays
 

@@ -25,10 +25,10 @@ from armtwin.identification.resampling import at_times
 from armtwin.identification.rigid_body.data.clean_log import clean_log, limit_to_rate
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import filter_values
+from armtwin.logs.joints import joint_torque
 from armtwin.logs.log import Log
 from armtwin.logs.reference_plausibility import encoder_hypotheses
 from armtwin.logs.rest import SLOW_SHARE
-from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 

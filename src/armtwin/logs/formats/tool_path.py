@@ -12,16 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import FileError
+from armtwin.logs import csv_reading
 from armtwin.logs.channels import is_time
 from armtwin.logs.columns import Columns
-from armtwin.logs.csv_reading import (
-    header_line,
-    place_columns,
-    read_csv,
-    read_head,
-    split_header,
-    split_unit,
-)
 from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats, Names
 
@@ -35,7 +28,7 @@ def name_columns(header: Iterable[str]) -> dict[str, str]:
     known = {*POINT, *VECTOR, *QUATERNION}
     found: dict[str, str] = {}
     for word in header:
-        name = split_unit(word)[0].lower()
+        name = csv_reading.split_unit(word)[0].lower()
         name = "time" if is_time(name) else name
         if name in known or name == "time":
             found.setdefault(name, word)
@@ -44,29 +37,31 @@ def name_columns(header: Iterable[str]) -> dict[str, str]:
 
 def is_tool_path(line: str) -> bool:
     """Whether a line is the header of a path of a tool, and of no joints."""
-    header = split_header(line)
+    header = csv_reading.split_header(line)
     if not {"time", *POINT} <= set(name_columns(header)):
         return False
     try:
-        return not place_columns(Path("header"), header)
+        return not csv_reading.place_columns(Path("header"), header)
     except FileError:  # joints that are numbered with a gap
         return False
 
 
 def read_path(path: Path, columns: Columns) -> Recording:
     """Read a path of a tool as a log without joints."""
-    found = name_columns(split_header(header_line(read_head(path))))
+    found = name_columns(
+        csv_reading.split_header(csv_reading.header_line(csv_reading.read_head(path)))
+    )
     named: dict[str, Names | str] = {"tool": tuple(found[name] for name in POINT)}
     turned = next((names for names in (VECTOR, QUATERNION) if set(names) <= set(found)), ())
     if turned:
         named["tool_rotation"] = tuple(found[name] for name in turned)
     how = replace(columns, time=found["time"], columns={**named, **columns.columns})
-    recording = read_csv(path, how)
+    recording = csv_reading.read_csv(path, how)
     channels = dict(recording.channels)
     if turned == QUATERNION:
         channels["tool_rotation"] = _to_vectors(path, channels["tool_rotation"])
     remarks = list(recording.remarks)
-    if "tool" not in columns.unit and not split_unit(found["x"])[1]:
+    if "tool" not in columns.unit and not csv_reading.split_unit(found["x"])[1]:
         remarks.insert(0, NO_UNIT)
     return replace(recording, channels=channels, remarks=tuple(remarks))
 

@@ -198,9 +198,7 @@ def _prepare_variant(p: Prediction, variant: Variant, piece: int) -> _PreparedVa
             if missing is not None:
                 here = here.with_torque(missing_torque(p.robot, motion, missing))
             fed = compute_feedforward(p.robot, motion, model) if is_changed else None
-            return motion, RunOptions(
-                method=p.method, torque=here.torque, wrench=here.wrench, feedforward=fed
-            )
+            return motion, here.options(method=p.method, feedforward=fed)
 
         c, count = controller_of(robot, model), len(p.motion.trajectory.q)
         motion, options = prepare_rows(first_piece(c, piece, count))

@@ -12,8 +12,7 @@ from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH
 from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw
-from armtwin.robot.schema.servo_rule import for_each
+from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw, for_each
 
 POWERS = {"kp": 2, "ki": 3, "kv": 1, "kd": 1, "kvf": 1}
 POWERS_OF_VELOCITY_LAW = {"kp": 1, "ki": 2, "kv": 1, "kiv": 1}

@@ -3,11 +3,7 @@
 from collections.abc import Iterable
 
 from armtwin.jobs.groups import Tolerance
-from armtwin.notebook import numbers
-from armtwin.notebook.charts import Chart
-from armtwin.notebook.layers import Layer
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Text, Tone
+from armtwin.notebook import numbers, sections as show
 from armtwin.prediction.band.along import LIKELY
 from armtwin.prediction.band.band import UNLIKELY, Band
 from armtwin.prediction.predict import Prediction
@@ -20,12 +16,14 @@ WITHIN, EXCEEDS = "WITHIN TOLERANCE", "EXCEEDS TOLERANCE"
 PROBABLE, IMPROBABLE = 0.7, 0.3  # from and up to which a seam probably is in or out of tolerance
 
 
-def chart_along_seam(title: str, unit: str, layers: Iterable[Layer]) -> Chart:
+def chart_along_seam(title: str, unit: str, layers: Iterable[show.Layer]) -> show.Chart:
     """Errors over the place on the seam."""
-    return Chart(title, Axis("along the seam", "mm"), Axis("error", unit), tuple(layers))
+    return show.Chart(
+        title, show.Axis("along the seam", "mm"), show.Axis("error", unit), tuple(layers)
+    )
 
 
-def verdict_text(p: Prediction, band: Band | None = None, beside: str = "") -> Text:
+def verdict_text(p: Prediction, band: Band | None = None, beside: str = "") -> show.Text:
     """The verdict on a seam, its headline leading, in the colour of what it comes to.
 
     Args:
@@ -34,13 +32,13 @@ def verdict_text(p: Prediction, band: Band | None = None, beside: str = "") -> T
         beside: What stands before it where another verdict leads.
     """
     headline, sentence = state_verdict(p, band)
-    tone: Tone = "good" if p.verdict.within else "bad"
+    tone: show.Tone = "good" if p.verdict.within else "bad"
     if band is not None:
         tone = "bad" if band.probability <= IMPROBABLE else "fair"
         if headline == IN:
             tone = "good"
     lead = "" if beside else headline
-    return Text(f"{beside}{headline} {sentence}", tone, lead)
+    return show.Text(f"{beside}{headline} {sentence}", tone, lead)
 
 
 def state_verdict(p: Prediction, band: Band | None = None) -> tuple[str, str]:

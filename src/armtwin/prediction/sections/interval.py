@@ -1,7 +1,9 @@
 """Uncertainty of a prediction: its first lines, and the section with its 90 % interval."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+import numpy as np
 
 from armtwin.maths.batch import Record
 from armtwin.notebook import sections as show
@@ -36,7 +38,7 @@ def describe_band(band: Band) -> show.Report:
 def interval_verdict(band: Band) -> Iterator[show.Text]:
     """The first lines: outcome with its interval, what decides it, what measuring would gain."""
     yield verdict_text(band.prediction, band)
-    yield show.Text(describe_judged(band.prediction.judged))
+    yield show.Text(describe_judged(band.prediction))
     reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
     for sentence in (reasons, _measuring_sentence(band)):
         if sentence:
@@ -109,20 +111,25 @@ def interval_blocks(band: Band) -> show.Blocks:
     yield from _data(band)
 
 
-def interval_bars(band: Band) -> Bars:
-    """The 90 % interval in each direction, as a share of the tolerance."""
-    bounds = 100 * band.bounds / band.tolerances[:, None]
-    low, middle, high = bounds.T
+def interval_bars(bands: Mapping[str, Band], caption: str) -> Bars:
+    """The 90 % interval of each command in each direction, as a share of the tolerance."""
+    labels, rows = [], []
+    for name, band in bands.items():
+        bounds = 100 * band.bounds / band.tolerances[:, None]
+        for direction, row in zip(band.ensemble.directions, bounds, strict=True):
+            labels.append(f"{name}, {direction}" if name else direction)
+            rows.append(row)
+    low, middle, high = np.array(rows).T
     return Bars(
         "90 % interval",
         Axis("largest error, of the tolerance", "%"),
-        band.ensemble.directions,
+        labels,
         low,
         high,
         centre=middle,
         limit=100.0,
         cases=("5-50 %", "50-95 %"),
-        caption="Dashed: the tolerance.",
+        caption=caption,
     )
 
 
@@ -224,43 +231,41 @@ def _savings(band: Band) -> show.Blocks:
 
 def _data(band: Band) -> Iterator[show.Data]:
     low, middle, high = band.ratio
-    yield show.Data(
-        {
-            "band.direction": band.direction,
-            "band.ratio": {"p5": low, "p50": middle, "p95": high},
-            "band.draws": len(band.ensemble),
-            "band.failed": band.failures,
-        }
-    )
-    reasons = sorted({reason for reason in band.ensemble.reasons if reason})
-    yield show.Data({"band.reasons": reasons})
     along = band.along
     curves: Record = {}
     for direction, bounds in zip(band.ensemble.directions, along.bounds, strict=True):
         curves[f"{direction}_{'rad' if direction == 'orientation' else 'm'}"] = bounds.tolist()
     out = 1 - along.probability
     places = {"s_m": along.place.tolist(), "window_m": along.half_width, "out": out.tolist()}
-    yield show.Data({"band.along": places | curves})
+    yield show.Data(
+        {
+            "band.direction": band.direction,
+            "band.ratio": {"p5": low, "p50": middle, "p95": high},
+            "band.draws": len(band.ensemble),
+            "band.failed": band.failures,
+            "band.reasons": sorted({reason for reason in band.ensemble.reasons if reason}),
+            "band.along": places | curves,
+        }
+    )
 
 
-def verdict_data(p: Prediction, band: Band | None) -> Iterator[show.Data]:
+def verdict_data(p: Prediction, band: Band | None) -> show.Data:
     """Outcome, nominal peaks and intervals as in result.json; null for the nominal run alone."""
     stopped = "does not hold" if p.verdict.stopped is not None else None
-    yield show.Data(
+    nominal = dict(p.verdict.peaks)
+    angle = nominal.pop("orientation", None)
+    bounds = {}
+    if band is not None:
+        bounds = dict(zip(band.ensemble.directions, band.bounds.tolist(), strict=True))
+    angles = bounds.pop("orientation", None)
+    return show.Data(
         {
             "verdict.outcome": stopped if band is None else band.outcome,
             "verdict.probability": None if band is None else band.probability,
+            "verdict.capped_by": " and ".join(p.capped_by) or None,
+            "verdict.nominal_m": nominal,
+            "verdict.nominal_orientation_rad": angle,
+            "verdict.band_m": bounds or None,
+            "verdict.band_orientation_rad": angles,
         }
     )
-    yield show.Data({"verdict.capped_by": " and ".join(p.capped_by) or None})
-    nominal = dict(p.verdict.peaks)
-    angle = nominal.pop("orientation", None)
-    yield show.Data({"verdict.nominal_m": nominal, "verdict.nominal_orientation_rad": angle})
-    bounds = {} if band is None else _bounds(band)
-    angles = bounds.pop("orientation", None)
-    yield show.Data({"verdict.band_m": bounds or None, "verdict.band_orientation_rad": angles})
-
-
-def _bounds(band: Band) -> dict[str, list[float]]:
-    """Quantiles 5, 50 and 95 % of the peaks, in each direction."""
-    return dict(zip(band.ensemble.directions, band.bounds.tolist(), strict=True))

@@ -10,28 +10,8 @@ import numpy as np
 
 from armtwin.analysis.bearing_loads import load_blocks
 from armtwin.maths.batch import Floats, NamedArrays, Record
-from armtwin.notebook.numbers import (
-    MICROMETRES,
-    MILLIMETRES,
-    MILLIMETRES_PER_SECOND,
-    SECONDS,
-    Number,
-)
+from armtwin.notebook import numbers, sections as show
 from armtwin.notebook.sampling import Deferred, sample_at
-from armtwin.notebook.sections import (
-    OF_THE_TOLERANCE,
-    Blocks,
-    Column,
-    Data,
-    Facts,
-    Plot,
-    Report,
-    Scene,
-    Section,
-    Table,
-    Text,
-    list_columns,
-)
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Explanation, explain
@@ -42,17 +22,10 @@ from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.seams import program_blocks, state_seams
+from armtwin.prediction.sections import interval as intervals
 from armtwin.prediction.sections.basis import basis_blocks, joint_blocks, limit_blocks
 from armtwin.prediction.sections.causes import SHOWN, cause_blocks, state_cause, state_place
 from armtwin.prediction.sections.headline import number_of, verdict_text
-from armtwin.prediction.sections.interval import (
-    describe_window,
-    interval_bars,
-    interval_blocks,
-    interval_verdict,
-    uncertainty_blocks,
-    verdict_data,
-)
 from armtwin.prediction.sections.plots import path_plots, select_times, series_of
 from armtwin.prediction.sections.scene import figure
 from armtwin.prediction.verdict import Verdict
@@ -61,8 +34,8 @@ TURN = (
     "Drag or use the arrow keys to turn the view. Exaggerated, the tube around the path as it was "
     "run is the tolerance, exaggerated alike."
 )
-SPEED = Number(1e3, "mm/s", places=1)
-FINE_MILLIMETRES = Number(1e3, "mm", digits=3)
+SPEED = numbers.Number(1e3, "mm/s", places=1)
+FINE_MILLIMETRES = numbers.Number(1e3, "mm", digits=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,53 +66,57 @@ class _Shown:
         return series_of(self.answer, self.times)
 
     @cached_property
-    def plots(self) -> tuple[Plot, ...]:
+    def plots(self) -> tuple[show.Plot, ...]:
         """Errors and speed along the seam, first the error that decides."""
         found = path_plots(self.answer.prediction, self.explanations, self.times, self.series)
         decisive = "lateral" if self.worst is None else self.worst.span.direction
         return tuple(sorted(found, key=lambda plot: plot.lines[0].series != decisive))
 
 
-def describe_prediction(prediction: Prediction) -> Report:
+def describe_prediction(prediction: Prediction) -> show.Report:
     """A predicted job, its causes sought when they are first shown."""
     return describe_answer(Answer(prediction, explanations=None))
 
 
-def draw_prediction(prediction: Prediction) -> Report:
+def draw_prediction(prediction: Prediction) -> show.Report:
     """A predicted job for its figures, for which no causes are sought."""
     return describe_answer(Answer(prediction))
 
 
-def draw_comparison(comparison: Comparison) -> Report:
+def draw_comparison(comparison: Comparison) -> show.Report:
     """A logged run beside the predicted one for its figures, for which no causes are sought."""
     return describe_answer(Answer(comparison.prediction, comparison=comparison))
 
 
-def describe_comparison(comparison: Comparison) -> Report:
+def describe_comparison(comparison: Comparison) -> show.Report:
     """A logged run beside the predicted one, and all that the prediction shows."""
     return describe_answer(Answer(comparison.prediction, None, comparison=comparison))
 
 
-def describe_answer(answer: Answer) -> Report:
+def describe_answer(answer: Answer) -> show.Report:
     """A predicted job, with a logged run beside it where one was compared."""
     p, shown = answer.prediction, _Shown(answer)
     sections = [
-        Section("", _sentences(shown), role="answer"),
-        Section("Predicted run" if answer.comparison else "", _outcome(answer), role="numbers"),
-        Section("Uncertainty", () if answer.band is None else interval_blocks(answer.band)),
-        Section("Seams and cycle time", program_blocks(p, answer.band)),
-        Section("The robot and its seam", _scene(shown), role="picture"),
-        Section("Where and why", _where_and_why(shown)),
-        Section("Motor side and link side", _parts(p)),
-        Section("Circle test", _circle(p)),
-        Section("What to change", _changes(answer)),
-        Section("Segments", _segments(p)),
-        Section("Joints", _joints(shown)),
-        Section("Loads on bearings and links", _loads(answer)),
-        Section("Feasibility", limit_blocks(p)),
-        Section("What this assumes", _basis(answer), role="assumed"),
+        show.Section("", _sentences(shown), role="answer"),
+        show.Section(
+            "Predicted run" if answer.comparison else "", _outcome(answer), role="numbers"
+        ),
+        show.Section(
+            "Uncertainty", () if answer.band is None else intervals.interval_blocks(answer.band)
+        ),
+        show.Section("Seams and cycle time", program_blocks(p, answer.band)),
+        show.Section("The robot and its seam", _scene(shown), role="picture"),
+        show.Section("Where and why", _where_and_why(shown)),
+        show.Section("Motor side and link side", _parts(p)),
+        show.Section("Circle test", _circle(p)),
+        show.Section("What to change", _changes(answer)),
+        show.Section("Segments", _segments(p)),
+        show.Section("Joints", _joints(shown)),
+        show.Section("Loads on bearings and links", _loads(answer)),
+        show.Section("Feasibility", limit_blocks(p)),
+        show.Section("What this assumes", _basis(answer), role="assumed"),
     ]
-    return Report(
+    return show.Report(
         title=p.job.description.title or p.job.name,
         subtitle=_subtitle(p),
         sections=(*_show_comparison(answer), *sections),
@@ -154,36 +131,36 @@ def _subtitle(p: Prediction) -> str:
     robot = p.robot.description.title or p.robot.name
     mounted = p.robot.description.mounted.tool
     tool = f" with {mounted}" if mounted else ""
-    speed = MILLIMETRES_PER_SECOND.with_unit(d.speed)
+    speed = numbers.MILLIMETRES_PER_SECOND.with_unit(d.speed)
     joints = f"{d.model.words}, friction {d.model.friction}, servo {d.model.servo}"
     return f"{p.job.name}: {robot}{tool}, {speed}, {p.method} method, {joints}"
 
 
-def _verdict(answer: Answer) -> Iterator[Text]:
+def _verdict(answer: Answer) -> Iterator[show.Text]:
     p = answer.prediction
     if answer.comparison is not None:
         yield answer.comparison.verdict_text
     if answer.band is not None:
-        yield from interval_verdict(answer.band)
+        yield from intervals.interval_verdict(answer.band)
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
-        yield Text(describe_judged(p.judged))
+        yield show.Text(describe_judged(p))
     for remark in p.remarks:
-        yield Text(remark)
+        yield show.Text(remark)
     for caution in p.cautions:
-        yield Text(caution, "bad")
+        yield show.Text(caution, "bad")
 
 
-def _show_comparison(answer: Answer) -> Iterator[Section]:
+def _show_comparison(answer: Answer) -> Iterator[show.Section]:
     """A logged run, where one was compared."""
     if answer.comparison is not None:
-        yield Section("Beside the logged run", answer.comparison.blocks())
+        yield show.Section("Beside the logged run", answer.comparison.blocks())
 
 
-def _sentences(shown: _Shown) -> Blocks:
+def _sentences(shown: _Shown) -> show.Blocks:
     """Where, why, and what to change: a sentence each."""
     p = shown.answer.prediction
-    yield Facts(
+    yield show.Facts(
         (
             ("Where", state_place(p, shown.worst)),
             ("Why", _why(shown)),
@@ -225,17 +202,17 @@ def _after(answer: Answer) -> str:
     return verdict_text(decisive.prediction, decisive.band).text
 
 
-def _outcome(answer: Answer) -> Blocks:
+def _outcome(answer: Answer) -> show.Blocks:
     """What happened on the seam."""
     p = answer.prediction
-    yield Facts(tuple(_facts(p, answer.band)))
+    yield show.Facts(tuple(_facts(p, answer.band)))
     if answer.band is not None:
-        yield interval_bars(answer.band)
+        yield intervals.interval_bars({"": answer.band}, "Dashed: the tolerance.")
     for event in p.log.events:
-        yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
+        yield show.Text(f"At {numbers.SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield _outside_window(p.verdict)
     yield from _data(p)
-    yield from verdict_data(p, answer.band)
+    yield intervals.verdict_data(p, answer.band)
 
 
 def _facts(p: Prediction, band: Band | None) -> Iterator[tuple[str, str]]:
@@ -251,31 +228,36 @@ def _facts(p: Prediction, band: Band | None) -> Iterator[tuple[str, str]]:
             f"largest {direction} error",
             f"{number.with_unit(peak)}{interval}, ±{allowed} allowed",
         )
-    yield "out of tolerance", f"{MILLIMETRES.with_unit(p.verdict.out_of_tolerance_m)} of the seam"
+    yield (
+        "out of tolerance",
+        f"{numbers.MILLIMETRES.with_unit(p.verdict.out_of_tolerance_m)} of the seam",
+    )
     stretches = []
     for start, stop in p.job.process_on():
-        stretches.append(f"{MILLIMETRES.text(start)} to {MILLIMETRES.with_unit(stop)}")
-    length = MILLIMETRES.with_unit(p.job.seam.length)
+        stretches.append(
+            f"{numbers.MILLIMETRES.text(start)} to {numbers.MILLIMETRES.with_unit(stop)}"
+        )
+    length = numbers.MILLIMETRES.with_unit(p.job.seam.length)
     yield "process on", f"{', '.join(stretches)} of {length}"
 
 
-def _outside_window(verdict: Verdict) -> Table:
+def _outside_window(verdict: Verdict) -> show.Table:
     """Where the tool speed is outside the process window of its segment."""
     records = [asdict(span) for span in verdict.outside_window]
-    columns = list_columns(
+    columns = show.list_columns(
         segment="outside the process window",
-        from_m=("from", MILLIMETRES),
-        to_m=("to", MILLIMETRES),
+        from_m=("from", numbers.MILLIMETRES),
+        to_m=("to", numbers.MILLIMETRES),
         speed_m_s=("tool speed", SPEED),
     )
     bad = frozenset(range(len(records)))
-    return Table(columns, records, "outside_window", bad=bad, most=SHOWN)
+    return show.Table(columns, records, "outside_window", bad=bad, most=SHOWN)
 
 
-def _data(p: Prediction) -> Iterator[Data]:
+def _data(p: Prediction) -> Iterator[show.Data]:
     """What result.json says of job and verdict."""
     d = p.job.description
-    yield Data(
+    yield show.Data(
         {
             "job": p.job.name,
             "robot": p.robot.name,
@@ -297,56 +279,56 @@ def _data(p: Prediction) -> Iterator[Data]:
     )
 
 
-def _scene(shown: _Shown) -> Blocks:
+def _scene(shown: _Shown) -> show.Blocks:
     """The robot in 3-D; the page begins where the error is largest."""
     answer, times = shown.answer, shown.times
     worst = shown.worst
     start = 0 if worst is None else sample_at(times, worst.time)
-    legend = OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
+    legend = show.OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
     model = figure(answer.prediction, times, answer.band)
-    yield Scene(model, TURN, legend=legend, start=start)
+    yield show.Scene(model, TURN, legend=legend, start=start)
     yield shown.plots[0]
 
 
 def _legend(band: Band) -> tuple[str, str, str]:
     """What the colours of the seam say of the variants."""
-    window = describe_window(band)
+    window = intervals.describe_window(band)
     return f"95 % of the variants hold within {window} of it", "fewer", "most are out (wider)"
 
 
-def _where_and_why(shown: _Shown) -> Blocks:
+def _where_and_why(shown: _Shown) -> show.Blocks:
     p, explanations = shown.answer.prediction, shown.explanations
     yield from cause_blocks(p.verdict.spans, explanations, shown.times)
     yield from shown.plots[1:]
 
 
-def _parts(p: Prediction) -> Blocks:
+def _parts(p: Prediction) -> show.Blocks:
     """What the controller sees of the error, and what it does not, where the two differ."""
     parts = error_parts(p)
     if parts is not None:
         yield from parts.blocks()
 
 
-def _circle(p: Prediction) -> Blocks:
+def _circle(p: Prediction) -> show.Blocks:
     """How round it is, of a job that runs a whole circle."""
     test = circle_test(p)
     if test is not None:
         yield from test.blocks()
 
 
-def _changes(answer: Answer) -> Blocks:
+def _changes(answer: Answer) -> show.Blocks:
     """Advice, where it was asked for, and what corrected points make of it."""
     if answer.advice is None:
-        yield Data({"advice": None})
+        yield show.Data({"advice": None})
     else:
         yield answer.advice.verdict_text
         yield from answer.advice.blocks()
     if answer.correction is not None:
-        yield Text(answer.correction.gain)
+        yield show.Text(answer.correction.gain)
         yield from answer.correction.charts()
 
 
-def _segments(p: Prediction) -> Blocks:
+def _segments(p: Prediction) -> show.Blocks:
     """Largest errors of each segment, and deviation of splines from their points."""
     records = [asdict(segment) for segment in p.verdict.segments]
     own = p.job.description.segment
@@ -354,25 +336,25 @@ def _segments(p: Prediction) -> Blocks:
     for record, line in zip(records, lines, strict=True):
         record |= {"line": line} if line else {}
     columns = (
-        Column("name", "segment"),
-        *((Column("line", "line"),) if any(lines) else ()),
-        Column("from_m", "from", MILLIMETRES),
-        Column("to_m", "to", MILLIMETRES),
-        *Column.alike(
-            MICROMETRES, lateral_peak_m="lateral", vertical_peak_m="vertical", lag_m="lag"
+        show.Column("name", "segment"),
+        *((show.Column("line", "line"),) if any(lines) else ()),
+        show.Column("from_m", "from", numbers.MILLIMETRES),
+        show.Column("to_m", "to", numbers.MILLIMETRES),
+        *show.Column.alike(
+            numbers.MICROMETRES, lateral_peak_m="lateral", vertical_peak_m="vertical", lag_m="lag"
         ),
-        Column("speed_m_s", "speed", SPEED, words=_speeds, page_only=True),
-        Column("lateral_off_m", "lateral off", MICROMETRES, page_only=True),
-        Column("vertical_off_m", "vertical off", MICROMETRES, page_only=True),
-        Column("out_of_tolerance_m", "out", MILLIMETRES),
+        show.Column("speed_m_s", "speed", SPEED, words=_speeds, page_only=True),
+        show.Column("lateral_off_m", "lateral off", numbers.MICROMETRES, page_only=True),
+        show.Column("vertical_off_m", "vertical off", numbers.MICROMETRES, page_only=True),
+        show.Column("out_of_tolerance_m", "out", numbers.MILLIMETRES),
     )
     bad = frozenset(k for k, x in enumerate(records) if x["out_of_tolerance_m"] > 0)
-    yield Table(columns, records, "segments", bad=bad)
-    yield Data({"splines": [asdict(spline) for spline in p.job.splines]})
+    yield show.Table(columns, records, "segments", bad=bad)
+    yield show.Data({"splines": [asdict(spline) for spline in p.job.splines]})
     for spline in p.job.splines:
         largest = FINE_MILLIMETRES.with_unit(spline.deviation)
-        place = MILLIMETRES.with_unit(spline.at_m)
-        yield Text(
+        place = numbers.MILLIMETRES.with_unit(spline.at_m)
+        yield show.Text(
             f"The spline '{spline.name}' deviates from the straight lines of its points by at most "
             f"{largest}, at {place}."
         )
@@ -384,18 +366,18 @@ def _speeds(record: Record) -> str:
     return "-" if np.isnan(low) else f"{SPEED.text(low)} to {SPEED.text(high)}"
 
 
-def _joints(shown: _Shown) -> Blocks:
+def _joints(shown: _Shown) -> show.Blocks:
     yield from joint_blocks(shown.answer.prediction, shown.times, shown.series)
 
 
-def _loads(answer: Answer) -> Blocks:
+def _loads(answer: Answer) -> show.Blocks:
     """Peaks on bearings and in links along the commanded motion."""
     if answer.loads is not None:
         yield from load_blocks(answer.loads)
 
 
-def _basis(answer: Answer) -> Blocks:
+def _basis(answer: Answer) -> show.Blocks:
     """What the prediction assumes: what was varied, sources, inputs."""
     band = answer.band
-    yield from uncertainty_blocks(band)
+    yield from intervals.uncertainty_blocks(band)
     yield from basis_blocks(answer.prediction, None if band is None else band.seed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import product
 
 import numpy as np
 
@@ -22,17 +23,7 @@ from armtwin.prediction.verdict import DIRECTIONS
 
 FINE = Number(digits=7)
 HALF_INTERVAL = 1.96  # standard deviations to the end of a 95 % interval
-NAMES = (
-    ("rotation x", "deg", FRAME),
-    ("rotation y", "deg", FRAME),
-    ("rotation z", "deg", FRAME),
-    ("position x", "mm", FRAME),
-    ("position y", "mm", FRAME),
-    ("position z", "mm", FRAME),
-    ("point x", "mm", TOOL),
-    ("point y", "mm", TOOL),
-    ("point z", "mm", TOOL),
-)
+VECTORS = (("rotation", "deg", FRAME), ("position", "mm", FRAME), ("point", "mm", TOOL))
 
 
 def describe_tool_path(comparison: ToolPathComparison) -> Report:
@@ -98,7 +89,7 @@ def _peaks(c: ToolPathComparison, direction: str) -> Record:
     measured, predicted = np.abs(c.channels[direction][:, c.is_judged]).max(axis=1)
     low = high = None
     if c.band is not None and direction in DIRECTIONS:
-        bounds = dict(zip(_banded(c), c.band.bounds, strict=True))
+        bounds = dict(zip(c.band.ensemble.directions, c.band.bounds, strict=True))
         if direction in bounds:
             low, high = bounds[direction][0], bounds[direction][-1]
     return {
@@ -110,12 +101,6 @@ def _peaks(c: ToolPathComparison, direction: str) -> Record:
         "repeatability": c.spread.get(direction),
         "registration": c.registration_deviation(direction),
     }
-
-
-def _banded(c: ToolPathComparison) -> list[str]:
-    """Directions that have a tolerance, in the order of the interval."""
-    tolerance = c.job.description.tolerance
-    return [name for name in DIRECTIONS if getattr(tolerance, name) is not None]
 
 
 def _registration(c: ToolPathComparison) -> Blocks:
@@ -152,9 +137,12 @@ def _rows(c: ToolPathComparison) -> Iterator[Record]:
     turn = Rotation.from_matrix(found.X[:3, :3]).as_rotvec()
     values = [*np.degrees(turn), *1e3 * found.X[:3, 3], *1e3 * found.point, *found.clocks]
     scales = [180 / np.pi] * 3 + [1e3] * 6 + [1.0] * len(found.clocks)
-    clocks = [(f"clock of run {k + 1}", "s", CLOCK) for k in range(len(found.clocks))]
+    names = []
+    for (what, unit, group), axis in product(VECTORS, "xyz"):
+        names.append((f"{what} {axis}", unit, group))
+    names += [(f"clock of run {k + 1}", "s", CLOCK) for k in range(len(found.clocks))]
     for (name, unit, group), value, scale, std in zip(
-        (*NAMES, *clocks), values, scales, found.std, strict=True
+        names, values, scales, found.std, strict=True
     ):
         half = HALF_INTERVAL * scale * float(std)
         is_given = group in found.given

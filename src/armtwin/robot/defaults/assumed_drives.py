@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.robot.defaults.joint_sizes import joint_sizes
-from armtwin.robot.dynamics.rows import gear_matrix
+from armtwin.robot.dynamics.assembly import gear_matrix
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import FrictionElement, Gear, Motor

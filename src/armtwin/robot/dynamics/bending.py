@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.elements.linearisation import stiffness_of
 from armtwin.elements.parts import Moment, PointForce
-from armtwin.elements.placed import Placed
+from armtwin.elements.placed import Placed, stiffness_of, tables_of
 from armtwin.elements.statics import Equilibrium, equilibrium
-from armtwin.elements.tables import tables_of
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.dynamics.structure import structure_of

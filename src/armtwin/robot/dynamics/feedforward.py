@@ -6,7 +6,7 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.friction_columns import ContactStates, friction_over_motion
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.controller_model import ControllerModel, DriveFriction
+from armtwin.robot.schema.servo import ControllerModel, DriveFriction
 
 SLOW = 1e-3  # of a joint's largest speed, over which friction that is fed forward changes sign
 USUAL_SPEED = 1.0  # of a joint without a limit [rad/s]

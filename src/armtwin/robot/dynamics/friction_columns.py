@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Floats
-from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 POINTS = 8  # speeds over which columns are averaged near a reversal

@@ -12,9 +12,8 @@ from armtwin.drives.friction.load import dry_share, of_load
 from armtwin.drives.friction.terms import Loaded
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.assembly import Assembly, Row, turning_motor
 from armtwin.robot.dynamics.friction_columns import friction_over_motion
-from armtwin.robot.dynamics.rows import Row, turning_motor
 
 
 def has_loads(assembly: Assembly) -> bool:

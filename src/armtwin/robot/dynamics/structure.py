@@ -13,22 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.drives.balancers import GasForce, SpringForce, Strut
+from armtwin.elements import parts as el
 from armtwin.elements.equations import Reactions, inverse_dynamics, place
-from armtwin.elements.parts import (
-    Beam,
-    CrossSection,
-    Element,
-    ElementSpring,
-    Gas,
-    Hinge,
-    Mode,
-    Parts,
-    Point,
-    RigidBody,
-    Triad,
-    Triple,
-    Truss,
-)
 from armtwin.elements.placed import Placed
 from armtwin.elements.rank import release_redundant
 from armtwin.elements.structure import Structure
@@ -45,9 +31,9 @@ SAME = 1e-9  # m: points nearer than this are one
 MOST_STEPS = 100  # of an inverse kinematics
 LONGEST_STEP = 0.5  # rad or m: what the loops follow in one go
 REACHED = 1e-9  # m and rad
-SixModes = tuple[Mode, Mode, Mode, Mode, Mode, Mode]
-DRIVEN: tuple[Mode, Mode, Mode] = ("free", "held", "held")
-PASSIVE: tuple[Mode, Mode, Mode] = ("calculated", "held", "held")
+SixModes = tuple[el.Mode, el.Mode, el.Mode, el.Mode, el.Mode, el.Mode]
+DRIVEN: tuple[el.Mode, el.Mode, el.Mode] = ("free", "held", "held")
+PASSIVE: tuple[el.Mode, el.Mode, el.Mode] = ("calculated", "held", "held")
 BENDING: SixModes = ("held", "free", "free", "free", "free", "free")
 STRETCHING: SixModes = ("free", "free", "free", "free", "free", "free")
 SLIDING: SixModes = ("free", "held", "held", "held", "held", "held")
@@ -170,7 +156,7 @@ def pose_error(target: Floats, found: Floats) -> Floats:
     return np.concatenate([shift, turn])
 
 
-def _triple(x: ArrayLike) -> Triple:
+def _triple(x: ArrayLike) -> el.Triple:
     a, b, c = np.asarray(x, dtype=np.float64).tolist()
     return a, b, c
 
@@ -192,12 +178,12 @@ class _Builder:
         self.bending = bending
         self.tree = assembly.tree
         self.poses = reference_poses(assembly)
-        self.points: list[Point] = []
-        self.triads = [Triad(self.tree.root, held=True)]
-        self.trusses: list[Element] = []
-        self.hinges: list[Element] = []
-        self.beams: list[Element] = []
-        self.bodies: list[RigidBody] = []
+        self.points: list[el.Point] = []
+        self.triads = [el.Triad(self.tree.root, held=True)]
+        self.trusses: list[el.Element] = []
+        self.hinges: list[el.Element] = []
+        self.beams: list[el.Element] = []
+        self.bodies: list[el.RigidBody] = []
         # points and end triads of every link
         self.at: dict[str, list[tuple[Floats, str, str]]] = {self.tree.root: []}
         self.rods: NamedArrays = {}
@@ -224,7 +210,7 @@ class _Builder:
                 return point, triad
         if link == self.tree.root:
             point = self._point_name(name)
-            self.points.append(Point(point, _triple(target), ("held",) * 3))
+            self.points.append(el.Point(point, _triple(target), ("held",) * 3))
             nodes.append((target, point, link))
             return point, link
         start = self._nearest_on_the_way(link, target)
@@ -256,8 +242,8 @@ class _Builder:
             last = i == count
             next_point = self._point_name(name) if last else f"{link}.{name}.{i}"
             next_triad = f"{link}.{name}" if last else f"{link}.{name}.{i}.triad"
-            self.points.append(Point(next_point, _triple(here)))
-            self.triads.append(Triad(next_triad))
+            self.points.append(el.Point(next_point, _triple(here)))
+            self.triads.append(el.Triad(next_triad))
             title = f"{link}.{name}" if count == 1 else f"{link}.{name}.{i}"
             ends, sides = (point, next_point), (triad, next_triad)
             self.beams.append(self._make_beam(title, ends, sides, link, spec, target - first))
@@ -273,18 +259,18 @@ class _Builder:
         link: str,
         spec: LinkBeam | None,
         way: Floats,
-    ) -> Beam:
+    ) -> el.Beam:
         if spec is None:
-            return Beam(title, points, triads)
+            return el.Beam(title, points, triads)
         length = float(np.linalg.norm(way))
         self.rods[link] = _rod(spec.mass, way)
         stiffness = spec.EA, spec.GJ, spec.EIy, spec.EIz
-        section = CrossSection(*stiffness, mass=spec.mass / length, relaxation=spec.relaxation)
+        section = el.CrossSection(*stiffness, mass=spec.mass / length, relaxation=spec.relaxation)
         side = None
         if spec.y is not None:
             side = _triple(self.pose_of(link)[:3, :3] @ np.array(spec.y))
         modes = STRETCHING if spec.stretches else BENDING
-        return Beam(title, points, triads, section, modes, side, form="better")
+        return el.Beam(title, points, triads, section, modes, side, form="better")
 
     def _spec(self, link: str, name: str) -> LinkBeam | None:
         """The beam that the robot file has for a part of a link."""
@@ -305,9 +291,9 @@ class _Builder:
             self._slide(joint, X, axis)
         else:
             point, side = self.node(joint.parent, X[:3, 3], joint.name)
-            self.triads.append(Triad(joint.child))
+            self.triads.append(el.Triad(joint.child))
             modes = PASSIVE if joint.name in self.assembly.passive else DRIVEN
-            self.hinges.append(Hinge(joint.name, side, joint.child, _triple(axis), modes))
+            self.hinges.append(el.Hinge(joint.name, side, joint.child, _triple(axis), modes))
             self.at[joint.child] = [(X[:3, 3], point, joint.child)]
 
     def _slide(self, joint: Joint, X: Floats, axis: Floats) -> None:
@@ -315,9 +301,9 @@ class _Builder:
         behind = X[:3, 3] - SLIDE * axis
         point, side = self.node(joint.parent, behind, f"{joint.name}.behind")
         end = self._point_name(joint.name)
-        self.points.append(Point(end, _triple(X[:3, 3])))
-        self.triads.append(Triad(joint.child))
-        slide = Beam(joint.name, (point, end), (side, joint.child), None, SLIDING)
+        self.points.append(el.Point(end, _triple(X[:3, 3])))
+        self.triads.append(el.Triad(joint.child))
+        slide = el.Beam(joint.name, (point, end), (side, joint.child), None, SLIDING)
         self.beams.append(slide)
         self.at[joint.child] = [(X[:3, 3], end, joint.child)]
 
@@ -328,7 +314,7 @@ class _Builder:
         if joint.child in self.rods:
             ten = ten - self.rods[joint.child]
         _, point, triad = self.at[joint.child][0]
-        self.bodies.append(RigidBody(point, triad, tuple(ten.tolist())))
+        self.bodies.append(el.RigidBody(point, triad, tuple(ten.tolist())))
 
     def pins(self, name: str, strut: Strut) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of a balancer's two pins.
@@ -355,7 +341,7 @@ class _Builder:
             nodes.append(self.node(link, target, f"{name}.{end}")[0])
         length = float(np.linalg.norm(pins[1][1] - pins[0][1]))
         law, zero = _law(strut, length)
-        self.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
+        self.trusses.append(el.Truss(name, nodes[0], nodes[1], "calculated", law, zero))
 
     def placed_pins(self, pins: Loop | Pins) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of the pins of a loop or of a balancer."""
@@ -370,14 +356,14 @@ class _Builder:
         point, triad = self.node(*pins[0], f"{loop.name}.a")
         if loop.axis is None:
             other, _ = self.node(*pins[1], f"{loop.name}.b")
-            self.trusses.append(Truss(loop.name, point, other))
+            self.trusses.append(el.Truss(loop.name, point, other))
             return
         _, start, side = self.at[loop.link_b][0]
         end = f"{loop.link_b}.{loop.name}"
-        self.triads.append(Triad(end))
-        self.beams.append(Beam(end, (start, point), (side, end)))
+        self.triads.append(el.Triad(end))
+        self.beams.append(el.Beam(end, (start, point), (side, end)))
         axis = self.pose_of(loop.link_a)[:3, :3] @ np.array(loop.axis)
-        self.hinges.append(Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
+        self.hinges.append(el.Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
 
     def _assume_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
         joint, X = self.tree.joints[strut.joint], self.poses[strut.joint]
@@ -399,15 +385,15 @@ def _rod(mass: float, way: Floats) -> Floats:
     return np.array([mass, *(mass / 2 * way), *six])
 
 
-def _law(strut: Strut, length: float) -> tuple[ElementSpring | Gas, float]:
+def _law(strut: Strut, length: float) -> tuple[el.ElementSpring | el.Gas, float]:
     """Stress of a strut over its elongation, and the length at which that is zero."""
     force = strut.force
     if isinstance(force, SpringForce):
-        return ElementSpring(force.preload, force.stiffness), force.length
+        return el.ElementSpring(force.preload, force.stiffness), force.length
     assert isinstance(force, GasForce)
     shortest = float(np.sqrt(strut.linkage.squares - strut.linkage.product))
     strength = force.scale * force.pressure_volume
-    return Gas(strength, force.volume / force.area + shortest - length), length
+    return el.Gas(strength, force.volume / force.area + shortest - length), length
 
 
 def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
@@ -456,7 +442,7 @@ def _assemble(
     gravity = _triple(assembly.arm.gravity)
     elements = (*builder.trusses, *builder.hinges, *builder.beams)
     nodes = tuple(builder.points), tuple(builder.triads)
-    parts = Parts(*nodes, elements, tuple(builder.bodies), (), gravity)
+    parts = el.Parts(*nodes, elements, tuple(builder.bodies), (), gravity)
     # a plane loop of hinges is held three times too often for a spatial count
     bare = release_redundant(Structure(parts)) if assembly.passive else Structure(parts)
     places, driven = [], []

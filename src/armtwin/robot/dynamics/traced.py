@@ -16,9 +16,8 @@ from armtwin.maths.tracing import python_of
 from armtwin.mechanics import newton_euler, regressor
 from armtwin.mechanics.arm import Arm
 from armtwin.mechanics.rotors import Rotors
-from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.assembly import Assembly, Row
 from armtwin.robot.dynamics.friction_columns import friction_columns
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.schema.drive_groups import FrictionElement
 
 STATE = ("q", "v", "a")

@@ -16,8 +16,8 @@ import numpy as np
 
 from armtwin.maths.batch import Floats, Values
 from armtwin.maths.rotations import about, pose
+from armtwin.robot.dynamics.assembly import gear_matrix, separating_joint
 from armtwin.robot.dynamics.bodies import body_from, parameters_of
-from armtwin.robot.dynamics.rows import gear_matrix, separating_joint
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Balancer, Pins

@@ -17,7 +17,7 @@ from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.kinematics.as_built import as_built
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Transmission

@@ -11,7 +11,7 @@ from armtwin.files.fields import groups_of, own_problems
 from armtwin.files.shape import Group
 from armtwin.maths.batch import NamedArrays, Sentences
 from armtwin.maths.units import units_of
-from armtwin.robot.dynamics import rows
+from armtwin.robot.dynamics import assembly
 from armtwin.robot.dynamics.bodies import body_problems
 from armtwin.robot.parameters import actions
 from armtwin.robot.schema.description import Description
@@ -201,7 +201,7 @@ def _gear_problems(description: Description) -> Sentences:
         each = f"a row for each of {motors} motors and a column for each of {joints} joints"
         yield f"gear must have {each}"
         return
-    N = rows.gear_matrix(description)
+    N = assembly.gear_matrix(description)
     rank = int(np.linalg.matrix_rank(N))
     if rank < motors:
         yield f"gear.matrix must not be singular: {motors} motors, rank {rank}, got {N.tolist()}"
@@ -237,11 +237,11 @@ def _load_problems(description: Description) -> Sentences:
     if not followers or any(joint.mimic is not None for joint in description.joint):
         return
     tree = build_tree(description)
-    motors = rows.order_gear_matrix(description, tree)
+    motors = assembly.order_gear_matrix(description, tree)
     for element in followers:
-        found = rows.row(description, tree, element.on, element.side)
+        found = assembly.row(description, tree, element.on, element.side)
         try:
-            rows.turning_motor(found.weights, motors, element.name)
+            assembly.turning_motor(found.weights, motors, element.name)
         except ArmtwinError as error:
             yield str(error)
 
@@ -289,11 +289,11 @@ def _why_no_balancer(balancer: Balancer, description: Description) -> str:
     by_linkage = balancer.joint is not None and balancer.linkage is not None
     if by_pins == by_linkage:
         return " must have either pins, or joint and linkage"
-    if rows.separating_joint(balancer, description.joint) is None:
+    if assembly.separating_joint(balancer, description.joint) is None:
         return " must act across exactly one revolute joint"
     if not isinstance(balancer.force, GasForce):
         return ""
-    linkage = rows.strut(balancer, build_tree(description)).linkage
+    linkage = assembly.strut(balancer, build_tree(description)).linkage
     if linkage.problem():
         return ""
     why = balancer.force.too_long(linkage)

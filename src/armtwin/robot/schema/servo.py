@@ -1,18 +1,220 @@
-"""Servo controllers as a robot file describes them; a number for each drive, on its own side."""
+"""Servo controllers as a robot file describes them: gains or their rule, model, and fit to logs.
+
+Numbers are one for each drive, on its own side.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Literal
+from dataclasses import dataclass, field, fields
+from math import pi
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
-from armtwin.maths.batch import Names, Values
-from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
+from armtwin.maths.batch import Floats, Names, Values
+from armtwin.maths.quantities import Frequency, Number, Positive, RotorInertia, Share, Time
 from armtwin.maths.units import Unit
-from armtwin.robot.schema.controller_model import ControllerModel, model_problems
-from armtwin.robot.schema.servo_fit import ServoFitRecord
-from armtwin.robot.schema.servo_rule import UNCERTAIN, Gain, ServoGains, ServoRule
+
+
+@dataclass(frozen=True)
+class DriveFriction:
+    """Friction that is fed forward to one drive, continuous at rest, on the motor side.
+
+        τ = Σ level_i tanh(v / speed_i) + viscous v
+
+    Attributes:
+        speed: Speeds over which the levels are reached [rad/s].
+        level: Levels [N m].
+        viscous: Viscous friction [N m s/rad].
+    """
+
+    speed: tuple[Positive, ...] = ()
+    level: tuple[Number, ...] = ()
+    viscous: Number = 0.0
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if len(self.speed) == len(self.level):
+            return ""
+        return f"must have a level for each speed, got {len(self.level)} for {len(self.speed)}"
+
+
+@dataclass(frozen=True)
+class ControllerModel:
+    """The controller's own model, of which a servo feeds the torque forward.
+
+        τ_ref = N⁻ᵀ Y(q, v, a) φ + friction(v)          motor side
+
+    Attributes:
+        parameters: φ by the robot's names of its rigid parameters; one that is left out is 0.
+        friction: Friction of each drive; empty where none is fed forward.
+        tool: Tool that was mounted as these parameters were found.
+        payload: Payload that was mounted then.
+    """
+
+    parameters: dict[str, Number]
+    source: Source
+    friction: tuple[DriveFriction, ...] = ()
+    tool: str = ""
+    payload: str = ""
+
+
+def model_problems(model: ControllerModel, drives: int) -> list[str]:
+    """Lists of a controller's model that are not as long as there are drives, as phrases."""
+    if len(model.friction) in (0, drives):
+        return []
+    return [
+        f"model.friction must have a group for each of {drives} drives, got {len(model.friction)}"
+    ]
+
+
+@dataclass(frozen=True)
+class ErrorSize:
+    """Size of the error that the law of a fitted servo leaves, by how a joint moves.
+
+        rms² = rest² + (speed rms(v_ref))² + (acceleration rms(a_ref))²
+
+    Attributes:
+        rest: At rest, one for each joint [rad].
+        speed: Per speed [s].
+        acceleration: Per acceleration [s²].
+        width: Half width of the 90 % interval of the logarithm of a run's whole error, rms.
+        time: Time in which what is left changes [s].
+    """
+
+    rest: tuple[Share, ...]
+    speed: tuple[Share, ...]
+    acceleration: tuple[Share, ...]
+    width: Share
+    time: Time
+
+    def rms(self, v: Floats, a: Floats) -> Floats:
+        """Error that is left in a motion with speeds and accelerations (m, n), rms, (n,) [rad]."""
+        squares = np.array(self.rest) ** 2
+        squares = squares + np.array(self.speed) ** 2 * (v**2).mean(axis=0)
+        squares = squares + np.array(self.acceleration) ** 2 * (a**2).mean(axis=0)
+        return np.sqrt(squares)
+
+
+@dataclass(frozen=True)
+class ServoFitRecord:
+    """How a servo was fitted, and what it was worth on a run that the fit did not see.
+
+    Attributes:
+        logs: Names of the logs it was fitted to.
+        judged_on: Names of the logs it was validated on, or "left-out parts" of its own.
+        share: Share of the variance of q_ref - q that it explained there, one for each joint.
+        residual: What was left there, rms at the joint, one for each joint [rad].
+        feedforward: Where the fed-forward torque came from: a column of the logs, or the model.
+        duration: Length of the longest of its logs [s].
+        at_rest: Joints that no log moved: their numbers are not fitted.
+        size: Size of the error that it leaves in other motions.
+        interval: Bounds of 90 % of the numbers of each joint, by their names in the report: for
+            each number the lower bounds of all joints, then the upper ones.
+    """
+
+    logs: Names
+    judged_on: Names
+    share: tuple[Number, ...]
+    residual: tuple[Number, ...] = ()
+    feedforward: Literal["logged", "model"] = "model"
+    duration: Time | None = None
+    at_rest: Names = ()
+    size: ErrorSize | None = None
+    interval: dict[str, tuple[Number, ...]] = field(default_factory=dict)
+
+    def left(self, v: Floats, a: Floats) -> Floats | None:
+        """Error that the servo leaves in a motion with speeds and accelerations (m, n), rms, (n,).
+
+        By its size where that is known, else that of the run on which it was judged [rad].
+        """
+        if self.size is not None:
+            return self.size.rms(v, a)
+        return np.array(self.residual) if len(self.residual) == v.shape[1] else None
+
+
+UNCERTAIN = (
+    "bandwidth",
+    "damping",
+    "integrator",
+    "friction_feedforward",
+    "acceleration_feedforward",
+)
+NUMBERS = (
+    "bandwidth",
+    "inertia",
+    "damping",
+    "integrator",
+    "speed_feedforward",
+    "friction_feedforward",
+    "acceleration_feedforward",
+)
+Gain = tuple[Number, ...]
+
+
+class ServoGains(NamedTuple):
+    """Gains that belong together, one number for each drive."""
+
+    kp: Gain
+    ki: Gain
+    kv: Gain
+    kvf: Gain
+    kafc: Gain
+
+
+@dataclass(frozen=True)
+class ServoRule:
+    """A rule from which the gains of a servo follow, so that what belongs together moves together.
+
+        ω = 2π f,   k_p = J ω²,   k_i = integrator J ω³,   k_v = 2 damping J ω
+        k_vf = speed_feedforward k_v + friction_feedforward,   k_afc = acceleration_feedforward J
+
+    Each number is one for all drives or one each.
+
+    Attributes:
+        bandwidth: Natural frequency f of the position loop [Hz].
+        inertia: Inertia J that the motor feels [kg m²].
+        damping: Relative damping of the position loop.
+        integrator: Corner frequency of the integrator as a share of the bandwidth.
+        speed_feedforward: Share of the velocity feedback that is fed forward.
+        friction_feedforward: Friction that is fed forward with the speed [N m s/rad].
+        acceleration_feedforward: Share of the inertia that is fed forward.
+        uncertainty: How far its numbers may be off: one width for all, or one by key, as
+            { bandwidth = "10 %", damping = "5 %" }.
+    """
+
+    bandwidth: tuple[Frequency, ...]
+    inertia: tuple[RotorInertia, ...]
+    source: Source
+    damping: tuple[Positive, ...] = (0.8,)
+    integrator: tuple[Share, ...] = (0.0,)
+    speed_feedforward: tuple[Share, ...] = (1.0,)
+    friction_feedforward: tuple[Number, ...] = (0.0,)
+    acceleration_feedforward: tuple[Share, ...] = (1.0,)
+    uncertainty: Uncertainty | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return unknown_widths(self.uncertainty, UNCERTAIN)
+
+    def gains(self, drives: int) -> ServoGains:
+        """The gains of n drives."""
+        numbers = [for_each(getattr(self, name), drives) for name in NUMBERS]
+        gains = []
+        for f, J, damping, integrator, speed, friction, acceleration in zip(*numbers, strict=True):
+            w = 2 * pi * f
+            kv = 2 * damping * w * J
+            feedforward = speed * kv + friction, acceleration * J
+            gains.append((J * w**2, integrator * J * w**3, kv, *feedforward))
+        return ServoGains(*zip(*gains, strict=True))
+
+
+def for_each(values: tuple[Any, ...], drives: int) -> tuple[Any, ...]:
+    """One value for each drive, from as many values or from one for all."""
+    return values * drives if len(values) == 1 else values
+
 
 Side = Literal["motor", "link"]
 Structure = Literal["known", "not known"]

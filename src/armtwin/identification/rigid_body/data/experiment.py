@@ -9,37 +9,23 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import Factors, factorise, merge_factors
-from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import estimate_scales, fit
-from armtwin.identification.fitting.robust import huber_weights
-from armtwin.identification.fitting.rows import RegressionRows
+from armtwin.identification.fitting import factors
+from armtwin.identification.fitting.regularisation import estimate_scales, fit, huber_weights
 from armtwin.identification.fitting.squares import Squares, compute_squares
-from armtwin.identification.rigid_body.data.clean_log import (
-    CleanLog,
-    clean_log,
-    filter_motion,
-    limit_to_rate,
-)
+from armtwin.identification.rigid_body.data import clean_log as cleaning
 from armtwin.identification.rigid_body.data.reversals import choose_width
+from armtwin.identification.rigid_body.fit import regression
 from armtwin.identification.rigid_body.fit.drive_gains import (
     estimate_drive_gains,
     estimate_first_gains,
 )
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters, term_directions
-from armtwin.identification.rigid_body.fit.regression import (
-    RegressionModel,
-    find_settled_rows,
-    raw_rows,
-    rows,
-    select_rows,
-)
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.identification.rigid_body.friction.terms import Terms, elements_of, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
+from armtwin.logs.joints import needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log
-from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.narrow import largest
@@ -110,18 +96,18 @@ class IdentificationData:
     recipe: Recipe
     cutoff: float
     source: str
-    free: FreeDirections
+    free: factors.FreeDirections
     logs: tuple[Log, ...]
-    clean: tuple[CleanLog, ...]
+    clean: tuple[cleaning.CleanLog, ...]
     rest: Floats
     width: Floats
     terms: Terms = ()
     carried: Floats | None = None
 
     @cached_property
-    def model(self) -> RegressionModel:
+    def model(self) -> regression.RegressionModel:
         """Contribution of each parameter to the torque."""
-        return RegressionModel(self.prior, self.width, self.terms, self.carried)
+        return regression.RegressionModel(self.prior, self.width, self.terms, self.carried)
 
     @cached_property
     def extended(self) -> Robot:
@@ -160,19 +146,19 @@ class IdentificationData:
         return float(np.average(shares, weights=counts))
 
     @one_blas_thread()
-    def parts(self, robust: Robust | None = None) -> list[Factors]:
+    def parts(self, robust: Robust | None = None) -> list[factors.Factors]:
         """Factors of parts of the logs, their rows weighted where robust."""
-        pieces: list[list[Factors]] = [[] for _ in range(self._count(PARTS))]
+        pieces: list[list[factors.Factors]] = [[] for _ in range(self._count(PARTS))]
         for part, some in self._pieces(PARTS):
             pieces[part].append(self._factors(some, robust))
-        return [merge_factors(some) for some in pieces]
+        return [factors.merge_factors(some) for some in pieces]
 
     @one_blas_thread()
     def squares(self, count: int = PARTS) -> Squares:
         """Squares of at least `count` parts of the logs."""
         return self._squares(self._pieces(count), count)
 
-    def _squares(self, pieces: Iterator[tuple[int, RegressionRows]], count: int) -> Squares:
+    def _squares(self, pieces: Iterator[tuple[int, factors.RegressionRows]], count: int) -> Squares:
         model = self.model
         return compute_squares(pieces, self._count(count), model.busy, model.combination)
 
@@ -181,51 +167,53 @@ class IdentificationData:
         logs = len(self.clean)
         return -(-least // logs) * logs
 
-    def _pieces(self, least: int) -> Iterator[tuple[int, RegressionRows]]:
+    def _pieces(self, least: int) -> Iterator[tuple[int, factors.RegressionRows]]:
         """Rows of the logs, a few at a time, and the number of the part that they belong to."""
         of_each_log = self._count(least) // len(self.clean)
         for k, log in enumerate(self.clean):
             for part, some in self._pieces_of(log, of_each_log):
                 yield k * of_each_log + part, some
 
-    def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, RegressionRows]]:
+    def _pieces_of(
+        self, log: cleaning.CleanLog, count: int
+    ) -> Iterator[tuple[int, factors.RegressionRows]]:
         """Rows of one log, a few at a time, with their part of `count` parts."""
-        kept = select_rows(log)
+        kept = regression.select_rows(log)
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
         deflections = self.model.bends(log.motion)
-        settled = first_of(find_settled_rows(log, deflections, kept))
+        settled = first_of(regression.find_settled_rows(log, deflections, kept))
         begins = min(settled, max(0, len(kept) - count))  # a row of each part at least
         edges = np.linspace(begins, len(kept), count + 1).astype(int).tolist()
         for first in range(0, len(kept), length):
             last = min(first + length, len(kept))
-            block = rows(self.model, log, deflections, self.rest, kept[first:last])
+            block = regression.rows(self.model, log, deflections, self.rest, kept[first:last])
             for part in range(count):
                 start, end = max(first, edges[part]), min(last, edges[part + 1])
                 if start < end or last - first == len(kept):  # a part of few rows may have none
                     yield part, block.between(start - first, end - first)
 
-    def _factors(self, some: RegressionRows, robust: Robust | None) -> Factors:
+    def _factors(self, some: factors.RegressionRows, robust: Robust | None) -> factors.Factors:
         """Factors of rows, weighted by their residuals where robust."""
         combination = self.model.combination
         if robust is None:
-            return factorise(some, combination)
+            return factors.factorise(some, combination)
         scaled = replace(some, target=some.target * robust.gains)
         gap = scaled.target - scaled.predicted(combination @ robust.phi)
-        return factorise(scaled, combination, huber_weights(gap, robust.sigma))
+        return factors.factorise(scaled, combination, huber_weights(gap, robust.sigma))
 
     @one_blas_thread()
     def raw_squares(self, most: int) -> Squares:
         """Squares of the same parts with the torque as measured, of at most `most` rows."""
         return self._squares(self._raw_pieces(most), PARTS)
 
-    def _raw_pieces(self, most: int) -> Iterator[tuple[int, RegressionRows]]:
+    def _raw_pieces(self, most: int) -> Iterator[tuple[int, factors.RegressionRows]]:
         """Rows with the torque as measured, and the number of the part that they belong to."""
         of_each_log = self._count(PARTS) // len(self.clean)
         samples = sum(len(log.time) for log in self.logs)
         step = -(-samples // most)
         for k, (log, cleaned) in enumerate(zip(self.logs, self.clean, strict=True)):
             torque = without_loads(self.prior, log, self.source, self.cutoff, self.recipe)
-            whole = raw_rows(self.model, cleaned, log, torque, step)
+            whole = regression.raw_rows(self.model, cleaned, log, torque, step)
             begins = first_of(whole.used)
             for part, some in enumerate(whole.in_parts(of_each_log, begins)):
                 yield k * of_each_log + part, some
@@ -240,11 +228,11 @@ class IdentificationData:
         """Whether these gains are gear ratios, as motor torques were logged."""
         return self.needs_gains and channel_kind(self.source) == "tau_m"
 
-    def gains(self, found: Factors) -> Floats | None:
+    def gains(self, found: factors.Factors) -> Floats | None:
         """Gains of the joints [N m/A, or 1]; None where the torque is known without."""
         return self.estimate_gains(found) if self.needs_gains else None
 
-    def estimate_gains(self, found: Factors) -> Floats:
+    def estimate_gains(self, found: factors.Factors) -> Floats:
         """Gains of the joints, (n,): of currents [N m/A], of motor torques gear ratios."""
         gear = self.prior.assembly.gear
         coupled = (np.count_nonzero(gear, axis=1) != 1).any()
@@ -295,10 +283,10 @@ def prepare_data(
     recipe = how.recipe
     clean = []
     for k, log in enumerate(logs, 1):
-        within = how.cutoff if how.asked else limit_to_rate(log, how.cutoff)
+        within = how.cutoff if how.asked else cleaning.limit_to_rate(log, how.cutoff)
         try:
             logged = without_loads(prior, log, source, within, recipe)
-            clean.append(clean_log(log, within, recipe, logged))
+            clean.append(cleaning.clean_log(log, within, recipe, logged))
         except ArmtwinError as error:
             raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
     return IdentificationData(
@@ -325,7 +313,7 @@ def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Re
     torque = torque_or_current(robot, log, channel)
     if not has_loads(robot.assembly) or needs_gains(robot, channel):
         return torque
-    return torque - robot.load_dependent_friction(*filter_motion(log, cutoff, recipe))
+    return torque - robot.load_dependent_friction(*cleaning.filter_motion(log, cutoff, recipe))
 
 
 def beyond_gears(robot: Robot, phi: Floats) -> Floats:
@@ -341,13 +329,13 @@ def beyond_gears(robot: Robot, phi: Floats) -> Floats:
     return kept
 
 
-def _speed_noise(logs: Sequence[CleanLog]) -> Floats:
+def _speed_noise(logs: Sequence[cleaning.CleanLog]) -> Floats:
     """Standard deviation of the speeds over all logs, (n,) [rad/s]."""
     power = np.mean([log.noise**2 for log in logs], axis=0)
     return np.sqrt(power)
 
 
-def find_highest_speeds(logs: Sequence[CleanLog]) -> Floats:
+def find_highest_speeds(logs: Sequence[cleaning.CleanLog]) -> Floats:
     """Highest speed of each joint in all logs, (n,) [rad/s]."""
     speeds = [largest(log.clean.v) for log in logs]
     return np.max(speeds, axis=0)

@@ -13,13 +13,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from armtwin.identification.fitting.parabola import find_vertex
+from armtwin.identification.fitting.comparison import find_vertex
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
-from armtwin.identification.rigid_body.friction.presliding import (
-    compute_deflections,
-    mean_sign,
-    of_all_joints,
-)
+from armtwin.identification.rigid_body.friction import presliding
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.dynamics.friction_columns import ContactStates
 from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
@@ -74,8 +70,8 @@ def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
     """
     near = np.zeros(len(v), dtype=bool)
     for _, row in robot.assembly.friction:
-        speed = of_all_joints(robot, v) @ row.weights
-        width = np.abs(of_all_joints(robot, doubt)) @ np.abs(row.weights)
+        speed = presliding.of_all_joints(robot, v) @ row.weights
+        width = np.abs(presliding.of_all_joints(robot, doubt)) @ np.abs(row.weights)
         near |= np.abs(speed) < 2 * width
     return near
 
@@ -83,7 +79,7 @@ def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
 def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     """Friction torque (m, n) with hysteresis, averaged near reversals as in the regression."""
     values = robot.parameters[robot.layout.friction]
-    shares = compute_deflections(robot, robot.assembly.friction, motion.q, motion.v)
+    shares = presliding.compute_deflections(robot, robot.assembly.friction, motion.q, motion.v)
     doubt = doubt_of_speed(motion.v, width, averaged=1)
     torque = np.empty_like(motion.q)
     for some in in_chunks(len(torque)):
@@ -105,7 +101,7 @@ def _more_by_loads(
         return robot.load_dependent_friction(*motion)
     sides = np.empty((len(motion.v), len(parts.friction)))
     for e, (_, row) in enumerate(parts.friction):
-        sides[:, e] = mean_sign(motion.v @ row.weights, doubt @ np.abs(row.weights))
+        sides[:, e] = presliding.mean_sign(motion.v @ row.weights, doubt @ np.abs(row.weights))
     if deflections is not None:
         sides = np.where(np.isnan(deflections), sides, deflections)
     rigid = robot.inverse_dynamics(*motion)

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from armtwin.identification.fitting.decomposition import FittedParameter
 from armtwin.identification.fitting.estimate import student
-from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.evaluation.validation import Validation
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate, Validation
 from armtwin.identification.rigid_body.friction import terms
 from armtwin.identification.rigid_body.friction.presliding import VelocityWeakening
-from armtwin.identification.rigid_body.friction.presliding_selection import DISTANCES
 from armtwin.identification.rigid_body.friction.selection import is_command
+from armtwin.identification.rigid_body.friction.trials import DISTANCES
 from armtwin.identification.rigid_body.gravity.gravity_direction import GravityDirection
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.log import Log

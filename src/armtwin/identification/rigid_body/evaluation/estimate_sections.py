@@ -6,9 +6,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
+from armtwin.identification.fitting.decomposition import RELATIVE_ERROR, FittedParameter
 from armtwin.identification.fitting.estimate import student
-from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.evaluation.diagnostics import list_unidentified
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.logs.log import Log

@@ -8,12 +8,10 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.plausibility.suspect import refuse_mistakes, weigh_torques
 from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.evaluation.left_out_logs import leave_one_out
+from armtwin.identification.rigid_body.evaluation.left_out_logs import leave_one_out, side_by_side
 from armtwin.identification.rigid_body.evaluation.result import Identification
-from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_side
-from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.joints import in_order_of, torque_channel
 from armtwin.logs.log import Log
-from armtwin.logs.torque import torque_channel
 from armtwin.maths.batch import OnProgress
 from armtwin.robot.robot import Robot
 

@@ -17,13 +17,17 @@ from armtwin.identification.rigid_body.evaluation.diagnostics import (
     describe_gravity,
     explain_errors,
 )
-from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, LeftOutPredictions
-from armtwin.identification.rigid_body.evaluation.side_by_side import ModelsSideBySide, model_blocks
-from armtwin.identification.rigid_body.evaluation.validation import (
+from armtwin.identification.rigid_body.evaluation.estimate import (
+    Estimate,
     Validation,
     pool_nrmse,
     split_by_rest,
+)
+from armtwin.identification.rigid_body.evaluation.left_out_logs import (
+    SAMPLES,
+    LeftOutPredictions,
+    ModelsSideBySide,
+    model_blocks,
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.logs.log import Log

@@ -11,8 +11,7 @@ the gains of joints that carry little to those of the others; the rest is regula
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import Factors
-from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.factors import Factors, FreeDirections
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 
 STEPS = 50

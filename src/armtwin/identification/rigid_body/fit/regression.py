@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.fitting.structure import ColumnStructure, Group
+from armtwin.identification.fitting.decomposition import ColumnStructure, Group
+from armtwin.identification.fitting.factors import RegressionRows
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Integers, Motion
 from armtwin.identification.rigid_body.data.reversals import (
     doubt_of_speed,
     doubtful_contacts,
     in_chunks,
 )
-from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
+from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import (
     Bundle,
     bundles_of,

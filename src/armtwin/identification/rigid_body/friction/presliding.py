@@ -14,8 +14,8 @@ from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBear
 from armtwin.drives.friction.terms import Drop
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.compiled import compiled
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import SLOWEST, Elements
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 

@@ -10,20 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
+from armtwin.identification.rigid_body.data import experiment as data
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
-from armtwin.identification.rigid_body.data.experiment import (
-    IdentificationData,
-    beyond_gears,
-    find_highest_speeds,
-)
-from armtwin.identification.rigid_body.friction.presliding_selection import (
-    DISTANCES,
-    build_presliding_terms,
-    choose_damped_distances,
-    choose_distances,
-)
+from armtwin.identification.rigid_body.friction import trials
 from armtwin.identification.rigid_body.friction.terms import Host, Terms, find_hosts
-from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
 from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics.load_friction import load_of
@@ -33,7 +23,7 @@ MOST_SHARE = 0.5
 THINNED = 10  # samples of which one is used for the usual load
 
 
-def estimate_usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, float]:
+def estimate_usual_loads(some: data.IdentificationData, places: Sequence[Host]) -> dict[int, float]:
     """Root mean square of the loads of hosts with a gear of their own, by their place [N m]."""
     geared = [place for place, host in enumerate(places) if host.geared]
     if some.carried is None or not geared:
@@ -64,7 +54,7 @@ def build_load_terms(
 
 
 def add_load_terms(
-    trial: Trial, taken: Sequence[int], first: int, errors: NamedNumbers
+    trial: trials.Trial, taken: Sequence[int], first: int, errors: NamedNumbers
 ) -> list[int]:
     """Terms that were taken, and those that follow loads where parts are predicted better so.
 
@@ -98,8 +88,8 @@ def add_load_terms(
 
 
 def _add_best_term(
-    trial: Trial, taken: Sequence[int], offered: Sequence[int]
-) -> tuple[int, list[int], ResidualSquares] | None:
+    trial: trials.Trial, taken: Sequence[int], offered: Sequence[int]
+) -> tuple[int, list[int], trials.ResidualSquares] | None:
     """The offered term that gains most: it, all that are then taken, and residual squares.
 
     None where none resists as a gear does that is no worm.
@@ -154,7 +144,7 @@ class FrictionSelection:
 
 
 @one_blas_thread()
-def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
+def select_friction_terms(experiment: data.IdentificationData) -> FrictionSelection:
     """The friction terms that predict left-out parts better than the robot's own laws alone.
 
     A reference is not the travel of a contact, so that none is looked for in it.
@@ -162,22 +152,22 @@ def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
     if not experiment.recipe.chooses_friction:
         return FrictionSelection((), {})
     some = _thin_rows(experiment)
-    places = find_hosts(some.prior, some.recipe, find_highest_speeds(some.clean))
+    places = find_hosts(some.prior, some.recipe, data.find_highest_speeds(some.clean))
     if not places:
         return FrictionSelection((), {})
     usual = estimate_usual_loads(some, places)
-    distances = () if is_command(some.source) else DISTANCES
-    kept = build_presliding_terms(places, distances)
+    distances = () if is_command(some.source) else trials.DISTANCES
+    kept = trials.build_presliding_terms(places, distances)
     added = _build_shape_terms(places, {}) + build_load_terms(places, usual, {})
-    trial = prepare_trial(some, kept + added)
+    trial = trials.prepare_trial(some, kept + added)
     errors = {"the laws of the file": trial.share(trial.missed(()))}
-    presliding = choose_distances(trial, len(places), len(distances), errors)
+    presliding = trials.choose_distances(trial, len(places), len(distances), errors)
     first = len(kept)
     numbers: list[int] = []
     if presliding and _shape_suffices(trial, presliding, len(places)):
         presliding = {}
     if presliding:
-        wider = choose_damped_distances(some, places, presliding, errors)
+        wider = trials.choose_damped_distances(some, places, presliding, errors)
         damped = wider is not None
         distances_of = {
             place: (wider or 1.0) * distance for place, (distance, _) in presliding.items()
@@ -185,7 +175,7 @@ def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
         kept = tuple(places[place].memory(r, damped=damped) for place, r in distances_of.items())
         added = _build_shape_terms(places, distances_of, damped=damped)
         added += build_load_terms(places, usual, distances_of, damped=damped)
-        trial = prepare_trial(some, kept + added)
+        trial = trials.prepare_trial(some, kept + added)
         first = len(kept)
         numbers = list(range(first))
     numbers += _choose_shape(trial, numbers, first, len(places), errors)
@@ -195,12 +185,12 @@ def select_friction_terms(experiment: IdentificationData) -> FrictionSelection:
     return FrictionSelection(
         terms=tuple(trial.terms[k] for k in numbers),
         errors=errors,
-        carried=beyond_gears(some.prior, own),
+        carried=data.beyond_gears(some.prior, own),
         told=tuple(identified[k] for k in numbers if k < len(identified)),
     )
 
 
-def _thin_rows(experiment: IdentificationData) -> IdentificationData:
+def _thin_rows(experiment: data.IdentificationData) -> data.IdentificationData:
     """The data with all rows, of stretches spread over the logs where these are long."""
     samples = sum(len(log.clean.time) for log in experiment.clean)
     if samples <= SAMPLES:
@@ -227,24 +217,26 @@ def _build_shape_terms(
     return tuple(found)
 
 
-def _shape_suffices(trial: Trial, presliding: dict[int, tuple[float, bool]], places: int) -> bool:
+def _shape_suffices(
+    trial: trials.Trial, presliding: dict[int, tuple[float, bool]], places: int
+) -> bool:
     """Whether a dependence on speed predicts better, and pre-sliding beside it adds nothing.
 
     Friction that decreases towards rest looks like a deflecting contact where joints never rest.
     """
-    shape = _choose_shape(trial, (), places * len(DISTANCES), places, {})
+    shape = _choose_shape(trial, (), places * len(trials.DISTANCES), places, {})
     if not shape:
         return False
     deflecting = []
     for place, (distance, _) in presliding.items():
-        nearest = int(np.argmin(np.abs(np.log(DISTANCES) - np.log(distance))))
-        deflecting.append(len(DISTANCES) * place + nearest)
+        nearest = int(np.argmin(np.abs(np.log(trials.DISTANCES) - np.log(distance))))
+        deflecting.append(len(trials.DISTANCES) * place + nearest)
     both = trial.positive([*deflecting, *shape])
     return not estimate_gain(trial.missed(shape), trial.missed(both)).is_significant
 
 
 def _choose_shape(
-    trial: Trial, presliding: Sequence[int], first: int, places: int, errors: NamedNumbers
+    trial: trials.Trial, presliding: Sequence[int], first: int, places: int, errors: NamedNumbers
 ) -> list[int]:
     """Terms of the shape that does better, none where none does.
 

@@ -20,16 +20,12 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.terms import Drop, Loaded, Power
 from armtwin.identification.rigid_body.data.clean_log import Motion
-from armtwin.identification.rigid_body.friction.presliding import (
-    mean_sign,
-    of_all_joints,
-    of_coordinates,
-)
+from armtwin.identification.rigid_body.friction import presliding
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
+from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import sliding_columns
 from armtwin.robot.dynamics.load_friction import is_turned, load_column
-from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
 
@@ -167,7 +163,7 @@ def find_hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
     for pair in recipe.equal:
         bound |= set(pair)
     found = []
-    top = of_all_joints(robot, fastest)
+    top = presliding.of_all_joints(robot, fastest)
     for number, (element, row) in enumerate(robot.assembly.friction):
         own = {f"{element.name}.{key}" for key, _ in element.law.coefficients}
         added = {element.name + ending for ending in ENDINGS}
@@ -210,7 +206,7 @@ class Samples:
 
 def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
     """Torque of each term on its row, per unit of its coefficient, (m, terms)."""
-    v = of_all_joints(robot, some.motion.v)
+    v = presliding.of_all_joints(robot, some.motion.v)
     found = np.empty((len(terms), len(v)))
     first = 0
     for (_, _, bent), alike in groupby(_kinds(terms, some), key=itemgetter(0)):
@@ -247,8 +243,8 @@ def _load_values(
     assert some.on_links is not None
     side = deflections
     if side is None:
-        doubt = of_all_joints(robot, some.doubt) @ np.abs(term.row.weights)
-        side = mean_sign(w, doubt)
+        doubt = presliding.of_all_joints(robot, some.doubt) @ np.abs(term.row.weights)
+        side = presliding.mean_sign(w, doubt)
     return load_column(robot.assembly, some.on_links, term.row, term.element.law, w, side)
 
 
@@ -262,7 +258,7 @@ def term_weights(robot: Robot, terms: Terms) -> Floats:
     if not terms:
         return np.zeros((robot.n, 0))
     weights = np.array([term.row.weights for term in terms])
-    return of_coordinates(robot, weights).T
+    return presliding.of_coordinates(robot, weights).T
 
 
 def with_terms(robot: Robot, terms: Terms) -> Robot:

@@ -1,22 +1,20 @@
-"""Friction terms tried on left-out parts, the squares of all of them computed once."""
+"""Friction terms tried on left-out parts, the squares of all of them computed once.
+
+Selection of pre-sliding friction: pre-sliding distances of contacts, and their damping.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
-from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import estimate_scales
-from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_out_parts
-from armtwin.identification.fitting.regularisation import Regularisation, choose_regularisation
-from armtwin.identification.fitting.squares import Squares
-from armtwin.identification.rigid_body.data.experiment import (
-    IdentificationData,
-    find_highest_speeds,
-)
-from armtwin.identification.rigid_body.friction.terms import Terms
-from armtwin.maths.batch import Flags, Floats
+from armtwin.identification.fitting import regularisation as regularising
+from armtwin.identification.fitting.comparison import cross_validate, estimate_gain, find_vertex
+from armtwin.identification.fitting.factors import FreeDirections
+from armtwin.identification.fitting.squares import LeftOutParts, Squares, prepare_left_out_parts
+from armtwin.identification.rigid_body.data import experiment as data
+from armtwin.identification.rigid_body.friction.terms import Host, Terms
+from armtwin.maths.batch import Flags, Floats, NamedNumbers
 
 PARTS = 12  # left out in turn, enough to estimate a standard error to 20 %
 # share of the samples at rest above which logs show that friction keeps its sign at rest
@@ -139,7 +137,7 @@ class Trial:
         return float(np.log(residual.sum(axis=0) / self.squares.power).mean())
 
 
-def prepare_trial(some: IdentificationData, terms: Terms) -> Trial:
+def prepare_trial(some: data.IdentificationData, terms: Terms) -> Trial:
     """The squares of left-out parts with all terms."""
     wide = some.with_terms(terms)
     parts = wide.squares(PARTS)
@@ -156,19 +154,98 @@ def prepare_trial(some: IdentificationData, terms: Terms) -> Trial:
     return Trial(_is_often_at_rest(some), terms, sized, squares, resists)
 
 
-def _fit_without_terms(some: IdentificationData, parts: Squares) -> tuple[Floats, Regularisation]:
+def _fit_without_terms(
+    some: data.IdentificationData, parts: Squares
+) -> tuple[Floats, regularising.Regularisation]:
     """Residuals of a fit without any term, (n,), and its regularisation."""
-    sigma = estimate_scales(parts.whole(), some.free)
+    sigma = regularising.estimate_scales(parts.whole(), some.free)
     weight = some.recipe.weight
     if weight is not None:
-        return sigma, Regularisation(weight, 1.0, {})
-    return sigma, choose_regularisation(
+        return sigma, regularising.Regularisation(weight, 1.0, {})
+    return sigma, regularising.choose_regularisation(
         parts.prepare_left_out_fits(sigma), some.free, some.friction
     )
 
 
-def _is_often_at_rest(some: IdentificationData) -> bool:
+def _is_often_at_rest(some: data.IdentificationData) -> bool:
     """Whether the joints are at rest for a share of the samples."""
-    rest = some.recipe.rest * find_highest_speeds(some.clean)
+    rest = some.recipe.rest * data.find_highest_speeds(some.clean)
     slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])
     return bool(slow.mean() > REST_SHARE)
+
+
+DISTANCES = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
+WIDER = tuple((DISTANCES[1] / DISTANCES[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
+
+
+def build_presliding_terms(places: Sequence[Host], distances: Sequence[float]) -> Terms:
+    """Pre-sliding terms of every distance for every host."""
+    found = []
+    for host in places:
+        for distance in distances:
+            found.append(host.memory(distance))
+    return tuple(found)
+
+
+def choose_distances(
+    trial: Trial, places: int, distances: int, errors: NamedNumbers
+) -> dict[int, tuple[float, bool]]:
+    """Best pre-sliding distance [rad] of each host that gets one, and whether it is identified.
+
+    One distance for all is found first, then each host's own. Where joints are never at rest, the
+    least distance acts as a sharper sign of the speed; others must do better than that, too.
+    """
+    if not distances:
+        return {}
+    firsts = range(0, distances * places, distances)
+    numbers, squares = [], []
+    for r in range(distances):
+        every = trial.positive([first + r for first in firsts])
+        numbers.append(every)
+        squares.append(trial.missed(every))
+    best = trial.best(squares)
+    errors["with one pre-sliding distance for all"] = trial.share(squares[best])
+    rivals = [trial.missed(())]
+    if not trial.is_often_at_rest:
+        rivals.append(squares[0])
+    rival = rivals[trial.best(rivals)]
+    if not estimate_gain(rival, cross_validate(squares)).is_significant:
+        return {}
+    larger = estimate_gain(squares[0], squares[best]).is_significant
+    finer = find_vertex(DISTANCES, [trial.share(residual) for residual in squares])
+    own = trial.choose_own(numbers[best], [range(k, k + distances) for k in firsts])
+    errors["with pre-sliding hysteresis"] = trial.share(trial.missed(own))
+    found = {}
+    for host, r in (divmod(k, distances) for k in own):
+        found[host] = finer if r == best else DISTANCES[r], larger and r > 0
+    return found
+
+
+def choose_damped_distances(
+    some: data.IdentificationData,
+    places: Sequence[Host],
+    presliding: dict[int, tuple[float, bool]],
+    errors: NamedNumbers,
+) -> float | None:
+    """Factor of pre-sliding distances with the file's damping; None where that is no better.
+
+    The torque of a damped contact reverses sooner than its pre-sliding distance alone gives.
+    """
+    if not any(places[place].is_damped for place in presliding):
+        return None
+    terms: Terms = tuple(
+        places[place].memory(distance) for place, (distance, _) in presliding.items()
+    )
+    for factor in WIDER:
+        for place, (distance, _) in presliding.items():
+            terms += (places[place].memory(factor * distance, damped=True),)
+    trial = prepare_trial(some, terms)
+    size = len(presliding)
+    shares = []
+    for first in range(0, len(terms), size):
+        numbers = trial.positive(range(first, first + size))
+        shares.append(trial.share(trial.missed(numbers)))
+    errors["with pre-sliding hysteresis and its damping"] = min(shares[1:])
+    if min(shares[1:]) >= shares[0]:
+        return None
+    return find_vertex(WIDER, shares[1:])

@@ -1,4 +1,7 @@
-"""Joint torques of a log, from whatever the machine wrote down."""
+"""A log at a robot's joints: its columns in their order, positions, torques of any channel."""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +11,34 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.defaults.assumed_drives import lacks_gears
 from armtwin.robot.robot import Robot
+
+
+def in_order_of(log: Log, names: Sequence[str]) -> Log:
+    """The log with its columns in the order of a robot's joints.
+
+    Joints that the robot lacks, as those of a gripper, are left out. A log without names, or with
+    names that are all other ones, is taken to be in the robot's order.
+
+    Args:
+        log: Any log.
+        names: The robot's joints, (n,).
+    """
+    held = log.joint_names
+    if held == tuple(names) or set(held).isdisjoint(names):
+        return log
+    if not set(names) <= set(held):
+        raise ArmtwinError(
+            f"{log.origin or 'the log'}: it names the joints {', '.join(held)}, but the robot has "
+            f"{', '.join(names)}; give their order as columns.q of a columns file"
+        )
+    order = [held.index(name) for name in names]
+    channels = dict(log.channels)
+    for channel, values in log.channels.items():
+        if values.shape[1] == len(held):
+            # sums over samples depend on how they lie in memory, and no result shall on the order
+            channels[channel] = np.ascontiguousarray(values[:, order])
+    return replace(log, channels=channels, joint_names=tuple(names))
+
 
 CHANNELS = ("tau", "tau_m", "current")
 FED_FORWARD = ("tau_m_ff", "tau_ff")  # torque that a servo adds in advance, at the motor or joint
@@ -107,3 +138,29 @@ def _check_columns(values: Floats, count: int, channel: str, part: str) -> None:
     if got != count:
         contract = f"must have {count} columns, one for each {part}"
         raise ArmtwinError(f"channel '{channel}' {contract}, got {got}")
+
+
+SIDES = ("q_link", "q", "q_m")  # the nearer to the tool the better
+
+
+def joint_positions(robot: Robot, log: Log) -> tuple[Floats, str]:
+    """Joint positions (m, n) of a log and the channel they come from.
+
+    The link side is taken where every joint has an encoder there.
+    """
+    held = [side for side in SIDES if side in log]
+    if not held:
+        raise ArmtwinError(
+            f"the log has no positions (q_link, q or q_m). It has: {', '.join(log.channels)}."
+        )
+    for side in held:
+        values = log.channels[side]
+        if values.shape[1] != robot.n:
+            continue
+        if side == "q_m":
+            return values @ robot.assembly.motor_inverse.T, side
+        return values, side
+    side = held[0]
+    got = log.channels[side].shape[1]
+    columns = f"{robot.n} columns of {side}"
+    raise ArmtwinError(f"the log must have {columns} for robot '{robot.name}', got {got}")
