@@ -329,8 +329,8 @@ CASES = {
         "measured, the 3.01 ms by which the link encoders are late and each mean taken off, and "
         "what it moves the flange by. It falls short on axis 1: any stiffness from half the "
         "nominal on leaves about as much, so that these runs do not determine it. What bends "
-        "beyond the link encoders is not seen: after the stops the arm swings with 7.4 to 7.7 Hz, the model with "
-        "these gears with 11.6.",
+        "beyond the link encoders is not seen: after the stops the arm swings with 7.2 to 7.7 Hz, "
+        "the model with these gears with 11.6.",
         "residual q - q_link [µrad]",
         kr300_twist,
         "armtwin compare kr300 valid_B.csv.gz --payload recorded",

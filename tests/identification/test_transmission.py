@@ -95,7 +95,8 @@ def test_the_robot_that_comes_back_has_stiffness_and_delay(found):
             assert transmission.stiffness == row.stiffness
             assert transmission.source["stiffness"].startswith("identified: two encoders")
             low, high = row.interval
-            assert 1 + transmission.uncertainty < np.sqrt(high / low)  # 90 % of it, not 95 %
+            noise = np.sqrt(high / low) ** (1.645 / 1.96) - 1
+            assert transmission.uncertainty == pytest.approx(np.hypot(noise, 0.15), rel=1e-3)
 
 
 def test_a_stiffness_that_logs_know_no_better_than_an_assumption_stays_as_it_was(found):
