@@ -156,7 +156,7 @@ if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     begun = time.process_time()
     robots = []
-    for one in measured_robots(count, 16):
+    for one in measured_robots(count, 32):
         robots.append(one)
         size = f"{width_of(one.before):.3f} -> {one.obtained:.3f}, promised {one.promised:.3f}"
         print(f"{len(robots) - 1}: {size}, within {one.is_within}", flush=True)

@@ -17,7 +17,7 @@ KNOWN = "identified"
 @pytest.fixture(scope="module")
 def measured():
     """Ten robots sampled about one file, their gears measured by the command."""
-    return list(measured_robots(10, draws=16))
+    return list(measured_robots(10, draws=32))
 
 
 def is_measured(gear):

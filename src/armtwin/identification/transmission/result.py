@@ -62,7 +62,7 @@ class JointTransmission:
 
     @property
     def width(self) -> float | None:
-        """Half width of the 90 % interval of the stiffness, the load's included, as a share of it."""
+        """Half width of its 90 % interval as a share of it, the error of the load included."""
         if self.interval is None:
             return None
         low, high = self.interval
