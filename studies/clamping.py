@@ -22,8 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import armtwin as at
-from armtwin.drives.friction.coulomb import Coulomb, CoulombViscous
-from armtwin.drives.friction.stribeck import Stribeck
+from armtwin.drives.friction.coulomb import Coulomb, CoulombViscous, Stribeck
 from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.identification.clamping.record import TransmissionEstimate
 from armtwin.maths.batch import Floats

@@ -28,7 +28,7 @@ DOCUMENTS = {
     ),
     "002": (
         ("eq. 17, 18 LuGre", REPRODUCED, "src/armtwin/robot/schema/drive_groups.py::Presliding", ""),
-        ("eq. 19 Stribeck, plus and minus", PART, "src/armtwin/drives/friction/stribeck.py::Stribeck", "law and key `negative` are there; no shipped job uses them: values are not printed"),
+        ("eq. 19 Stribeck, plus and minus", PART, "src/armtwin/drives/friction/coulomb.py::Stribeck", "law and key `negative` are there; no shipped job uses them: values are not printed"),
         ("section 5, CS7B scheme", PART, "src/armtwin/robot/schema/servo.py::CS7B", "`servo.cs7b` of rx90b; its gains are the cascade's rule, not fitted to the scheme"),
     ),
     "003, section 7.3": (
@@ -45,7 +45,7 @@ DOCUMENTS = {
         ("table 2, figures 4-6", REPRODUCED, f"{CURVES}::test_powerball_table_2_refitted_at_its_own_speeds", "measured points are not printed: refitted at the document's speeds"),
         ("29 base parameters", PART, f"{RANK}::test_powerball_with_the_zeros_of_document_004_has_rank_23", "23 here: of the paper's 29 columns 22 are independent, as masses and first moments were not regrouped"),
         ("66 columns", REPRODUCED, f"{RANK}::test_powerball_has_66_columns_of_rank_40", "rank 40 without the zeros of eq. 12"),
-        ("eq. 17, figure 7", PART, "src/armtwin/identification/excitation/plan.py::ExcitationPlan", "criterion `weighted`; the document's coefficients are not printed"),
+        ("eq. 17, figure 7", PART, "src/armtwin/identification/excitation/bounds.py::ExcitationPlan", "criterion `weighted`; the document's coefficients are not printed"),
         ("table 3", NOT, "tests/identification/test_plausibility.py::test_powerball_table_3_is_refused_by_name_of_the_link", "not physical: refused by name of the link"),
         ("figure 8, verification run", NOT, "src/armtwin/robot/library/lwa4p.toml::lwa4p", "its log is not published, and table 3 cannot predict one"),
         ("horizontal mounting", PART, "src/armtwin/robot/schema/mounting.py::gravity_of", "`--mounting wall`; the rank on a wall is not given in the document"),

@@ -29,7 +29,13 @@ from tests.elements.models import (  # noqa: E402
     tube,
 )
 
-from armtwin.elements.equations import place  # noqa: E402
+from armtwin.elements.equations import (  # noqa: E402
+    Equilibrium,
+    buckling_load,
+    equilibrium,
+    modes,
+    place,
+)
 from armtwin.elements.integration import StructureMotion, integrate  # noqa: E402
 from armtwin.elements.parts import (  # noqa: E402
     Beam,
@@ -40,12 +46,6 @@ from armtwin.elements.parts import (  # noqa: E402
     PointForce,
     RigidBody,
     Triad,
-)
-from armtwin.elements.statics import (  # noqa: E402
-    Equilibrium,
-    buckling_load,
-    equilibrium,
-    modes,
 )
 from armtwin.elements.structure import Structure  # noqa: E402
 

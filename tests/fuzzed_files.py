@@ -19,7 +19,7 @@ from armtwin.files.staging import MARK, recover
 from armtwin.files.versions import stamped_versions
 from armtwin.identification.actuator.oil_fit import read_resonances
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.rigid_body.recipe_file import read_recipe
+from armtwin.identification.rigid_body.recipe import read_recipe
 from armtwin.jobs.experiment_description import BenchSetup
 from armtwin.jobs.forces import acting
 from armtwin.jobs.from_points import read_points

@@ -47,9 +47,11 @@ if TYPE_CHECKING:
         identify_flow as identify_flow,
         identify_valve as identify_valve,
     )
-    from armtwin.identification.calibration.calibrate import calibrate as calibrate
+    from armtwin.identification.calibration.calibrate import (
+        Calibration as Calibration,
+        calibrate as calibrate,
+    )
     from armtwin.identification.calibration.geometry import ToolPositions as ToolPositions
-    from armtwin.identification.calibration.result import Calibration as Calibration
     from armtwin.identification.clamping.result import Clamping as Clamping, clamp as clamp
     from armtwin.identification.closed_loop.friction_shapes import (
         fit_friction_shapes as fit_friction_shapes,
@@ -62,12 +64,12 @@ if TYPE_CHECKING:
         Completion as Completion,
         complete as complete,
     )
+    from armtwin.identification.excitation.bounds import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.friction_motions import (
         FrictionMotions as FrictionMotions,
         excite_friction as excite_friction,
     )
-    from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
         LogResponse as LogResponse,
@@ -98,8 +100,10 @@ if TYPE_CHECKING:
         Estimate as Estimate,
         Validation as Validation,
     )
-    from armtwin.identification.rigid_body.evaluation.judge import judge as judge
-    from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
+    from armtwin.identification.rigid_body.evaluation.result import (
+        Identification as Identification,
+        judge as judge,
+    )
     from armtwin.identification.rigid_body.identify import identify as identify
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo

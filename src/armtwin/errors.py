@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -143,6 +143,12 @@ def _alike(problems: Sequence[str]) -> list[list[str]]:
     for group in groups.values():
         found += [group] if len(group) >= MANY_ALIKE else [[problem] for problem in group]
     return found
+
+
+def check_known(what: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is not among the known ones, by a sentence that suggests one."""
+    if name not in known:
+        raise ArmtwinError(f"{what} '{name}' is not known. {did_you_mean(name, known)}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

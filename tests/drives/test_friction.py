@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.drives.friction.coulomb import Stribeck
 from armtwin.drives.friction.curves import breakaway, tabulate
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair
-from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import TabulatedFriction
 from tests.conftest import relative
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from armtwin.drives.friction.coulomb import Coulomb
+from armtwin.drives.friction.coulomb import Coulomb, Stribeck
 from armtwin.drives.friction.curves import FIRST, FLOOR, OCTAVES, look_up, scale_of, split, tabulate
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.drives.friction.presliding import advance_bristle, bristle, bristle_damping
-from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.maths.bits import coarse_numbers
 from armtwin.maths.compiled import compiled
 from tests.conftest import relative

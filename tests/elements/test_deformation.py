@@ -141,7 +141,7 @@ def test_one_better_element_stores_nearly_the_energy_of_eight():
 
     Both forms agree with the eight to second order in the load; the better one also to third.
     """
-    from armtwin.elements.statics import equilibrium
+    from armtwin.elements.equations import equilibrium
 
     section = tube(EA=2e3)
 

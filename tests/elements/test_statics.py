@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from armtwin.elements.equations import inverse_dynamics
+from armtwin.elements.equations import (
+    buckling_load,
+    compliance,
+    equilibrium,
+    inverse_dynamics,
+    modes,
+)
 from armtwin.elements.parts import (
     Beam,
     ElementSpring,
@@ -16,7 +22,6 @@ from armtwin.elements.parts import (
     Triad,
     Truss,
 )
-from armtwin.elements.statics import buckling_load, compliance, equilibrium, modes
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
 from tests.elements.models import (

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from armtwin.identification.payload.controller_words import in_words_of_controllers
+from armtwin.identification.payload.result import in_words_of_controllers
 from armtwin.maths.rotations import to_quaternion
 
 # two balls of 3 and 1 kg, each a sphere of 0.004 kg m² about its own centre, at these places [m]

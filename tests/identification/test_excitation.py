@@ -7,7 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.identification.excitation.bounds import Bounds
+from armtwin.identification.excitation.bounds import Bounds, ExcitationPlan
 from armtwin.identification.excitation.design import _task
 from armtwin.identification.excitation.information import (
     DifferencedColumns,
@@ -17,7 +17,6 @@ from armtwin.identification.excitation.information import (
     log_det_of,
     singular_values,
 )
-from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.preparation import prepare_identification

@@ -3,7 +3,7 @@
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe, recipe_text
+from armtwin.identification.rigid_body.recipe import RecipeFile, read_recipe, recipe_text
 
 
 def test_a_recipe_comes_back_from_its_file(tmp_path):

@@ -13,8 +13,7 @@ from armtwin.maths import bits, choice
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
 from armtwin.maths.compiled import compiled
 from armtwin.maths.machine_code import stretch_kernel
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, evaluate, stretches
+from armtwin.maths.stretches import Memory, Part, evaluate, stretches
 from armtwin.maths.tape import Tape, TapeTable
 from armtwin.maths.tracing import python_of
 

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 from armtwin.maths import bits, choice
 from armtwin.maths.compiled import compiled
 from armtwin.maths.machine_code import stretch_kernel
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, evaluate, stretches
+from armtwin.maths.stretches import Memory, Part, evaluate, stretches
 from armtwin.maths.tape import Symbol, Tape, TapeTable
 from armtwin.maths.tracing import python_of
 from armtwin.maths.vectors import cross, dot, rotate

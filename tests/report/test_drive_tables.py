@@ -3,7 +3,7 @@
 import pytest
 
 import armtwin as at
-from armtwin.robot.showing.drive_tables import friction_section, hydraulic_section
+from armtwin.robot.showing.overview import friction_section, hydraulic_section
 
 
 def records(section):

@@ -8,7 +8,6 @@ from armtwin.elements.parts import Beam, Hinge, Parts, Point, RigidBody, Triad, 
 from armtwin.elements.structure import Structure
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import transform_to_parent
-from armtwin.robot.dynamics.structure import reference_poses
 from tests.robot.test_epaas import ALPHA, BETA, START
 
 # Levers of the parallelograms: lengths and directions are not in the document, and any will do.
@@ -80,7 +79,8 @@ def epaas(robot):
     built.hinge("elbow", "upper.E", "fore", AXIS, "calculated")
     built.hinge("plate", "upper.E", "plate", AXIS, "calculated")
     built.hinge("wrist", "fore.W", "grip", AXIS, "calculated")
-    poses = reference_poses(robot.assembly)
+    tree = robot.assembly.tree
+    poses = [tree.poses()[joint.child] for joint in tree.joints]
     built.hinge("psi", "grip", "hand", poses[4][:3, 2], "free")
     for cylinder, moved in (("L1", "lever_g"), ("L3", "upper"), ("L4", "lever_b")):
         linkage = linkage_of(robot, cylinder)

@@ -11,7 +11,7 @@ from scipy.linalg import expm
 import armtwin as at
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.drives.friction.table import TabulatedFriction
-from armtwin.drives.springs import Spring
+from armtwin.drives.rows import Spring
 from armtwin.notebook.sections import Data
 
 FREE = at.Bench(rotor_inertia=0.01, gear_ratio=10.0, stiffness=400.0, joint="free", inertia=2.0)

@@ -7,16 +7,16 @@ import pytest
 from scipy.linalg import expm
 
 import armtwin as at
-from armtwin.drives import springs
+from armtwin.drives import rows
 from armtwin.drives.ripple import Ripple
-from armtwin.drives.springs import numerical_damping
+from armtwin.drives.rows import numerical_damping
 from armtwin.simulation.clamped_tool import ToolClamp, clamp_at_tool
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.prepared import prepare
 from tests.simulation.bench import from_rest, joint, line
 
 spring = getattr(
-    springs.spring, "py_func", springs.spring
+    rows.spring, "py_func", rows.spring
 )  # not compiled: it is called with a few numbers
 
 RIGID = at.Model(quantise=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,9 @@ import numpy as np
 
 from armtwin.analysis.states import States, chart_values
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names, Record
+from armtwin.maths.batch import Floats, Names
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from armtwin.elements.structure import Structure
 
 NEWTONS = Number(1.0, "N", digits=4)
-AT = Column("time_s", "at", SECONDS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,43 +55,44 @@ class BearingLoads(Result):
     rods: Names
     pull: Floats
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Peaks of the drives' torques, of the moments on bearings and of the forces in links."""
         subtitle = "at one posture"
         if len(self.time) > 1:
             length = SECONDS.with_unit(float(np.ptp(self.time)))
             subtitle = f"along {length} of motion, {len(self.time)} states"
+        drives = _joints(self.time, "drive", "torque", self.drives, self.torque)
         sections = (
-            Section("Drives, without friction", (_drives(self),)),
-            Section("Loads", load_blocks(self)),
-            Section("Moments on bearings", _moments(self), page_only=True),
+            show.Section("Drives, without friction", (drives,)),
+            show.Section("Loads", load_blocks(self)),
+            show.Section("Moments on bearings", _moments(self), page_only=True),
         )
         title = f"{self.robot}: loads on bearings and links"
-        return Report(title, subtitle, sections, (_largest_moment(self),))
+        return show.Report(title, subtitle, sections, (_largest_moment(self),))
 
 
-def _largest_moment(loads: BearingLoads) -> Text:
+def _largest_moment(loads: BearingLoads) -> show.Text:
     """The bearing that carries most."""
     if np.isnan(loads.moments).all():
-        return Text("No bearing's moment is determined: more than one part could carry it.")
+        return show.Text("No bearing's moment is determined: more than one part could carry it.")
     when, which = np.unravel_index(np.nanargmax(loads.moments), loads.moments.shape)
     moment = NEWTON_METRES.with_unit(float(loads.moments[when, which]))
     at = "" if len(loads.time) == 1 else f", at {SECONDS.with_unit(float(loads.time[when]))}"
-    return Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
+    return show.Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
 
 
-def _moments(loads: BearingLoads) -> Blocks:
+def _moments(loads: BearingLoads) -> show.Blocks:
     """Moments that are determined, over time or at the posture."""
     values = {}
     for name, moment in zip(loads.joints, loads.moments.T, strict=True):
         if not np.isnan(moment).any():
             values[name] = moment
-    yield chart_values("", Axis("moment", "N m"), values, loads.time)
+    yield chart_values("", show.Axis("moment", "N m"), values, loads.time)
 
 
-def load_blocks(loads: BearingLoads) -> Blocks:
+def load_blocks(loads: BearingLoads) -> show.Blocks:
     """Peaks on bearings, in links and in rods."""
-    yield _bearings(loads)
+    yield _joints(loads.time, "bearing", "moment", loads.joints, loads.moments)
     yield _links(loads)
     if loads.rods:
         yield _rods(loads)
@@ -105,72 +103,47 @@ def load_blocks(loads: BearingLoads) -> Blocks:
     values = (loads.moments, loads.axial, loads.bending, loads.torsion)
     if any(np.isnan(value).any() for value in values):
         words += " An empty cell is not determined: more than one part could carry the load."
-    yield Text(words)
+    yield show.Text(words)
 
 
-def _peak(values: Floats, time: Floats) -> tuple[float | None, float | None]:
-    """Largest size and its time; none where it is not determined."""
-    if np.isnan(values).all():
-        return None, None
-    at = int(np.nanargmax(np.abs(values)))
-    return float(values[at]), float(time[at])
+def _peaks(values: Floats, time: Floats) -> tuple[list[float | None], list[float | None]]:
+    """Largest size of each column, (m, k), and its time; none where it is not determined."""
+    sizes: list[float | None] = []
+    times: list[float | None] = []
+    for column in values.T:
+        is_known = not np.isnan(column).all()
+        at = int(np.nanargmax(np.abs(column))) if is_known else 0
+        sizes.append(float(column[at]) if is_known else None)
+        times.append(float(time[at]) if is_known else None)
+    return sizes, times
 
 
-def _rms(values: Floats) -> float | None:
-    """Root mean square."""
-    return None if np.isnan(values).all() else float(np.sqrt(np.mean(values**2)))
-
-
-def _drives(loads: BearingLoads) -> Table:
-    shown = Column.alike(NEWTON_METRES, torque_nm="peak torque", rms_nm="rms")
-    columns = (Column("joint", "drive"), *shown, AT)
-    return Table(columns, _joint_records(loads, loads.drives, loads.torque, "torque_nm"), "drives")
-
-
-def _bearings(loads: BearingLoads) -> Table:
-    shown = Column.alike(NEWTON_METRES, moment_nm="peak moment", rms_nm="rms")
-    columns = (Column("joint", "bearing"), *shown, AT)
-    records = _joint_records(loads, loads.joints, loads.moments, "moment_nm")
-    return Table(columns, records, "bearings")
-
-
-def _joint_records(
-    loads: BearingLoads, names: Sequence[str], values: Floats, key: str
-) -> list[Record]:
+def _joints(time: Floats, part: str, what: str, names: Names, values: Floats) -> show.Table:
     """Peak, root mean square and time of the peak of each joint."""
-    records: list[Record] = []
-    for name, column in zip(names, values.T, strict=True):
-        peak, when = _peak(column, loads.time)
-        records.append({"joint": name, key: peak, "rms_nm": _rms(column), "time_s": when})
-    return records
+    sizes, times = _peaks(values, time)
+    rms = [float(np.sqrt(np.mean(column**2))) for column in values.T]
+    known = [None if size is None else x for size, x in zip(sizes, rms, strict=True)]
+    peaks = {f"{what}_nm": (sizes, f"peak {what}", NEWTON_METRES)}
+    shown = peaks | {"rms_nm": (known, "rms", NEWTON_METRES)}
+    return show.Table.of(f"{part}s", joint=(names, part), **shown, time_s=(times, "at", SECONDS))
 
 
-def _links(loads: BearingLoads) -> Table:
-    records: list[Record] = []
-    parts = zip(loads.links, loads.axial.T, loads.bending.T, loads.torsion.T, strict=True)
-    for name, axial, bending, torsion in parts:
-        bent, when = _peak(bending, loads.time)
-        record: dict[str, object] = {"link": name, "bending_nm": bent, "time_s": when}
-        record["axial_n"] = _peak(axial, loads.time)[0]
-        record["torsion_nm"] = _peak(torsion, loads.time)[0]
-        records.append(record)
-    columns = list_columns(
-        link="link",
-        bending_nm=("bending", NEWTON_METRES),
-        axial_n=("axial", NEWTONS),
-        torsion_nm=("torsion", NEWTON_METRES),
-        time_s=("bending at", SECONDS),
+def _links(loads: BearingLoads) -> show.Table:
+    bending, times = _peaks(loads.bending, loads.time)
+    return show.Table.of(
+        "links",
+        link=(loads.links, "link"),
+        bending_nm=(bending, "bending", NEWTON_METRES),
+        axial_n=(_peaks(loads.axial, loads.time)[0], "axial", NEWTONS),
+        torsion_nm=(_peaks(loads.torsion, loads.time)[0], "torsion", NEWTON_METRES),
+        time_s=(times, "bending at", SECONDS),
     )
-    return Table(columns, records, "links")
 
 
-def _rods(loads: BearingLoads) -> Table:
-    records: list[Record] = []
-    for name, pull in zip(loads.rods, loads.pull.T, strict=True):
-        peak, when = _peak(pull, loads.time)
-        records.append({"rod": name, "pull_n": peak, "time_s": when})
-    columns = (Column("rod", "strut or rod"), Column("pull_n", "pull", NEWTONS), AT)
-    return Table(columns, records, "rods")
+def _rods(loads: BearingLoads) -> show.Table:
+    pulls, times = _peaks(loads.pull, loads.time)
+    pull, at = (pulls, "pull", NEWTONS), (times, "at", SECONDS)
+    return show.Table.of("rods", rod=(loads.rods, "strut or rod"), pull_n=pull, time_s=at)
 
 
 def bearing_loads(robot: Robot, states: States) -> BearingLoads:

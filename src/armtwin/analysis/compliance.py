@@ -10,6 +10,7 @@ Ref: [Soder-Hoorn 2015, section 1.2]
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +19,8 @@ from armtwin.analysis.flexible import Flexible, elastic_coordinates, find_cautio
 from armtwin.analysis.states import States, arrange, chart_values
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, NamedArrays, Names, Record, TwoArrays
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.dynamics.structure import pose_error
@@ -61,7 +61,7 @@ class Sag(Result):
     bending: Names = ()
     cautions: Names = ()
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """What each spring bears, and where gravity and a force move the tool."""
         most = "" if self.states.alone else " at most"
         words = f"Its weight moves the tool by {_farthest(self.weight)}{most}"
@@ -69,8 +69,8 @@ class Sag(Result):
             words += f", {_name_of(self.outside)} by {_farthest(self.pushed)} more"
         title = f"{self.robot.name}: sag under its weight"
         where = self.states.describe(self.robot, self.load)
-        verdict = (Text(f"{words}."), *_warn(self.cautions))
-        return Report(title, where, (Section("", _sag_blocks(self)),), verdict)
+        verdict = (show.Text(f"{words}."), *_warn(self.cautions))
+        return show.Report(title, where, (show.Section("", _sag_blocks(self)),), verdict)
 
     @property
     def shifts(self) -> NamedArrays:
@@ -83,17 +83,9 @@ class Sag(Result):
     @property
     def table(self) -> list[Record]:
         """A record for each spring, where along the motion it bears most."""
-        records = []
-        most = np.abs(self.torque).argmax(axis=0)
-        for e, name in enumerate(self.springs):
-            records.append(
-                {
-                    "spring": name,
-                    "torque_n_m": float(self.torque[most[e], e]),
-                    "twist_rad": float(self.twist[most[e], e]),
-                }
-            )
-        return records
+        most = np.abs(self.torque).argmax(axis=0), np.arange(len(self.springs))
+        torque, twist = self.torque[most], self.twist[most]
+        return show.tabulate(spring=self.springs, torque_n_m=torque, twist_rad=twist)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,20 +106,20 @@ class ToolCompliance(Result):
     matrix: Floats
     cautions: Names = ()
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The matrix, its principal directions, and compliances along the motion."""
         values, directions = self.principal
         softest = int(values[:, 0].argmax())
         softness = float(values[softest, 0])
-        words = Text("No force moves the tool in a stable way.")
+        words = show.Text("No force moves the tool in a stable way.")
         if softness > 0:
             direction = ", ".join(f"{x:.2f}" for x in directions[softest, :, 0])
             size = f"{1e6 * softness:.4g} µm/N, {1e-6 / softness:.4g} N/µm"
-            words = Text(f"Softest direction ({direction}): {size}.")
+            words = show.Text(f"Softest direction ({direction}): {size}.")
         title = f"{self.robot.name}: compliance of the tool"
         where = self.states.describe(self.robot, self.load)
         verdict = (words, *_warn(self.cautions))
-        return Report(title, where, (Section("", _compliance_blocks(self)),), verdict)
+        return show.Report(title, where, (show.Section("", _compliance_blocks(self)),), verdict)
 
     @property
     def principal(self) -> TwoArrays:
@@ -138,15 +130,12 @@ class ToolCompliance(Result):
     @property
     def table(self) -> list[Record]:
         """The matrix at the first posture, a record for each of its rows."""
-        records: list[Record] = []
-        for name, row in zip(AXES, self.matrix[0], strict=True):
-            records.append({"axis": name, **dict(zip(AXES, row.tolist(), strict=True))})
-        return records
+        return show.tabulate(axis=AXES, **dict(zip(AXES, self.matrix[0].T, strict=True)))
 
 
-def _warn(cautions: Names) -> list[Text]:
+def _warn(cautions: Names) -> list[show.Text]:
     """Cautions as they are shown."""
-    return [Text(caution, "bad") for caution in cautions]
+    return [show.Text(caution, "bad") for caution in cautions]
 
 
 def _farthest(shift: Floats) -> str:
@@ -162,73 +151,67 @@ def _name_of(outside: Outside) -> str:
     return f"force {', '.join(f'{x:g}' for x in wrench[0, :3])} N"
 
 
-def _sag_blocks(result: Sag) -> Blocks:
+def _sag_blocks(result: Sag) -> show.Blocks:
     most = "" if result.states.alone else " at most along the motion"
     if result.bending:
-        yield Text(f"Links of beams: {', '.join(result.bending)}.")
-    yield Text(f"Motors hold their positions; what each spring carries of the weight{most}:")
-    columns = list_columns(
+        yield show.Text(f"Links of beams: {', '.join(result.bending)}.")
+    yield show.Text(f"Motors hold their positions; what each spring carries of the weight{most}:")
+    columns = show.list_columns(
         spring="spring",
         torque_n_m=("torque", Number(1.0, "N m", digits=4)),
         twist_rad=("twist", MICRORADIANS),
     )
     if result.springs:
-        yield Table(columns, result.table, "springs")
-    yield Text("Shift and turn of the tool, base axes:")
+        yield show.Table(columns, result.table, "springs")
+    yield show.Text("Shift and turn of the tool, base axes:")
     yield _shift_table(result)
     charts = []
     for cause, shift in result.shifts.items():
         values = dict(zip(AXES[:3], 1e6 * shift[:, :3].T, strict=True))
         title = f"By {cause}"
-        charts.append(chart_values(title, Axis("shift", "µm"), values, result.states.time))
+        charts.append(chart_values(title, show.Axis("shift", "µm"), values, result.states.time))
     yield from arrange(charts, "Shift of the tool along the motion")
 
 
-def _shift_table(result: Sag) -> Table:
+def _shift_table(result: Sag) -> show.Table:
     """Shift and turn of the tool by each cause, where it is largest."""
-    keys = [*(f"{name}_m" for name in AXES[:3]), *(f"{name}_rad" for name in AXES[3:])]
-    columns = list_columns(cause="by")
-    if not result.states.alone:
-        columns += list_columns(time_s=("at", Number(1.0, "s", digits=4)))
-    for k, (key, name) in enumerate(zip(keys, AXES, strict=True)):
-        columns += list_columns(**{key: (name, MICROMETRES if k < 3 else MICRORADIANS)})
-    records: list[Record] = []
-    for cause, shift in result.shifts.items():
-        most = int(np.linalg.norm(shift[:, :3], axis=1).argmax())
-        moved = dict(zip(keys, shift[most].tolist(), strict=True))
-        records.append({"cause": cause, "time_s": float(result.states.time[most]), **moved})
-    return Table(columns, records, "tool")
+    shifts = list(result.shifts.values())
+    most = [int(np.linalg.norm(shift[:, :3], axis=1).argmax()) for shift in shifts]
+    moved = np.array([shift[k] for shift, k in zip(shifts, most, strict=True)])
+    at = () if result.states.alone else ("at", Number(1.0, "s", digits=4))
+    columns: dict[str, tuple[Any, ...]] = {"time_s": (result.states.time[most], *at)}
+    for k, name in enumerate(AXES):
+        unit, number = ("m", MICROMETRES) if k < 3 else ("rad", MICRORADIANS)
+        columns[f"{name}_{unit}"] = (moved[:, k], name, number)
+    return show.Table.of("tool", cause=(result.shifts, "by"), **columns)
 
 
-def _compliance_blocks(result: ToolCompliance) -> Blocks:
-    columns = list_columns(axis="")
+def _compliance_blocks(result: ToolCompliance) -> show.Blocks:
+    columns = show.list_columns(axis="")
     for k, name in enumerate(AXES):
         head = f"{name}, {'N' if k < 3 else 'N m'}"
-        columns += list_columns(**{name: (head, Number(1e6, digits=4))})
+        columns += show.list_columns(**{name: (head, Number(1e6, digits=4))})
     if result.robot.description.hydraulic:
-        yield Text("Valves closed; a force that lasts moves the tool further as oil leaks.")
-    yield Text("Micrometres and microradians per newton and newton metre, base axes:")
-    yield Table(columns, result.table, "compliance")
+        yield show.Text("Valves closed; a force that lasts moves the tool further as oil leaks.")
+    yield show.Text("Micrometres and microradians per newton and newton metre, base axes:")
+    yield show.Table(columns, result.table, "compliance")
     values, directions = result.principal
     yield _principal(values[0], directions[0])
     names = ("softest", "middle", "stiffest")
     shown = dict(zip(names, 1e6 * values.T, strict=True))
-    axis = Axis("compliance", "µm/N")
+    axis = show.Axis("compliance", "µm/N")
     yield chart_values("Principal compliances", axis, shown, result.states.time)
 
 
-def _principal(values: Floats, directions: Floats) -> Table:
-    columns = (
-        Column("compliance_m_n", "compliance", Number(1e6, "µm/N", digits=4)),
-        Column("stiffness_n_m", "stiffness", Number(1e-6, "N/µm", digits=4)),
-        *(Column(name, name, Number()) for name in AXES[:3]),
+def _principal(values: Floats, directions: Floats) -> show.Table:
+    stiffness = [1 / value if value > 0 else None for value in values.tolist()]
+    along = {name: (own, name, Number()) for name, own in zip(AXES, directions, strict=False)}
+    return show.Table.of(
+        "principal",
+        compliance_m_n=(values, "compliance", Number(1e6, "µm/N", digits=4)),
+        stiffness_n_m=(stiffness, "stiffness", Number(1e-6, "N/µm", digits=4)),
+        **along,
     )
-    records: list[Record] = []
-    for value, direction in zip(values, directions.T, strict=True):
-        stiffness = float(1 / value) if value > 0 else None
-        record = {"compliance_m_n": float(value), "stiffness_n_m": stiffness}
-        records.append({**record, **dict(zip(AXES[:3], direction.tolist(), strict=True))})
-    return Table(columns, records, "principal")
 
 
 def sag(

@@ -16,10 +16,9 @@ import numpy as np
 
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
 from armtwin.analysis.states import States, chart_values
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PERCENT, Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Report, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -55,51 +54,38 @@ class Coupling(Result):
     joints: Coupled
     drives: Coupled | None
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Coupling factors of joints and drives, and their inertia at one posture."""
         sections = self.states.show_axes(_blocks, self.joints, self.drives)
         largest = f"{100 * self.joints.factor.max():.0f} % at most between the joints"
         if self.drives is not None:
             largest += f", {100 * self.drives.factor.max():.0f} % between the drives"
-        verdict = Text(f"Inertial coupling: {largest}.")
+        verdict = show.Text(f"Inertial coupling: {largest}.")
         title = f"{self.robot.name}: inertial coupling"
-        return Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
+        return show.Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
 
 
-def _blocks(what: str, found: Coupled, states: States) -> Blocks:
-    yield Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
-    columns: tuple[Column, ...] = list_columns(axis=what, factor=("factor", PERCENT))
-    if not states.alone:
-        columns = list_columns(
-            axis=what,
-            smallest=("smallest", PERCENT),
-            factor=("mean", PERCENT),
-            largest=("largest", PERCENT),
-        )
-    records = []
-    for name, factor in zip(found.axes.names, found.factor.T, strict=True):
-        records.append(
-            {
-                "axis": name,
-                "smallest": float(factor.min()),
-                "factor": float(factor.mean()),
-                "largest": float(factor.max()),
-            }
-        )
-    yield Table(columns, records, f"{what}s.coupling")
+def _blocks(what: str, found: Coupled, states: States) -> show.Blocks:
+    yield show.Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
+    ends = ((), ()) if states.alone else (("smallest", PERCENT), ("largest", PERCENT))
+    mean = "factor" if states.alone else "mean"
+    yield show.Table.of(
+        f"{what}s.coupling",
+        axis=(found.axes.names, what),
+        smallest=(found.factor.min(axis=0), *ends[0]),
+        factor=([float(factor.mean()) for factor in found.factor.T], mean, PERCENT),
+        largest=(found.factor.max(axis=0), *ends[1]),
+    )
     if states.alone:
-        yield Text(f"Inertia matrix of the {what}s:")
+        yield show.Text(f"Inertia matrix of the {what}s:")
         yield _matrix(found.axes.names, found.M[0], f"{what}s.inertia")
     factors = dict(zip(found.axes.names, 100 * found.factor.T, strict=True))
-    yield chart_values("Coupling factors", Axis("factor", "%"), factors, states.time)
+    yield chart_values("Coupling factors", show.Axis("factor", "%"), factors, states.time)
 
 
-def _matrix(names: Sequence[str], M: Floats, key: str) -> Table:
-    columns = [Column("axis", ""), *(Column(name, name, Number(digits=6)) for name in names)]
-    records: list[Record] = []
-    for name, row in zip(names, M, strict=True):
-        records.append({"axis": name, **dict(zip(names, map(float, row), strict=True))})
-    return Table(tuple(columns), records, key)
+def _matrix(names: Sequence[str], M: Floats, key: str) -> show.Table:
+    of_axes = {name: (own, name, Number(digits=6)) for name, own in zip(names, M.T, strict=True)}
+    return show.Table.of(key, **{"axis": (names, ""), **of_axes})
 
 
 def coupling(robot: Robot, states: States) -> Coupling:

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.springs import Spring
+from armtwin.drives.rows import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Names
 from armtwin.robot.dynamics import equations as dynamics

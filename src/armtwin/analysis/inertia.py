@@ -26,9 +26,7 @@ from armtwin.analysis.states import arrange, chart_values
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.kinematics import wrist
 from armtwin.robot.kinematics.strokes import levers
@@ -160,29 +158,18 @@ class EffectiveInertia(Result):
     @property
     def table(self) -> list[Record]:
         """A record for each drive: extremes without and with the load, and their ratios."""
-        records = []
-        for i, (name, unit) in enumerate(_axes(self)):
-            low, high = float(self.values[:, i].min()), float(self.values[:, i].max())
-            record: Record = {
-                "axis": name,
-                "unit": unit,
-                "smallest": low,
-                "largest": high,
-                "ratio": high / low,
-            }
-            if self.load is not None:
-                loaded_low, loaded_high = self.load[:, i].min(), self.load[:, i].max()
-                record |= {
-                    "smallest_loaded": float(loaded_low),
-                    "largest_loaded": float(loaded_high),
-                    "ratio_loaded": float(loaded_high / loaded_low),
-                    "ratio_overall": float(max(high, loaded_high) / min(low, loaded_low)),
-                }
-            if self.hydraulic_modes is not None:
-                record["frequency_hz"] = float(self.hydraulic_modes.alone[i])
-                record["damping"] = float(self.hydraulic_modes.damping[i])
-            records.append(record)
-        return records
+        low, high = self.values.min(axis=0), self.values.max(axis=0)
+        columns: dict[str, Floats] = {"smallest": low, "largest": high, "ratio": high / low}
+        if self.load is not None:
+            least, most = self.load.min(axis=0), self.load.max(axis=0)
+            columns |= {"smallest_loaded": least, "largest_loaded": most}
+            columns |= {"ratio_loaded": most / least}
+            columns |= {"ratio_overall": np.maximum(high, most) / np.minimum(low, least)}
+        if self.hydraulic_modes is not None:
+            columns |= {"frequency_hz": self.hydraulic_modes.alone}
+            columns |= {"damping": self.hydraulic_modes.damping}
+        units = self.axes.inertia_units
+        return show.tabulate(axis=self.axes.names, unit=units, **columns)
 
 
 def _inertia_blocks(result: EffectiveInertia) -> show.Blocks:
@@ -213,14 +200,14 @@ def _inertia_blocks(result: EffectiveInertia) -> show.Blocks:
     yield from arrange(list(_inertia_charts(result)), "Effective inertia")
 
 
-def _inertia_charts(result: EffectiveInertia) -> Iterator[Chart | Bars]:
+def _inertia_charts(result: EffectiveInertia) -> Iterator[show.Chart | show.Bars]:
     cases = {"without load": result.values}
     if result.load is not None:
         cases[result.load_name] = result.load
     postures = np.arange(1.0, len(result.q) + 1)
     for i, (name, unit) in enumerate(_axes(result)):
         values = {case: inertia[:, i] for case, inertia in cases.items()}
-        yield chart_values(name, Axis("inertia", unit), values, postures, Axis("posture"))
+        yield chart_values(name, show.Axis("inertia", unit), values, postures, show.Axis("posture"))
 
 
 def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:

@@ -128,15 +128,11 @@ class Sensitivity(Result):
         sections = [Section("Changes that stop the robot", _stops(self))]
         for feature in self.features:
             sections.append(Section(feature.capitalize(), _blocks(self, feature)))
-        sections.append(Section("", _data(self)))
+        sections.append(Section("", (Data({"by": self.by, "effects": self.table}),)))
         strongest = self.effects[0].key
         verdict = Text(f"{self.features[0].capitalize()} depends most on {strongest}.")
         title = f"{self.name}: what it depends on"
         return Report(title, f"each number by ±{100 * self.by:g} %", tuple(sections), (verdict,))
-
-
-def _data(result: Sensitivity) -> Blocks:
-    yield Data({"by": result.by, "effects": result.table})
 
 
 def _stops(result: Sensitivity) -> Blocks:
@@ -165,13 +161,9 @@ def _blocks(result: Sensitivity, feature: str) -> Blocks:
     )
     records = [record for record in result.table if record["feature"] == feature]
     yield Table(columns, records)
-    known = [record for record in records if _complete(record)]
+    known = [x for x in records if None not in (x["less"], x["base"], x["more"])]
     if known:
         yield _tornado(result, feature, number, known)
-
-
-def _complete(record: Record) -> bool:
-    return all(record[key] is not None for key in ("less", "base", "more"))
 
 
 def _tornado(result: Sensitivity, feature: str, number: Number, records: Sequence[Record]) -> Bars:

@@ -16,10 +16,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, check_array
 from armtwin.motion.trajectory import Trajectory
-from armtwin.notebook.charts import Bars, Chart, Multiples
-from armtwin.notebook.layers import Curve
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Section
+from armtwin.notebook import sections as show
 from armtwin.robot.robot import Robot
 
 T = TypeVar("T")
@@ -61,12 +58,12 @@ class States:
         return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
 
     def show_axes(
-        self, blocks: Callable[[str, T, States], Blocks], joints: T, drives: T | None
-    ) -> list[Section]:
+        self, blocks: Callable[[str, T, States], show.Blocks], joints: T, drives: T | None
+    ) -> list[show.Section]:
         """A section of the joints, and one of the drives where they determine the joints."""
-        sections = [Section("Joints", blocks("joint", joints, self))]
+        sections = [show.Section("Joints", blocks("joint", joints, self))]
         if drives is not None:
-            sections.append(Section("Drives", blocks("drive", drives, self)))
+            sections.append(show.Section("Drives", blocks("drive", drives, self)))
         return sections
 
     def thin(self, most: int) -> States:
@@ -126,25 +123,27 @@ def _of_log(log: Log) -> States:
     return States(log.time, log.q, curve(log.time, 1), curve(log.time, 2))
 
 
-TIME = Axis("time", "s")
+TIME = show.Axis("time", "s")
 
 
 def chart_values(
-    title: str, y: Axis, values: Mapping[str, Floats], places: Floats, x: Axis = TIME
-) -> Chart | Bars:
+    title: str, y: show.Axis, values: Mapping[str, Floats], places: Floats, x: show.Axis = TIME
+) -> show.Chart | show.Bars:
     """Values by name over the places of a motion, (m,) each; bars where there is one place."""
     if len(places) > 1:
-        curves = [Curve(name, places, column) for name, column in values.items()]
-        return Chart(title, x, y, tuple(curves))
+        curves = [show.Curve(name, places, column) for name, column in values.items()]
+        return show.Chart(title, x, y, tuple(curves))
     only = np.array([column[0] for column in values.values()])
-    return Bars(title, y, list(values), np.zeros(len(only)), only)
+    return show.Bars(title, y, list(values), np.zeros(len(only)), only)
 
 
-def arrange(charts: Sequence[Chart | Bars], title: str) -> Iterator[Multiples | Bars]:
+def arrange(
+    charts: Sequence[show.Chart | show.Bars], title: str
+) -> Iterator[show.Multiples | show.Bars]:
     """Curves side by side under a title, bars one after another."""
-    curves = tuple(chart for chart in charts if isinstance(chart, Chart))
+    curves = tuple(chart for chart in charts if isinstance(chart, show.Chart))
     if curves:
-        yield Multiples(curves, columns=2, shared="x", title=title)
+        yield show.Multiples(curves, columns=2, shared="x", title=title)
     for chart in charts:
-        if isinstance(chart, Bars):
+        if isinstance(chart, show.Bars):
             yield chart

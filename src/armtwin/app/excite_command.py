@@ -18,7 +18,7 @@ from armtwin.maths.batch import Record, Values
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
-    from armtwin.identification.excitation.plan import ExcitationPlan
+    from armtwin.identification.excitation.bounds import ExcitationPlan
     from armtwin.identification.excitation.result import Twin
 
 

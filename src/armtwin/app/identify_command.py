@@ -18,7 +18,7 @@ from armtwin.maths.batch import OnProgress, Record
 from armtwin.maths.units import whole_number
 
 if TYPE_CHECKING:
-    from armtwin.identification.rigid_body.recipe_file import RecipeFile
+    from armtwin.identification.rigid_body.recipe import RecipeFile
 
 RECIPE = "recipe.toml"
 
@@ -91,7 +91,7 @@ def identify(
         found = _run_identification(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
-    from armtwin.identification.rigid_body.recipe_file import recipe_text
+    from armtwin.identification.rigid_body.recipe import recipe_text
 
     recipe = recipe_text(_describe_choices(at.Robot.load(robot), prior, found))
     run.finish(result, {RECIPE: recipe}, robot=found.robot, passed=not result.failed)
@@ -109,7 +109,7 @@ def _run_identification(
 
 def _read_choices(file: Path | None, beside: Record, options: Record) -> RecipeFile:
     """The choices of a recipe file, with those that options give in their place."""
-    from armtwin.identification.rigid_body.recipe_file import RecipeFile, read_recipe
+    from armtwin.identification.rigid_body.recipe import RecipeFile, read_recipe
 
     found = RecipeFile(at.Recipe()) if file is None else read_recipe(file)
     recipe = replace(found.recipe, **opt.drop_unset(options))
@@ -132,7 +132,7 @@ def _models(paths: list[Path], chosen: RecipeFile) -> dict[str, at.Robot]:
 
 def _describe_choices(file: at.Robot, prior: at.Robot, found: at.Estimate) -> RecipeFile:
     """What must be said to identify the same again from the same robot file."""
-    from armtwin.identification.rigid_body.recipe_file import RecipeFile
+    from armtwin.identification.rigid_body.recipe import RecipeFile
 
     cutoffs = {how.cutoff for how in found.cleaning}
     what = prior.description

@@ -14,8 +14,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from armtwin.drives.rows import Rows, along
-from armtwin.drives.springs import Springs
+from armtwin.drives.rows import Rows, Springs, along
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Angle
 from armtwin.maths.traced_fields import Index

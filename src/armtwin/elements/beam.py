@@ -16,8 +16,6 @@ Coordinates in order: point p (3), triad p (4), point q (3), triad q (4).
 Ref: [Waiboer 2007, B.15-B.16]; its torsion is zero for every twist as printed
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ closed loop makes a larger one. Within a block, LU with row exchanges.
 Ref: [Duff-Erisman-Reid 2017, chapter 6]
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

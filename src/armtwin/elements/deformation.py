@@ -4,8 +4,6 @@ The slopes D = de/dx are kept by rows: D[r, k] is the slope of row r with the co
 columns[r, k], at most 14 of them.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

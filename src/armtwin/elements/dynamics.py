@@ -9,8 +9,6 @@ drive on a degree of freedom is τ = -σ.
 Ref: [Waiboer 2007, 4.8-4.17]
 """
 
-from __future__ import annotations
-
 from armtwin.elements.blocks import solve_transposed
 from armtwin.elements.deformation import add_nodal, along
 from armtwin.elements.loads import add_forces, add_stress

@@ -16,8 +16,6 @@ The hinge is singular where the axes of both sides are opposite (r0 = r1 = 0).
 Ref: [Waiboer 2007, B.8-B.14], [Geradin-Robert-Buchet 1986]
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -23,11 +23,10 @@ from numpy.typing import ArrayLike
 
 from armtwin.elements.deformation import along, curve
 from armtwin.elements.dynamics import torque
-from armtwin.elements.equations import check_coordinates, place
+from armtwin.elements.equations import check_coordinates, movable, place
 from armtwin.elements.loads import Laws, add_forces
 from armtwin.elements.packing import Tables
 from armtwin.elements.placed import stresses, tables_of
-from armtwin.elements.statics import movable
 from armtwin.elements.structure import Structure
 from armtwin.elements.transfer import TransferState, empty_state, find, rates
 from armtwin.errors import ArmtwinError

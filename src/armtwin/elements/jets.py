@@ -4,8 +4,6 @@ A product of jets is the product rule, so that a formula written with them gives
 derivative along u and w without anyone deriving it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

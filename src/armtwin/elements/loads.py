@@ -23,8 +23,6 @@ latter has no energy in large rotation).
 Ref: [Waiboer 2007, 4.15-4.17], [Jonker-Meijaard 2013]
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from armtwin.elements.beam import Ends, ends_of

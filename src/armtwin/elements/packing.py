@@ -1,7 +1,5 @@
 """A structure as plain arrays for the kernels."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -117,11 +117,7 @@ class Hinge:
     q: str
     axis: Triple
     modes: tuple[Mode, Mode, Mode] = ("free", "held", "held")
-    laws: tuple[ElementSpring | None, ElementSpring | None, ElementSpring | None] = (
-        None,
-        None,
-        None,
-    )
+    laws: tuple[ElementSpring | None, ElementSpring | None, ElementSpring | None] = (None,) * 3
     side: Triple | None = None
 
 

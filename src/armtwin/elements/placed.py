@@ -39,8 +39,7 @@ def tables_of(structure: Structure) -> Tables:
     """Everything packed; a structure that is not determined is refused by a sentence."""
     if "tables" not in structure.kept:
         structure.kept["tables"] = _pack_tables(structure)
-    tables: Tables = structure.kept["tables"]
-    return tables
+    return structure.kept["tables"]
 
 
 def _pack_tables(structure: Structure) -> Tables:

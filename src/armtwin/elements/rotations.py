@@ -9,8 +9,6 @@ body axes is the force 2 G' T' on l.
 Ref: [Waiboer 2007, appendix B], [Jonker 1988]
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from armtwin.maths.batch import Floats

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.elements import parts as el
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, check_known, did_you_mean
 from armtwin.maths.batch import Floats, Integers, NamedNumbers, Names, Sentences
 
 # Stiffness that each of a beam's modes needs where it is not held.
@@ -69,19 +69,14 @@ def _element_problems(
         for name in element.triads:
             yield from _unknown(owner, "triad", name, triads)
         yield from _beam_problems(owner, element)
-        return
-    yield from _strut_problems(owner, element)
+    elif isinstance(element.law, el.Gas) and not element.law.stroke > 0:
+        yield f"{owner}: stroke of its gas must be above 0 m, got {element.law.stroke:g}"
 
 
 def _length_problems(owner: str, p: el.Triple, q: el.Triple) -> Sentences:
     length = float(np.linalg.norm(np.subtract(q, p)))
     if length < SHORTEST:
         yield f"{owner}: length must be above 0 m, got {length:g} (both points at {p})"
-
-
-def _strut_problems(owner: str, truss: el.Truss) -> Sentences:
-    if isinstance(truss.law, el.Gas) and not truss.law.stroke > 0:
-        yield f"{owner}: stroke of its gas must be above 0 m, got {truss.law.stroke:g}"
 
 
 def _beam_problems(owner: str, beam: el.Beam) -> Sentences:
@@ -217,9 +212,7 @@ class Structure:
 
     def row(self, name: str) -> int:
         """Row of a deformation by its name; an unknown one is an error that suggests one."""
-        if name not in self.row_names:
-            known = did_you_mean(name, self.row_names)
-            raise ArmtwinError(f"deformation '{name}' is not known. {known}")
+        check_known("deformation", name, self.row_names)
         return self.row_names.index(name)
 
     # freedom

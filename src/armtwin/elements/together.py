@@ -5,8 +5,6 @@ side by side, each with its own coordinates, and so do the states. A complex ste
 few thousand operations on arrays, whatever the number of directions, and nothing is compiled twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -10,8 +10,6 @@ E puts each degree of freedom on its row; free nodal coordinates are their own.
 Ref: [Jonker 1988], [Waiboer 2007, 4.2]
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -22,8 +22,7 @@ from armtwin.drives.rows import along
 from armtwin.exchange.unit import Place, Variable
 from armtwin.maths.batch import Floats
 from armtwin.maths.dual import Dual, slope_of
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, stretches
+from armtwin.maths.stretches import Memory, Part, stretches
 from armtwin.maths.tape import TapeTable
 from armtwin.maths.traced_fields import TracedFields
 from armtwin.simulation.kernels import BEFORE, BEFORE_STEPS, Stages, trace_part, trace_stages

@@ -26,8 +26,7 @@ from armtwin.control.controller import (
     shift,
 )
 from armtwin.drives.hydraulics import AT_ONCE, no_load_speed
-from armtwin.drives.rows import add_along, along
-from armtwin.drives.springs import Springs
+from armtwin.drives.rows import Springs, add_along, along
 from armtwin.exchange.instant import Slopes, differentiate, find_flanks, make_slopes
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import larger

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from armtwin.drives.rows import along
-from armtwin.drives.springs import Springs
+from armtwin.drives.rows import Springs, along
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.instant import (
     Slopes,

@@ -11,8 +11,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, Sentences
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
 from armtwin.maths.c_flow import c_kernel, place_name
-from armtwin.maths.memory import Memory, flat_index
-from armtwin.maths.stretches import TapeStretch
+from armtwin.maths.stretches import Memory, TapeStretch, flat_index
 from armtwin.maths.traced_fields import NUMBERS, TABLE, TracedFields
 
 Causality = Literal["independent", "parameter", "input", "output", "local"]

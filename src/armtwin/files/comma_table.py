@@ -3,7 +3,14 @@
 The unit stands beside a number ("90 deg") or for a whole column in the header ("alpha [deg]").
 """
 
-from armtwin.errors import FileError
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from armtwin.errors import MOST_PROBLEMS, ArmtwinError, FileError
+from armtwin.maths.units import Unit
+
+T = TypeVar("T")
+Row = Mapping[str, float | str]
 
 
 def comma_table(text: str, each: str, origin: str) -> list[dict[str, float | str]]:
@@ -29,6 +36,27 @@ def comma_table(text: str, each: str, origin: str) -> list[dict[str, float | str
         given = zip(keys, words, strict=True)
         rows.append({key: _value(word, unit) for (key, unit), word in given if word})
     return rows
+
+
+def read_rows(rows: Sequence[Row], read: Callable[[Row], T], origin: str) -> list[T]:
+    """What a function makes of each row; all rows that it refuses are named at once."""
+    found, problems = [], []
+    for number, row in enumerate(rows, 2):
+        try:
+            found.append(read(row))
+        except ArmtwinError as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        raise FileError(origin, problems[:MOST_PROBLEMS], len(problems[MOST_PROBLEMS:]))
+    return found
+
+
+def read_quantity(row: Row, key: str, unit: Unit) -> float:
+    """The SI number of a key; an error names the key."""
+    try:
+        return unit.read(row[key])
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{key} {error}") from None
 
 
 def _value(word: str, unit: str) -> float | str:

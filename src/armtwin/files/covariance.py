@@ -3,7 +3,6 @@
 It holds the digest of the file that it belongs to, so that neither goes with another.
 """
 
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.arrays import open_arrays
+from armtwin.files.digests import digest
 from armtwin.files.opening import COVARIANCE, TOML, read_bytes
 from armtwin.files.staging import Content
 from armtwin.maths.batch import Floats, Names, read_only
@@ -55,7 +55,7 @@ def covariance_content(found: Covariance, text: str) -> Content:
         np.savez(
             file,
             format=np.array(FORMAT),
-            sha256=np.array(_digest(text.encode("utf-8"))),
+            sha256=np.array(digest(text.encode("utf-8"))),
             names=np.array(found.names),
             covariance=found.values,
         )
@@ -76,14 +76,10 @@ def read_covariance(path: Path) -> tuple[Covariance | None, str]:
         return None, f"{place.name} {error.problems[0]}{UNCORRELATED}"
     except ArmtwinError as error:
         return None, f"{error}{UNCORRELATED}"
-    if str(held["sha256"]) != _digest(read_bytes(path, TOML)):
+    if str(held["sha256"]) != digest(read_bytes(path, TOML)):
         other = f"belongs to another {path.name}, or that was changed"
         return None, f"{place.name} {other}{UNCORRELATED}"
     return found, ""
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _check_covariance(held: dict[str, Any]) -> Covariance:

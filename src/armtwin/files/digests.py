@@ -4,7 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from armtwin.files.opening import CHUNK, INPUT, open_plain_file
+from armtwin.files.opening import INPUT, open_plain_file
 
 
 def digest(data: bytes) -> str:
@@ -16,11 +16,8 @@ def digest_of(path: str) -> str | None:
     """Digest of a file, None where there is none."""
     if not path or not os.path.isfile(path):
         return None
-    found = hashlib.sha256()
     with open_plain_file(Path(path), INPUT) as file:
-        while piece := file.read(CHUNK):  # as logs may be long
-            found.update(piece)
-    return found.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def file_name(path: str, otherwise: str) -> str:

@@ -85,7 +85,6 @@ DAMAGE = (
     LookupError,
     SyntaxError,
     RuntimeError,
-    NotImplementedError,
     OverflowError,
     MemoryError,
 )

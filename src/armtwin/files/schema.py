@@ -37,8 +37,7 @@ def schema_of(kind: object) -> CoreSchema:
     of = get_args(kind)
     origin = get_origin(kind)
     if origin is Annotated:
-        own: CoreSchema = of[1].schema(of[0], schema_of)
-        return own
+        return of[1].schema(of[0], schema_of)
     if origin in (Union, UnionType):
         return _one_of(of)
     if origin is Literal:
@@ -46,7 +45,8 @@ def schema_of(kind: object) -> CoreSchema:
     if origin is dict:
         return core_schema.dict_schema(schema_of(of[0]), schema_of(of[1]))
     if origin is tuple:
-        return _tuple(of)
+        items = [schema_of(item) for item in of if item is not ...]
+        return core_schema.tuple_schema(items, variadic_item_index=0 if of[-1] is ... else None)
     if is_dataclass(kind):
         return _group(kind)
     return PLAIN[kind]()
@@ -56,12 +56,6 @@ def _one_of(kinds: tuple[Any, ...]) -> CoreSchema:
     some: list[Any] = [schema_of(kind) for kind in kinds if kind is not NoneType]
     schema: CoreSchema = some[0] if len(some) == 1 else core_schema.union_schema(some)
     return core_schema.nullable_schema(schema) if NoneType in kinds else schema
-
-
-def _tuple(kinds: tuple[Any, ...]) -> CoreSchema:
-    if kinds[-1] is ...:
-        return core_schema.tuple_schema([schema_of(kinds[0])], variadic_item_index=0)
-    return core_schema.tuple_schema([schema_of(kind) for kind in kinds])
 
 
 def _group(kind: Any) -> CoreSchema:
@@ -258,10 +252,8 @@ def _sentence(error: ErrorDetails, tables: shape.Tables, schema: Schema) -> str:
     if kind == OWN_SENTENCE:
         where = place if place.is_in_file else place.group
         return f"{where} {message}"
-    if kind == "union_tag_not_found":
-        return _no_kind(error, place)
-    if kind == "union_tag_invalid":
-        return _unknown_kind(error, place)
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        return _kind_problem(error, place)
     if kind == "tuple_type":
         wanted = "a list"
         if not place.steps and _holds_groups(schema.kind, place.key):
@@ -280,17 +272,14 @@ def _of_several_kinds(place: _Place, key: str) -> str:
     return place.path if own else place.group
 
 
-def _no_kind(error: ErrorDetails, place: _Place) -> str:
-    key = error["ctx"]["discriminator"].strip("'")
-    group = _of_several_kinds(place, key)
-    return f"{group}: key '{key}' is missing, which says what kind it is"
-
-
-def _unknown_kind(error: ErrorDetails, place: _Place) -> str:
+def _kind_problem(error: ErrorDetails, place: _Place) -> str:
+    """A kind that is missing, or none of the known ones."""
     context = error["ctx"]
-    kind = context["tag"]
     key = context["discriminator"].strip("'")
     group = _of_several_kinds(place, key)
+    if "tag" not in context:
+        return f"{group}: key '{key}' is missing, which says what kind it is"
+    kind = context["tag"]
     known = [word.strip("' ") for word in context["expected_tags"].split(",")]
     return f"{group}.{key}: '{kind}' is not known. {did_you_mean(kind, known)}"
 

@@ -13,12 +13,8 @@ from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_RANGE
 from armtwin.maths.batch import Record
 from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
-from armtwin.notebook import cards
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve, Rule
+from armtwin.notebook import cards, sections as show
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts
@@ -100,13 +96,13 @@ class LogResponse(Result):
         """A record for each joint."""
         return [joint.record for joint in self.joints]
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Gain, peak, bandwidth and delay of each joint, and its curves."""
-        sections = [Section("", _joints(self))]
+        sections = [show.Section("", _joints(self))]
         for joint in self.joints:
-            sections.append(Section(f"Joint {joint.joint}", _charts(joint), page_only=True))
+            sections.append(show.Section(f"Joint {joint.joint}", _charts(joint), page_only=True))
         name = file_name(self.origin, "log")
-        return Report(
+        return show.Report(
             title=f"{name}: frequency response, {self.given} to {self.answer}",
             subtitle=f"mean of {self.joints[0].response.windows:.0f} independent windows",
             sections=tuple(sections),
@@ -114,23 +110,23 @@ class LogResponse(Result):
         )
 
 
-def _verdict(result: LogResponse) -> Text:
+def _verdict(result: LogResponse) -> show.Text:
     """The least bandwidth, or how far the responses are known."""
     records = result.table
     what = f"{result.given} to {result.answer} of {cards.format_count(len(records), 'joint')}"
     known = [record for record in records if record["known_to_hz"] is not None]
     if not known:
-        return Text(f"{what}: no frequency has a coherence of {KNOWN:g}.", "bad")
+        return show.Text(f"{what}: no frequency has a coherence of {KNOWN:g}.", "bad")
     highest = max(record["known_to_hz"] or 0.0 for record in known)
     sentence = f"{what}: known up to {HERTZ.with_unit(highest)}"
     bandwidths = [record["bandwidth_hz"] for record in known if record["bandwidth_hz"] is not None]
     if not bandwidths:
-        return Text(f"{sentence}, no bandwidth of -3 dB below that.")
-    return Text(f"{sentence}, least bandwidth {HERTZ.with_unit(min(bandwidths))} (-3 dB).")
+        return show.Text(f"{sentence}, no bandwidth of -3 dB below that.")
+    return show.Text(f"{sentence}, least bandwidth {HERTZ.with_unit(min(bandwidths))} (-3 dB).")
 
 
-def _joints(result: LogResponse) -> Blocks:
-    columns = list_columns(
+def _joints(result: LogResponse) -> show.Blocks:
+    columns = show.list_columns(
         joint=("joint", Number()),
         gain=("gain", PLAIN),
         peak_hz=("peak at", HERTZ),
@@ -139,15 +135,13 @@ def _joints(result: LogResponse) -> Blocks:
         delay_s=("delay", Number(1e3, "ms")),
         known_to_hz=("known to", HERTZ),
     )
-    yield Table(columns, result.table, "joints")
-    yield Data(
-        {
-            "given": result.given,
-            "answer": result.answer,
-            "curves": [_curve(joint) for joint in result.joints],
-        }
+    yield show.Table(columns, result.table, "joints")
+    yield show.Data.of(
+        given=result.given,
+        answer=result.answer,
+        curves=[_curve(joint) for joint in result.joints],
     )
-    yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 95 %.", "soft")
+    yield show.Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 95 %.", "soft")
 
 
 def _curve(joint: JointResponse) -> dict[str, object]:
@@ -162,25 +156,27 @@ def _curve(joint: JointResponse) -> dict[str, object]:
     }
 
 
-def _charts(joint: JointResponse) -> Blocks:
+def _charts(joint: JointResponse) -> show.Blocks:
     r = joint.response
-    hertz = Axis("frequency", "Hz", logarithmic=True)
+    hertz = show.Axis("frequency", "Hz", logarithmic=True)
     highest = joint.record["known_to_hz"]
     known = r if highest is None else r.where(r.frequency <= highest)
     width = student(np.inf) * known.std
     low = np.maximum(known.magnitude - width, 1e-3 * known.magnitude)
     high = known.magnitude + width
-    size = Curve("", known.frequency, known.magnitude, colour=0, low=low, high=high)
+    size = show.Curve("", known.frequency, known.magnitude, colour=0, low=low, high=high)
     turned = TURN * width / np.maximum(known.magnitude, 1e-300)
     phase = TURN * known.phase
-    turn = Curve("", known.frequency, phase, colour=0, low=phase - turned, high=phase + turned)
-    share = Curve("", r.frequency, r.coherence, colour=0)
+    turn = show.Curve("", known.frequency, phase, colour=0, low=phase - turned, high=phase + turned)
+    share = show.Curve("", r.frequency, r.coherence, colour=0)
     charts = (
-        Chart("Magnitude", hertz, Axis("|H|", logarithmic=True), (size,)),
-        Chart("Phase", hertz, Axis("phase", "°"), (turn,)),
-        Chart("Coherence", hertz, Axis("γ²", span=(0.0, 1.0)), (share, Rule(KNOWN, "known"))),
+        show.Chart("Magnitude", hertz, show.Axis("|H|", logarithmic=True), (size,)),
+        show.Chart("Phase", hertz, show.Axis("phase", "°"), (turn,)),
+        show.Chart(
+            "Coherence", hertz, show.Axis("γ²", span=(0.0, 1.0)), (share, show.Rule(KNOWN, "known"))
+        ),
     )
-    yield Multiples(charts, columns=1, shared="x")
+    yield show.Multiples(charts, columns=1, shared="x")
 
 
 def log_response(

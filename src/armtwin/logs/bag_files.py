@@ -8,7 +8,6 @@ or in the order that a columns file gives for q, which then counts more than nam
 
 from __future__ import annotations
 
-import struct
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import FileError, did_you_mean, shorten
+from armtwin.files import opening
 from armtwin.logs.bag_bounds import check_bag, damage_error, zstd_library
 from armtwin.logs.bag_layout import MessageLayout
 from armtwin.logs.columns import Columns
@@ -36,20 +36,7 @@ MOST_MESSAGES = 5_000_000  # joint states of a bag
 MOST_STREAMS = 100  # sets of joints of a bag
 TOGETHER = 2000  # messages that are read together
 # what Python raises in the readers of bags where a file is cut off, overwritten or made up
-DAMAGE = (
-    OSError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    ArithmeticError,
-    AssertionError,
-    EOFError,
-    RuntimeError,
-    MemoryError,
-    SyntaxError,
-    struct.error,
-)
+DAMAGE = (*opening.DAMAGE, AttributeError, ArithmeticError, AssertionError)
 STATE = "sensor_msgs/msg/JointState"
 CONTROLLER = "control_msgs/msg/JointTrajectoryControllerState"
 # where a message holds each signal: its list, of a controller the list in one of its points
@@ -91,14 +78,15 @@ class _Topic:
 
     def add(self, received: int, message: _Message, wanted: list[str] | None) -> None:
         """Take a message, unless it lacks a joint."""
-        names = list(message.name if self.kind == STATE else message.joint_names)
+        names = _names_in(message, self.kind)
         if not self.accepts(names, wanted):
             return
         order = self.order[tuple(names)]
         stamp = message.header.stamp
         self.stamps.append(1_000_000_000 * int(stamp.sec) + int(stamp.nanosec))
         self.received.append(received)
-        for signal, values in _signals(message, self.kind):
+        for signal, path in _signal_paths(message, self.kind):
+            values: Any = reduce(getattr, path, message)
             if len(values) == len(names):
                 column = self.columns.setdefault(signal, array("d"))
                 column.frombytes(np.asarray(values, dtype=np.float64)[order].tobytes())
@@ -118,14 +106,9 @@ class _Topic:
             self.joints = wanted if wanted and set(wanted) <= set(names) else names
         key = tuple(names)
         if key not in self.order:
-            self.order[key] = self._places(names)
+            held = self.joints if set(self.joints) <= set(names) else []
+            self.order[key] = [names.index(joint) for joint in held]
         return bool(self.order[key])
-
-    def _places(self, names: list[str]) -> list[int]:
-        """Where the joints are in a message; none where one is not there."""
-        if not set(self.joints) <= set(names):
-            return []
-        return [names.index(joint) for joint in self.joints]
 
     def table(self, signal: str, joints: list[str]) -> Floats | None:
         """A signal of some joints, (m, n); None where a message leaves it out, or all do one."""
@@ -174,6 +157,11 @@ class _Topic:
         return 1e-9 * float(np.median(np.array(self.received, dtype=np.int64) - stamps))
 
 
+def _names_in(message: _Message, kind: str) -> list[str]:
+    """The joints of a message."""
+    return list(message.name if kind == STATE else message.joint_names)
+
+
 def _signal_paths(message: _Message, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Where a message holds the list of numbers of each signal."""
     if kind == STATE:
@@ -188,12 +176,6 @@ def _signal_paths(message: _Message, kind: str) -> Iterator[tuple[str, tuple[str
         seen.add(ending)
         for signal, field in POINT_FIELDS.items():
             yield f"{signal}{ending}", (point, field)
-
-
-def _signals(message: _Message, kind: str) -> Iterator[tuple[str, Any]]:
-    """The lists of numbers of a message, by signal."""
-    for signal, path in _signal_paths(message, kind):
-        yield signal, reduce(getattr, path, message)
 
 
 class _Stream:
@@ -233,13 +215,12 @@ class _Stream:
 
     def names(self, data: bytes) -> list[str]:
         """The joints of a message."""
-        message = self._decode(data)
-        return list(message.name if self.topic.kind == STATE else message.joint_names)
+        return _names_in(self._decode(data), self.topic.kind)
 
     def _learn(self, data: bytes) -> MessageLayout | None:
         """The layout of a message; None of one whose place of numbers cannot be told."""
-        names = self.names(data)
         message = self._decode(data)
+        names = _names_in(message, self.topic.kind)
         if not self.topic.accepts(names, self.wanted):
             return None
         store = self.reader.typestore

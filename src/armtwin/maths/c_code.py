@@ -8,6 +8,8 @@ Clang compile every stage for x86-64 with and without, and the processor that ru
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from importlib import resources
+from string import Template
 from typing import Any
 
 from llvmlite import ir
@@ -16,7 +18,7 @@ from armtwin.maths import lanes, stretches as of_tape
 from armtwin.maths.batch import Floats, Indices, Sentences
 from armtwin.maths.bits import DROPPED
 from armtwin.maths.lanes import LANES, Wide
-from armtwin.maths.memory import Memory, flat_index
+from armtwin.maths.stretches import Memory, flat_index
 
 DOUBLE, INTEGER, TRUTH = "double", "int64_t", "int"
 FUNCTIONS = {
@@ -33,6 +35,7 @@ INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
 EXTREMES = {"smaller": "<", "larger": ">"}
 JOINED = {"both": "&&", "either": "||"}
+KIND_OF = {bool: TRUTH, int: INTEGER}  # of a constant
 NUMBERS_IN_A_LINE = 6  # of a table in C
 
 
@@ -98,107 +101,14 @@ def _instruction(step: ir.Instruction) -> str:
     return f"{step.opname} {step.op}" if step.opname == "icmp" else str(step.opname)
 
 
-PRELUDE = f"""\
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__GNUC__)
-#define INLINED static inline __attribute__((always_inline))
-#define APART __attribute__((noinline)) static
-#else
-#define INLINED static inline
-#define APART static
-#endif
-
-/* a b + c, rounded once where it is fused */
-#define FUSED(a, b, c) (fused ? fma(a, b, c) : (a) * (b) + (c))
-
-/* A stage from its body: fused where the processor can, never if UNFUSED is defined */
-#if defined(UNFUSED)
-#define STAGE(name) APART void name(double *const *m) {{ name##_body(m, 0); }}
-#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-#define STAGE(name) APART void name(double *const *m) {{ name##_body(m, 1); }}
-#elif defined(__GNUC__) && defined(__x86_64__)
-#define STAGE(name)                                                               \\
-    __attribute__((target("avx2,fma"))) APART void name##_fused(double *const *m) \\
-    {{                                                                             \\
-        name##_body(m, 1);                                                        \\
-    }}                                                                             \\
-    APART void name##_plain(double *const *m) {{ name##_body(m, 0); }}              \\
-    static void name(double *const *m)                                            \\
-    {{                                                                             \\
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))      \\
-            name##_fused(m);                                                      \\
-        else                                                                      \\
-            name##_plain(m);                                                      \\
-    }}
-#else
-#define STAGE(name) APART void name(double *const *m) {{ name##_body(m, 0); }}
-#endif
-
-INLINED uint64_t bits_of(double x)
-{{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}}
-
-INLINED double double_of(uint64_t bits)
-{{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}}
-
-/* the largest number with few leading bits that is not above x, for x > 0 */
-INLINED double coarse(double x)
-{{
-    return double_of(bits_of(x) >> {DROPPED} << {DROPPED});
-}}
-
-/* count of such numbers up to x, for x > 0 */
-INLINED int64_t rank_of(double x)
-{{
-    return (int64_t)(bits_of(x) >> {DROPPED});
-}}
-
-/* for angles up to {lanes.LARGEST_ANGLE:g} rad */
-{_formula("near_sine", lanes.sine)}
-
-{_formula("near_cosine", lambda x: lanes.sine(x, lanes.QUARTERS["cosine"]))}
-
-INLINED int is_near(double x)
-{{
-    return fabs(x) <= {lanes.LARGEST_ANGLE!r};
-}}
-
-INLINED double sine_of(double x, int fused)
-{{
-    return is_near(x) ? near_sine(x, fused) : sin(x);
-}}
-
-INLINED double cosine_of(double x, int fused)
-{{
-    return is_near(x) ? near_cosine(x, fused) : cos(x);
-}}
-
-/* of several angles side by side */
-INLINED void turn(int count, const double *angles, double *sines, double *cosines, int fused)
-{{
-    int all_near = 1;
-    for (int k = 0; k < count; ++k) {{
-        sines[k] = near_sine(angles[k], fused);
-        cosines[k] = near_cosine(angles[k], fused);
-    }}
-    for (int k = 0; k < count; ++k)
-        all_near &= is_near(angles[k]);
-    for (int k = 0; !all_near && k < count; ++k) {{
-        sines[k] = sine_of(angles[k], fused);
-        cosines[k] = cosine_of(angles[k], fused);
-    }}
-}}
-"""
+_TEXT = (resources.files("armtwin.maths") / "prelude.c").read_text("utf-8")
+PRELUDE = Template(_TEXT).substitute(
+    DROPPED=DROPPED,
+    LARGEST=repr(lanes.LARGEST_ANGLE),
+    LARGEST_IN_WORDS=f"{lanes.LARGEST_ANGLE:g}",
+    NEAR_SINE=_formula("near_sine", lanes.sine),
+    NEAR_COSINE=_formula("near_cosine", lambda x: lanes.sine(x, lanes.QUARTERS["cosine"])),
+)
 
 
 def c_function(name: str, found: Sequence[of_tape.TapeStretch], memory: Memory) -> str:
@@ -285,15 +195,12 @@ class _Writer:
             name = self.tape.operations[number].name
             if number in self.taken_in or number in self.kinds or name in ("constant", "input"):
                 continue
-            if name == "choose" and self._branches(number):
+            if name == "choose" and of_tape.is_branch(number, self.blocks):
                 yield from self._branch(number)
                 continue
             word, kind = self._result(number)
             self.kinds[number] = kind
             yield f"const {kind} x{number} = {word};"
-
-    def _branches(self, number: int) -> bool:
-        return (number, True) in self.blocks or (number, False) in self.blocks
 
     def _branch(self, number: int) -> Sentences:
         """A choice of which only one side is computed."""
@@ -332,7 +239,7 @@ class _Writer:
             return f"x{number}", self.kinds[number]
         name, _, detail = self.tape.operations[number]
         if name == "constant":
-            return c_number(detail), _kind_of(detail)
+            return c_number(detail), KIND_OF.get(type(detail), DOUBLE)
         if name == "input":
             return self._element(*detail), DOUBLE
         return self._element(*self.stretch.kept[number]), DOUBLE
@@ -408,9 +315,3 @@ def _arithmetic(name: str, words: list[str], kinds: set[str]) -> tuple[str, str]
 def _alike(kinds: set[str]) -> str:
     """The kind of values of several: that of all, or double."""
     return next(iter(kinds)) if len(kinds) == 1 else DOUBLE
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return TRUTH
-    return INTEGER if isinstance(value, int) else DOUBLE

@@ -73,9 +73,7 @@ class FrequencyResponse:
         """The response of the rest of a chain, of which a part is known, complex, (f,)."""
         size = np.abs(part)
         rest = self.response / part
-        return FrequencyResponse(
-            self.frequency, rest, self.coherence, self.std / size, self.windows
-        )
+        return replace(self, response=rest, std=self.std / size)
 
     def with_smooth_deviations(self) -> FrequencyResponse:
         """The response with deviations and coherence that are means over neighbouring frequencies.

@@ -25,7 +25,7 @@ from armtwin.maths.lanes import (
     transpose,
     vector,
 )
-from armtwin.maths.memory import Memory, flat_index
+from armtwin.maths.stretches import Memory, flat_index
 
 TRUTH = ir.IntType(1)
 FUNCTIONS = {"root": "llvm.sqrt", "floor": "llvm.floor"}
@@ -172,7 +172,7 @@ class Emitter:
             if number in self.values or number in self.taken_in:
                 continue
             operation = self.tape.operations[number]
-            if operation.name == "choose" and self._branches(number):
+            if operation.name == "choose" and stretches.is_branch(number, self.blocks):
                 self.values[number] = self._branch(number)
             elif operation.name != "constant":
                 self.values[number] = self._result(number)
@@ -204,9 +204,6 @@ class Emitter:
 
     def _call_function(self, name: str, values: list[Any]) -> Any:
         return self.builder.call(self._declare(name, values), values)
-
-    def _branches(self, number: int) -> bool:
-        return (number, True) in self.blocks or (number, False) in self.blocks
 
     def _branch(self, number: int) -> Any:
         """A choice of which only one side is computed."""

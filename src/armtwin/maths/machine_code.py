@@ -15,8 +15,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, exactly, inlined
 from armtwin.maths.instructions import Emitter
 from armtwin.maths.lanes import INTEGER, LANES
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import TapeStretch
+from armtwin.maths.stretches import Memory, TapeStretch
 
 F = TypeVar("F", bound=Callable[..., Any])
 Making = Callable[[], tuple[list[TapeStretch], Memory]]

@@ -40,8 +40,7 @@ def sobol_points(count: int, dimensions: int, seed: int) -> Floats:
     found = np.tile(shift @ powers, (count, 1))
     for j in range(count.bit_length()):
         found ^= (gray >> j & 1)[:, None] * directions[:, j]
-    points: Floats = found * 0.5**BITS
-    return points
+    return found * 0.5**BITS
 
 
 def _directions(dimensions: int) -> Integers:

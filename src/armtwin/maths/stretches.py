@@ -5,13 +5,47 @@ kept in memory for what stands inside. Of a choice whose one side is costly, tha
 only where it is chosen.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from armtwin.maths.batch import Indices
 from armtwin.maths.tape import Operation, Symbol, Tape
+
+
+def flat_index(place: Sequence[int], shape: Indices) -> int:
+    """Where an element lies in an array that is written row by row."""
+    flat = 0
+    for index, length in zip(place, shape, strict=True):
+        flat = flat * length + index
+    return flat
+
+
+class Memory:
+    """Where the arrays of a stretch lie: in which of the arrays given to the kernel, from where on.
+
+    Attributes:
+        arrays: For each array by name the number of the memory, its first element there, its shape.
+        sizes: Elements of each memory, or of one of its rows.
+        tables: Memories with rows: the arrays lie in them once for each row, one after the other.
+        woven: Whether in lanes each element lies in all memories once for each lane, side by side.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, tuple[int, int, Indices]] = {}
+        self.sizes: list[int] = []
+        self.tables: set[int] = set()
+        self.woven = False
+
+    def add(self, name: str, shape: Indices, memory: int = 0) -> None:
+        """Give an array its place at the end of a memory."""
+        while len(self.sizes) <= memory:
+            self.sizes.append(0)
+        self.arrays[name] = memory, self.sizes[memory], shape
+        self.sizes[memory] += math.prod(shape)
+
 
 COSTS = {"root": 15, "divide": 12, "load": 4, "cosine": 40, "sine": 40, "arctangent": 60}
 WORTH_A_BRANCH = 30  # operations of a side that are saved by not computing it
@@ -132,19 +166,13 @@ def _levels(tape: Tape, needed: list[int], unchanged: Sequence[set[str]]) -> dic
         if operation.name == "constant":
             levels[number] = 0
         elif operation.name == "input":
-            levels[number] = _level_of(operation.detail[0], unchanged)
+            own = (k for k, names in enumerate(unchanged) if operation.detail[0] in names)
+            levels[number] = next(own, len(unchanged))
         elif operation.name == "load":
             levels[number] = len(unchanged)
         else:
             levels[number] = max(levels[x] for x in operation.of)
     return levels
-
-
-def _level_of(array: str, unchanged: Sequence[set[str]]) -> int:
-    for level, names in enumerate(unchanged):
-        if array in names:
-            return level
-    return len(unchanged)
 
 
 def _crossing(
@@ -247,6 +275,11 @@ def blocks(stretch: TapeStretch) -> dict[Side | None, list[int]]:
     return found
 
 
+def is_branch(number: int, among: Container[Side | None]) -> bool:
+    """Whether a choice has operations that only one of its sides needs."""
+    return (number, True) in among or (number, False) in among
+
+
 def functions_of_angles(stretch: TapeStretch) -> dict[int, list[int]]:
     """Sines and cosines that need no other one and no branch, by the number of their angle."""
     found = blocks(stretch)
@@ -254,8 +287,7 @@ def functions_of_angles(stretch: TapeStretch) -> dict[int, list[int]]:
     after: set[int] = set()
     for number in found.get(None, []):
         name, of, _ = stretch.tape.operations[number]
-        is_branch = (number, True) in found or (number, False) in found
-        if is_branch or not after.isdisjoint(of):
+        if is_branch(number, found) or not after.isdisjoint(of):
             after.add(number)
         elif name in ("sine", "cosine"):
             functions.setdefault(of[0], []).append(number)

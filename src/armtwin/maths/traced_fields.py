@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part
+from armtwin.maths.stretches import Memory, Part
 from armtwin.maths.tape import Symbol, Tape, TapeTable, pattern_of
 
 Pattern = Annotated[Floats, "pattern"]

@@ -18,8 +18,7 @@ from armtwin.maths.batch import Floats, Indices, spread
 from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import staged
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.stretches import Memory, Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, pattern_of
 
 # Rows of one call from which on its kernel is traced; compiling takes 1 to 2 s, once. The number

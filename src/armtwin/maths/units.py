@@ -30,38 +30,16 @@ def _dimension(**powers: int) -> Dimension:
 # factors to SI of the units of each kind
 _OF_KIND: tuple[tuple[Dimension, dict[str, float]], ...] = (
     (_dimension(), {"1": 1.0, "%": 1e-2}),
-    (
-        _dimension(m=1),
-        {
-            "m": 1.0,
-            "cm": 1e-2,
-            "mm": 1e-3,
-            "um": 1e-6,
-            "in": 0.0254,
-            "inch": 0.0254,
-            "inches": 0.0254,
-            "micron": 1e-6,
-            "microns": 1e-6,
-        },
-    ),
+    (_dimension(m=1), {"m": 1.0, "cm": 1e-2, "mm": 1e-3}),
+    (_dimension(m=1), dict.fromkeys(("um", "micron", "microns"), 1e-6)),
+    (_dimension(m=1), dict.fromkeys(("in", "inch", "inches"), 0.0254)),
     (_dimension(kg=1), {"kg": 1.0, "g": 1e-3, "t": 1e3}),
-    (
-        _dimension(s=1),
-        {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0},
-    ),
+    (_dimension(s=1), {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}),
+    (_dimension(s=1), {"min": 60.0, "h": 3600.0}),
     (_dimension(A=1), {"A": 1.0, "mA": 1e-3}),
     (_dimension(K=1), {"K": 1.0}),
-    (
-        _dimension(rad=1),
-        {
-            "rad": 1.0,
-            "mrad": 1e-3,
-            "deg": math.pi / 180,
-            "arcmin": math.pi / 10_800,
-            "arcsec": math.pi / 648_000,
-            "rev": 2 * math.pi,
-        },
-    ),
+    (_dimension(rad=1), {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180, "rev": 2 * math.pi}),
+    (_dimension(rad=1), {"arcmin": math.pi / 10_800, "arcsec": math.pi / 648_000}),
     (_dimension(rad=1, s=-1), {"rpm": 2 * math.pi / 60}),
     (_dimension(cycle=1, s=-1), {"Hz": 1.0, "kHz": 1e3}),
     (_dimension(m=1, kg=1, s=-2), {"N": 1.0, "kN": 1e3, "mN": 1e-3}),
@@ -82,17 +60,9 @@ WELL_WITHIN = 5.0  # a number in a second unit is suggested so far below the lar
 LARGEST = 1e15  # magnitude of any number in SI, where the unit does not say less
 # Magnitudes that no machine has: a typing error is refused, and products of numbers stay finite.
 LARGEST_IN = {
-    "m": 1e6,
-    "m/s": 1e6,
-    "rad": 1e9,
-    "rad/s": 1e9,
-    "kg": 1e9,
-    "s": 1e9,
-    "Hz": 1e9,
-    "A": 1e9,
-    "K": 1e6,
-    "N": 1e12,
-    "N m": 1e12,
+    **dict.fromkeys(("m", "m/s", "K"), 1e6),
+    **dict.fromkeys(("rad", "rad/s", "kg", "s", "Hz", "A"), 1e9),
+    **dict.fromkeys(("N", "N m"), 1e12),
 }
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,32 +169,18 @@ class Nearest(NamedTuple):
     share: Floats
 
 
-class Obstacle(Protocol):
-    """Something that a robot must not touch."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def beyond(self) -> str:
-        """Where something is that has passed it, as "below the floor"."""
-
-    @property
-    def carries(self) -> bool:
-        """Whether the robot is mounted on it, so that what never moves may touch it."""
-
-    @property
-    def spares_tool(self) -> bool:
-        """Whether the tool may be anywhere."""
-
-    def nearest(self, start: Floats, end: Floats) -> Nearest:
-        """How near lines from start to end come, (m, 3) each, base frame."""
-
-
 @dataclass(frozen=True, eq=False)
 class _HalfSpace:
-    """All that is behind a plane with a unit normal."""
+    """All that is behind a plane with a unit normal.
+
+    Attributes:
+        name: What it is called.
+        beyond: Where something is that has passed it, as "below the floor".
+        point: A point of the plane, (3,) [m].
+        normal: Towards the free side, (3,).
+        carries: Whether the robot is mounted on it, so that what never moves may touch it.
+        spares_tool: Whether the tool may be anywhere.
+    """
 
     name: str
     beyond: str
@@ -213,7 +199,7 @@ class _HalfSpace:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """A box at a pose X (4, 4), half its sizes (3,)."""
+    """A box at a pose X (4, 4), half its sizes (3,); else as a half space."""
 
     name: str
     beyond: str
@@ -237,6 +223,9 @@ class _Block:
             least = np.where(less, d, least)
             share = np.where(less, t, share)
         return Nearest(least, share)
+
+
+Obstacle = _HalfSpace | _Block  # what a robot must not touch
 
 
 def _candidates(height: Floats, slope: Floats) -> list[Floats]:

@@ -36,28 +36,15 @@ ALWAYS_REFUSED = KINDS[:6]
 LEAST_SETPOINTS = 4  # in a rounded corner
 GAP = 10  # samples within limits between two stretches that count as one
 
-VERBS = {
-    "position": "would be at",
-    "velocity": "would have to move at",
-    "acceleration": "would have to accelerate by",
-    "torque": "would need",
-    "drive": "would have to give",
-}
-# units in which limits are reported, and how many of them an SI unit is
 DEGREES = 180 / np.pi
-TURNING = {
-    "position": ("°", DEGREES),
-    "velocity": ("°/s", DEGREES),
-    "acceleration": ("°/s²", DEGREES),
-    "torque": (" N m", 1.0),
-    "drive": (" N m", 1.0),
-}
-SLIDING = {
-    "position": (" mm", 1e3),
-    "velocity": (" mm/s", 1e3),
-    "acceleration": (" m/s²", 1.0),
-    "torque": (" N", 1.0),
-    "drive": (" N m", 1.0),
+# how a limit is broken, and the units in which it is reported with how many of them an SI unit is,
+# of a joint that turns and of one that slides
+REPORTED = {
+    "position": ("would be at", ("°", DEGREES), (" mm", 1e3)),
+    "velocity": ("would have to move at", ("°/s", DEGREES), (" mm/s", 1e3)),
+    "acceleration": ("would have to accelerate by", ("°/s²", DEGREES), (" m/s²", 1.0)),
+    "torque": ("would need", (" N m", 1.0), (" N", 1.0)),
+    "drive": ("would have to give", (" N m", 1.0), (" N m", 1.0)),
 }
 
 
@@ -257,9 +244,10 @@ def _violation(
     kind: Kind, joint: str, s: Floats, value: float, limit: float, turns: bool
 ) -> Violation:
     """A limit that is broken at arc lengths s, with its sentence."""
-    unit, scale = (TURNING if turns else SLIDING)[kind]
+    verb, turning, sliding = REPORTED[kind]
+    unit, scale = turning if turns else sliding
     numbers = f"{scale * value:.4g}{unit} (limit {scale * limit:.4g}{unit})"
-    return _broken(kind, joint, s, value, limit, f"{joint} {VERBS[kind]} {numbers}")
+    return _broken(kind, joint, s, value, limit, f"{joint} {verb} {numbers}")
 
 
 def _broken(kind: Kind, joint: str, s: Floats, value: float, limit: float, words: str) -> Violation:

@@ -227,10 +227,6 @@ class LookAhead:
         """When the process may be on [s]: moves say where it is, not ramps."""
         return 0.0, self.duration
 
-    def node_times(self) -> Floats:
-        """When each part begins, and the end, (k + 1,) [s]; a part has its wait."""
-        return self.times[self.first]
-
     def at(self, time: Floats) -> ThreeArrays:
         """Arc length, speed, acceleration along the path at times, (m,) each; at rest outside."""
         t = np.clip(time, 0.0, self.duration)

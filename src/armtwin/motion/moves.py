@@ -79,8 +79,6 @@ class Program:
         tool: Pose of the tool in the flange's frame that the poses are for, (4, 4); None where the
             file does not say.
         base: Pose in the robot's base frame of the frame in which the file gives its poses, (4, 4).
-        tool_name: What the file calls the tool.
-        base_name: What the file calls that frame.
         cautions: What was assumed or left out in reading, as sentences with their lines.
     """
 
@@ -89,6 +87,4 @@ class Program:
     dialect: str = ""
     tool: Floats | None = None
     base: Floats | None = None
-    tool_name: str = ""
-    base_name: str = ""
     cautions: Names = ()

@@ -79,9 +79,11 @@ class RecordedPart(NamedTuple):
 
 def find_parts(time: Floats, p: Floats, cuts: Sequence[float] = ()) -> list[RecordedPart]:
     """Stretches of tool positions (k, 3) between stops, and between given times [s]."""
+    from scipy.ndimage import maximum_filter1d
+
     speed = np.linalg.norm(np.gradient(p, time, axis=0), axis=1)
     width = max(1, int(NEARBY * (len(time) - 1) / float(time[-1] - time[0])))
-    largest = _largest_about(speed, width)
+    largest = maximum_filter1d(speed, 2 * width + 1, mode="nearest")
     slow = speed < np.maximum(AT_REST * largest, SLOW)
     bounds = {0, len(time) - 1}
     edges = np.flatnonzero(np.diff(np.concatenate([[0], slow.astype(int), [0]])))
@@ -100,14 +102,6 @@ def find_parts(time: Floats, p: Floats, cuts: Sequence[float] = ()) -> list[Reco
         raise ArmtwinError("the tool does not move in the reference")
     parts[-1] = RecordedPart(parts[-1].first, len(time) - 1)
     return parts
-
-
-def _largest_about(values: Floats, width: int) -> Floats:
-    """Largest value within a number of samples about each."""
-    from scipy.ndimage import maximum_filter1d
-
-    found: Floats = maximum_filter1d(values, 2 * width + 1, mode="nearest")
-    return found
 
 
 @dataclass(frozen=True, eq=False)

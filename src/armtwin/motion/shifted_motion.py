@@ -22,8 +22,7 @@ def smooth_over(values: Floats, samples: float) -> Floats:
     from scipy.ndimage import convolve1d
 
     window = np.hanning(2 * max(1, round(samples / 2)) + 3)
-    found: Floats = convolve1d(values, window / window.sum(), axis=0, mode="nearest")
-    return found
+    return convolve1d(values, window / window.sum(), axis=0, mode="nearest")
 
 
 def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -> JointMotion:

@@ -150,8 +150,7 @@ def _look_at(cells: Pieces, places: Floats) -> Floats:
     before, after = cells.places[:, step], cells.places[:, np.minimum(step + 1, PARTS)]
     share = before + (places - step) * (after - before)
     s = cells.bounds[:-1, None] + cells.length[:, None] * share
-    found: Floats = np.maximum.accumulate(s.ravel())
-    return found
+    return np.maximum.accumulate(s.ravel())
 
 
 def _follow(robot: Robot, seam: Seam, q0: Floats, s: Floats) -> _PathOfJoints:

@@ -109,9 +109,9 @@ def list_columns(**heads: Head) -> tuple[Column, ...]:
     """
     columns = []
     for key, head in heads.items():
-        text, form, *page = (head, None) if isinstance(head, str) else head
+        text, form, *page = (head, None) if isinstance(head, str) else (*head, None)
         number, words = (form, None) if isinstance(form, Number) else (None, form)
-        columns.append(Column(key, text, number, words, page_only=bool(page)))
+        columns.append(Column(key, text, number, words, page_only=any(page)))
     return tuple(columns)
 
 
@@ -157,6 +157,21 @@ class Table:
     folded: str = ""
     most: int | None = None
 
+    @staticmethod
+    def of(key: str = "", folded: str = "", /, **columns: tuple[Any, ...]) -> Table:
+        """A table by its columns.
+
+        Args:
+            key: Where the records stand in result.json.
+            folded: Title under which it is folded away.
+            **columns: The values of each by its key, then what stands above it and how it is
+                written, as in `list_columns`; values alone stand in result.json only.
+        """
+        heads = {name: head for name, (_, *head) in columns.items() if head}
+        values = {name: own for name, (own, *_) in columns.items()}
+        shown = list_columns(**{name: (*head,) for name, head in heads.items()})
+        return Table(shown, tabulate(**values), key, folded=folded)
+
     @property
     def head(self) -> Names:
         """Names of the columns."""
@@ -179,6 +194,11 @@ class Data:
     """Values that only result.json shows, by their keys, as "feasibility.violations"."""
 
     values: Record
+
+    @staticmethod
+    def of(**values: object) -> Data:
+        """Values whose keys are words."""
+        return Data(values)
 
 
 @dataclass(frozen=True)

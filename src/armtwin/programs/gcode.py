@@ -219,5 +219,4 @@ def _by_radius(p: Floats, q: Floats, axis: Floats, radius: float) -> Floats:
         raise Unknown(f"no arc of radius {1e3 * radius:g} mm joins start and end")
     height = np.sqrt(max(radius**2 - half**2, 0.0))
     across = np.cross(axis, chord) / (2 * half)
-    found: Floats = p + chord / 2 + (height if radius > 0 else -height) * across
-    return found
+    return p + chord / 2 + (height if radius > 0 else -height) * across

@@ -330,11 +330,9 @@ class Krl(run.Execution):
         if kind == "PTP":
             share = self.scopes[0].get("$vel_ptp")
             return None if share is None or isinstance(share, Unknown) else float(share) / 100
-        value = (
-            self.look_up("$vel")["cp"]
-            if "$vel" in self.scopes[0]
-            else self.given.values.get("$vel.cp")
-        )
+        value = self.given.values.get("$vel.cp")
+        if "$vel" in self.scopes[0]:
+            value = self.look_up("$vel")["cp"]
         if value is None:
             raise Unknown("$VEL.CP has no value in this file")
         if isinstance(value, Unknown) or not float(value) > 0:

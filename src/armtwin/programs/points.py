@@ -42,11 +42,8 @@ class PointTable(Execution):
             angles = row[3:]
             if found == ANGLES[0]:
                 angles = angles[::-1]
-            R = (
-                from_quaternion(*angles)
-                if len(found) == 4
-                else from_rpy(*(angles if found else (np.pi, 0, 0)))
-            )
+            turned = from_quaternion if len(found) == 4 else from_rpy
+            R = turned(*angles) if found else from_rpy(np.pi, 0, 0)
             self.statement = Statement("", 0, sheet.numbers[k + 1])
             step = Step(
                 kind=kind if k else "LIN",

@@ -25,22 +25,11 @@ DECLARED = re.compile(
 )
 MOVE = re.compile(r"(Move|Trigg|Arc|Disp|Paint|Laser|Cap|Search)(AbsJ|ExtJ|Pnp|[JLC])(\w*)", re.I)
 FIELDS = {
-    "trans": 0,
-    "rot": 1,
-    "robconf": 2,
-    "robax": 0,
-    "tframe": 1,
-    "uframe": 3,
+    **dict.fromkeys(("trans", "robax", "x", "q1", "v_tcp"), 0),
+    **dict.fromkeys(("rot", "tframe", "y", "q2", "pzone_tcp"), 1),
+    **dict.fromkeys(("robconf", "z", "q3"), 2),
+    **dict.fromkeys(("uframe", "q4"), 3),
     "oframe": 4,
-    "x": 0,
-    "y": 1,
-    "z": 2,
-    "q1": 0,
-    "q2": 1,
-    "q3": 2,
-    "q4": 3,
-    "v_tcp": 0,
-    "pzone_tcp": 1,
     **{f"rax_{k + 1}": k for k in range(6)},
     **{f"eax_{letter}": k for k, letter in enumerate("abcdef")},
 }
@@ -69,10 +58,6 @@ def _beside_tool(p: Value, x: float, y: float, z: float, **turn: float) -> Value
     return [*from_pose(to_pose(p) @ pose(from_rpy(*angles), (x, y, z))), *p[2:]]
 
 
-def _turned(z: float, y: float, x: float) -> Value:
-    return to_quaternion(from_rpy(*np.radians((x, y, z)))).tolist()
-
-
 class Rapid(run.Execution):
     """A RAPID module as it is run."""
 
@@ -92,7 +77,7 @@ class Rapid(run.Execution):
         **DEGREES,
         "offs": _offset,
         "reltool": _beside_tool,
-        "orientzyx": _turned,
+        "orientzyx": lambda z, y, x: to_quaternion(from_rpy(*np.radians((x, y, z)))).tolist(),
         "posemult": lambda a, b: from_pose(to_pose(a) @ to_pose(b)),
         "poseinv": lambda a: from_pose(inverse(to_pose(a))),
         "posevect": lambda a, p: (to_pose(a) @ [*p, 1.0])[:3].tolist(),

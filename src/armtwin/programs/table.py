@@ -46,8 +46,7 @@ class ProgramFormat(NamedTuple):
     def execution(self, source: SourceText) -> Execution:
         """A program of this format, ready to be read."""
         module, _, name = self.reader.partition(".")
-        made: Execution = getattr(import_module(f"armtwin.programs.{module}"), name)(source)
-        return made
+        return getattr(import_module(f"armtwin.programs.{module}"), name)(source)
 
 
 FORMATS = (
@@ -258,14 +257,10 @@ class ProgramContents(Result):
             if found:
                 blocks.append(show.Table(said, found, title, most=SHOWN))
         sections = (first, show.Section("Lines", tuple(blocks))) if blocks else (first,)
-        text = (
-            "Every statement is understood."
-            if not gaps
-            else (
-                f"{len(gaps)} lines are not understood: the stretches end there, and what lies "
-                "between them is left out."
-            )
-        )
+        text = "Every statement is understood."
+        if gaps:
+            end = "the stretches end there, and what lies between them is left out."
+            text = f"{len(gaps)} lines are not understood: {end}"
         verdict = show.Text(text, "bad" if gaps else "good")
         return show.Report("Robot program", p.path.name, sections, (verdict,))
 

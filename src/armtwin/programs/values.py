@@ -5,6 +5,7 @@ raises `Unknown`, whose text is the reason.
 """
 
 import math
+import operator
 import re
 from collections.abc import Callable
 from copy import copy
@@ -32,27 +33,23 @@ LEVELS = (
     (":",),
 )
 COMPARISONS: dict[str, Callable[[Value, Value], Value]] = {
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
+    **dict.fromkeys(("=", "=="), operator.eq),
+    **dict.fromkeys(("<>", "!="), operator.ne),
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
     "or": lambda a, b: bool(a or b),
     "and": lambda a, b: bool(a and b),
-    "exor": lambda a, b: bool(a) != bool(b),
-    "xor": lambda a, b: bool(a) != bool(b),
+    **dict.fromkeys(("exor", "xor"), lambda a, b: bool(a) != bool(b)),
 }
 ARITHMETIC: dict[str, Callable[[float, float], float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "div": lambda a, b: float(a // b),
-    "mod": lambda a, b: a % b,
-    "%": lambda a, b: a % b,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "div": operator.floordiv,
+    **dict.fromkeys(("mod", "%"), operator.mod),
 }
 DEGREES: dict[str, Callable[..., float]] = {
     "sin": lambda x: math.sin(math.radians(x)),

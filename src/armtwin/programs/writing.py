@@ -323,15 +323,10 @@ def _write_ls(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
     head = of.text[begin:start]
     pattern = r"P\[\s*(\d+)[^\]]*\]"
     named = list(re.finditer(pattern, step.statement.text))
-    block = (
-        None
-        if not named
-        else re.search(
-            rf"P\[\s*{named[-1][1]}\s*(:[^\]]*)?\]\s*\{{.*?\}}\s*;",
-            of.text[of.text.find("/POS") :],
-            re.S,
-        )
-    )
+    block = None
+    if named:
+        words = rf"P\[\s*{named[-1][1]}\s*(:[^\]]*)?\]\s*\{{.*?\}}\s*;"
+        block = re.search(words, of.text[of.text.find("/POS") :], re.S)
     if block is None:
         raise FileError(of.path, f"line {step.line}: its target is not in /POS")
     numbers = [int(x) for x in re.findall(r"^\s*P\[\s*(\d+)", of.text, re.M)]

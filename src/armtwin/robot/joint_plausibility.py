@@ -14,14 +14,13 @@ import numpy as np
 
 from armtwin.drives.friction.curves import split
 from armtwin.files.hypothesis import Hypothesis
-from armtwin.maths.batch import Floats, NamedTexts, Pair
+from armtwin.maths.batch import Floats, NamedTexts
 from armtwin.robot import ranges
 from armtwin.robot.dynamics.assembly import order_gear_matrix, row
 from armtwin.robot.proportions import Proportions, UnitScale
 from armtwin.robot.ranges import Mistake, Range
-from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.description import Description, Tree, build_tree
 from armtwin.robot.schema.groups import Joint
-from armtwin.robot.schema.tree import Tree, build_tree
 
 TIP_SPEED = Range(0.0, 20.0, 1.5, 0.5)  # median of speed limit times reach, 0.09 to 13 [m/s]
 JOINT_SPEED = Range(0.0, 60.0, 3.0, 0.4)  # median of speed limits, 0.7 to 37 [rad/s]
@@ -353,18 +352,14 @@ def _friction_mistakes() -> Iterator[DriveMistake]:
         "dry friction {of} in N mm": (1e-3, 1.0),
         "friction {of} in N cm": (1e-2, 1e-2),
     }
-    for what, factors in units.items():
-        undo = partial(_scale_friction, factors=factors)
+    for what, (dry, viscous) in units.items():
+        undo = partial(DriveNumbers.with_friction, dry=dry, viscous=viscous)
         yield DriveMistake(f"Is the {what}", "write it in N m", undo, 1.0)
     yield DriveMistake(
         "Is the friction {of} that on the other side of the gear",
         "write it for the row that its key `on` names, a joint or a motor",
         DriveNumbers.across_gear,
     )
-
-
-def _scale_friction(drive: DriveNumbers, factors: Pair) -> DriveNumbers:
-    return drive.with_friction(*factors)
 
 
 def _with_ratio(drive: DriveNumbers, ratio: float) -> DriveNumbers:

@@ -19,10 +19,9 @@ from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Flags, Floats, Indices, NamedTexts
 from armtwin.maths.units import Unit
 from armtwin.robot.dynamics.bodies import body_from, link_parameters, lump_mounted_load
-from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.description import Description, build_tree
 from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Motor
 from armtwin.robot.schema.groups import Link, Mounted
-from armtwin.robot.schema.tree import build_tree
 
 Renewed = Mapping[str, Mapping[str, bool]]  # key -> parameters that it holds, whether renewed
 

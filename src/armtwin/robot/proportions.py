@@ -17,9 +17,8 @@ from armtwin.maths.batch import Floats, Indices, Names, TwoArrays
 from armtwin.maths.units import SMALLEST
 from armtwin.mechanics.inertia import about_centre, inertia_matrix
 from armtwin.robot.dynamics.bodies import parameters_of
-from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.description import Description, build_tree
 from armtwin.robot.schema.mounting import STANDARD
-from armtwin.robot.schema.tree import build_tree
 
 DENSEST = 2e4  # density of gold and tungsten [kg/m³]
 NO_INERTIA = 1e-30  # of a body whose inertia is less than its mass at its centre [kg m²]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError, check_known
 from armtwin.files.atomic import write_file
 from armtwin.files.covariance import beside
 from armtwin.files.file_cache import FileCache
@@ -277,11 +277,8 @@ class Robot(Result):
         """
         shape = (len(self.parameters),)
         values = check_array("phi", phi, shape, "dynamic parameters", single=True)
-        flags = (
-            np.ones(len(values), dtype=bool)
-            if identified is None
-            else np.asarray(identified, dtype=bool)
-        )
+        all_of_them = np.ones(len(values), dtype=bool)
+        flags = all_of_them if identified is None else np.asarray(identified, dtype=bool)
         if flags.shape != values.shape:
             raise ArmtwinError(f"identified must have shape {values.shape}, got {flags.shape}")
         new = with_values(self.description, values, source, flags)
@@ -346,26 +343,20 @@ class Robot(Result):
         return self._with_mounted("payload", name)
 
     def _with_mounted(self, what: str, name: str | None) -> Robot:
-        known = getattr(self.description, what)
-        if name is not None and name not in known:
-            hint = did_you_mean(name, known)
-            raise ArmtwinError(f"robot '{self.name}': {what} '{name}' is not known. {hint}")
+        if name is not None:
+            check_known(f"robot '{self.name}': {what}", name, getattr(self.description, what))
         mounted = replace(self.description.mounted, **{what: name or ""})
         key = mounted.tool, mounted.payload
         if key not in self._mounted:
-            self._mounted[key] = self._with_mounting(replace(self.description, mounted=mounted))
+            robot = self.with_numbers(replace(self.description, mounted=mounted))
+            robot._refuse(mounting_problems(robot.description))  # nothing else has changed
+            self._mounted[key] = robot
         return self._mounted[key]
 
     @cached_property
     def _mounted(self) -> dict[tuple[str, str], Robot]:
         """The robot with tools and payloads on it, none of which is made twice."""
         return {}
-
-    def _with_mounting(self, description: Description) -> Robot:
-        """The robot with something else mounted; only that is checked."""
-        robot = self.with_numbers(description)
-        robot._refuse(mounting_problems(description))
-        return robot
 
     # kinematics
 

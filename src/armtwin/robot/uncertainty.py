@@ -55,14 +55,8 @@ def uncertainty(description: Description) -> Uncertainty:
         covariance=spread,
         known=np.array([name in own for name in names]),
         correlated=together is not None,
-        remark=_remark(given),
+        remark=NOTHING if given is None else given.remark,
     )
-
-
-def _remark(given: StandardDeviations | None) -> str:
-    if given is None:
-        return NOTHING
-    return given.remark
 
 
 def _in_order(found: Covariance, names: Names, alone: Floats) -> Floats:

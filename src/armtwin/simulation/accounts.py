@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from armtwin.drives.hydraulics import Cylinders, advance_force
-from armtwin.drives.rows import Rows, along
-from armtwin.drives.springs import Springs, deflection_torque, twist_beyond_backlash
+from armtwin.drives.rows import Rows, Springs, along, deflection_torque, twist_beyond_backlash
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose
 from armtwin.simulation.step import Contacts

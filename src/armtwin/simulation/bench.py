@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.drives.friction.curves import INTERVALS, split
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.rows import pack_rows
-from armtwin.drives.springs import Spring, Springs, damper, pack_springs
+from armtwin.drives.rows import Spring, Springs, damper, pack_rows, pack_springs
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import OneOf
 from armtwin.files.shape import FLAT

@@ -10,9 +10,8 @@ from armtwin.drives.friction.load import GearLoads
 from armtwin.drives.hydraulics import pack_circuits
 from armtwin.drives.linkage import TURN_INTERVALS, Levers
 from armtwin.drives.ripple import Ripples
-from armtwin.drives.rows import Rows
+from armtwin.drives.rows import Rows, Springs
 from armtwin.drives.sensors import Outputs, Sensors
-from armtwin.drives.springs import Springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
 from armtwin.maths.machine_code import interpret, kernel, largest, put, staged

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.drives.rows import Rows, pack_rows
-from armtwin.drives.springs import Spring, Springs, pack_springs
+from armtwin.drives.rows import Rows, Spring, Springs, pack_rows, pack_springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Stiffness, Time, TorsionStiffness
 from armtwin.robot.dynamics.sag import solve_sag

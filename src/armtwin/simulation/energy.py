@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from armtwin.drives.springs import deflection_energy
+from armtwin.drives.rows import deflection_energy
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Blocks, Data, Facts
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE

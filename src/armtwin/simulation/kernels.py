@@ -16,8 +16,7 @@ from typing import Any
 
 from armtwin.maths.choice import both
 from armtwin.maths.machine_code import interpret, kernel, largest, number, put, staged
-from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, TapeStretch, known_place, stretches
+from armtwin.maths.stretches import Memory, Part, TapeStretch, known_place, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.traced_fields import TracedFields, copy_fields
 from armtwin.maths.tracing import python_of

@@ -12,9 +12,8 @@ from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, s
 from armtwin.drives.friction.load import LEAST, GearLoads, of_load
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.ripple import Ripples
-from armtwin.drives.rows import Rows, pack_rows
+from armtwin.drives.rows import Rows, Springs, damper, pack_rows, pack_springs
 from armtwin.drives.sensors import Outputs, Sensors
-from armtwin.drives.springs import Springs, damper, pack_springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Flags, Floats, Pair, TwoArrays
 from armtwin.mechanics.rotors import Rotors

@@ -16,9 +16,8 @@ from armtwin.drives.friction.load import GearLoads
 from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
 from armtwin.drives.ripple import Ripples
-from armtwin.drives.rows import Rows
+from armtwin.drives.rows import Rows, Springs
 from armtwin.drives.sensors import Outputs, Sensors
-from armtwin.drives.springs import Springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.traced_fields import Index, Known, Table
 from armtwin.mechanics.rotors import Rotors

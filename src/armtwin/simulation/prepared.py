@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.control import controller as control
-from armtwin.drives.springs import numerical_damping
+from armtwin.drives.rows import numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles

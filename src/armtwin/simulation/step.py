@@ -20,8 +20,7 @@ from armtwin.drives.friction.curves import look_up
 from armtwin.drives.friction.presliding import advance_bristle, arctangent, bristle
 from armtwin.drives.hydraulics import Cylinders, cylinder
 from armtwin.drives.linkage import Levers, in_turn
-from armtwin.drives.rows import Rows, add_along, along
-from armtwin.drives.springs import Springs, spring
+from armtwin.drives.rows import Rows, Springs, add_along, along, spring
 from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.choice import choose, larger, smaller
 from armtwin.simulation.plant import (

@@ -3,8 +3,6 @@
 docs/adding.md shows what such a file holds.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,16 +12,15 @@ from armtwin.drives.friction.coulomb import (
     CoulombViscous as CoulombViscous,
     SmoothCoulombViscous as SmoothCoulombViscous,
     StaticCoulombViscous as StaticCoulombViscous,
+    Stribeck as Stribeck,
 )
-from armtwin.drives.friction.hyperbolic import Hyperbolic as Hyperbolic
+from armtwin.drives.friction.hyperbolic import Hyperbolic as Hyperbolic, Makkar as Makkar
 from armtwin.drives.friction.linear_law import LinearLaw
 from armtwin.drives.friction.lubricated import (
     GearedJoint as GearedJoint,
     GearPair as GearPair,
     RollerBearing as RollerBearing,
 )
-from armtwin.drives.friction.makkar import Makkar as Makkar
-from armtwin.drives.friction.stribeck import Stribeck as Stribeck
 from armtwin.drives.friction.table import TabulatedFriction as TabulatedFriction
 from armtwin.drives.friction.terms import Drop as Drop, Loaded as Loaded, Power as Power
 

@@ -18,11 +18,8 @@ from armtwin.files.schema import Schema
 from armtwin.identification.fitting import estimate as fits
 from armtwin.maths.batch import Floats, Record, TwoArrays, check_array
 from armtwin.maths.quantities import Frequency, Mass, Positive
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve, Points
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import HERTZ, PLAIN, Number, list_estimates
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns, tabulate
 from armtwin.report.result import Result
 
 
@@ -190,7 +187,7 @@ class OilFit(Result):
         """A record for each parameter: both methods, and the interval of the exact one."""
         names, units = zip(*QUANTITIES, strict=True)
         exact = self.exact
-        return tabulate(
+        return show.tabulate(
             name=names,
             unit=units,
             document=self.document.values,
@@ -199,36 +196,33 @@ class OilFit(Result):
             std=exact.std,
         )
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The parameters by both methods, and the resonances over the weights."""
-        return Report(
+        numbers = {name: Number(unit=unit, digits=4) for name, unit in QUANTITIES}
+        found = list_estimates(numbers, self.exact.values, self.exact.half_width)
+        return show.Report(
             title=f"{file_name(self.origin, 'resonances')}: oil of a cylinder",
             subtitle=f"{len(self.resonances)} weights",
             sections=(
-                Section("", _numbers(self)),
-                Section("Weights", _weights(self)),
-                Section("Resonances over the weight", _charts(self), page_only=True),
+                show.Section("", _numbers(self)),
+                show.Section("Weights", _weights(self)),
+                show.Section("Resonances over the weight", _charts(self), page_only=True),
             ),
-            verdict=(_verdict(self.exact),),
+            verdict=(show.Text(f"Oil: {found} (95 %)."),),
         )
 
 
-def _verdict(exact: OilEstimate) -> Text:
-    numbers = {name: Number(unit=unit, digits=4) for name, unit in QUANTITIES}
-    return Text(f"Oil: {list_estimates(numbers, exact.values, exact.half_width)} (95 %).")
-
-
-def _numbers(result: OilFit) -> Blocks:
-    columns = list_columns(
+def _numbers(result: OilFit) -> show.Blocks:
+    columns = show.list_columns(
         name="parameter",
         unit="unit",
         document=("document", PLAIN),
         value=("exact", PLAIN),
         half_width=("± 95 %", PLAIN),
     )
-    yield Table(columns, result.table, "oil")
+    yield show.Table(columns, result.table, "oil")
     dropped = 1 + result.exact.viscous * result.exact.leakage
-    yield Text(
+    yield show.Text(
         "Document: the compliance is the mean of 1/(M ω²), then damping is linear in the "
         f"others; that takes 1 + B c_h for 1, which is {dropped:.3f} here. Exact: all three "
         "together; Student's intervals from how well the resonances agree.",
@@ -236,39 +230,34 @@ def _numbers(result: OilFit) -> Blocks:
     )
 
 
-def _weights(result: OilFit) -> Blocks:
-    columns = list_columns(
-        mass=("mass", Number(1.0, "kg", digits=4)),
-        frequency=("frequency", HERTZ),
-        frequency_fit=("fit", HERTZ),
-        damping=("damping", Number()),
-        damping_fit=("fit", Number()),
-    )
+def _weights(result: OilFit) -> show.Blocks:
     rows, exact = result.resonances, result.exact
-    records = tabulate(
-        mass=[row.mass for row in rows],
-        frequency=[row.frequency for row in rows],
-        damping=[row.damping for row in rows],
-        frequency_fit=exact.frequency,
-        damping_fit=exact.damping,
+    yield show.Table.of(
+        "weights",
+        mass=([row.mass for row in rows], "mass", Number(1.0, "kg", digits=4)),
+        frequency=([row.frequency for row in rows], "frequency", HERTZ),
+        frequency_fit=(exact.frequency, "fit", HERTZ),
+        damping=([row.damping for row in rows], "damping", Number()),
+        damping_fit=(exact.damping, "fit", Number()),
     )
-    yield Table(columns, records, "weights")
 
 
-def _charts(result: OilFit) -> Blocks:
+def _charts(result: OilFit) -> show.Blocks:
     mass = np.array([row.mass for row in result.resonances])
     even = np.linspace(mass.min(), mass.max(), CURVE_POINTS)
     charts = []
     for k, (name, unit) in enumerate((("frequency", "Hz"), ("damping", ""))):
         measured = np.array([getattr(row, name) for row in result.resonances])
-        points = Points("measured", mass, measured)
+        points = show.Points("measured", mass, measured)
         curves = []
         for label, estimate in (("exact", result.exact), ("document", result.document)):
             compliance, leakage, viscous = estimate.values.tolist()
             fitted = compute_resonance(compliance, leakage, viscous, even)
-            curves.append(Curve(label, even, fitted[k]))
-        charts.append(Chart(name, Axis("mass", "kg"), Axis(name, unit), (points, *curves)))
-    yield Multiples(tuple(charts), columns=2, shared="x")
+            curves.append(show.Curve(label, even, fitted[k]))
+        charts.append(
+            show.Chart(name, show.Axis("mass", "kg"), show.Axis(name, unit), (points, *curves))
+        )
+    yield show.Multiples(tuple(charts), columns=2, shared="x")
 
 
 def fit_oil(resonances: str | Path | Sequence[Resonance]) -> OilFit:

@@ -64,7 +64,7 @@ class ActuatorBench:
         """What the controller asks of the valve, (m,) [A]."""
         from scipy.interpolate import CubicSpline
 
-        wanted, place = _column(log, "q_ref"), _column(log, "q")
+        wanted, place = log.q_ref[:, 0], log.q[:, 0]
         delay = self.servo.delay.sensor[0]
         earlier = np.maximum(log.time - delay, log.time[0])
         seen = CubicSpline(log.time, place)(earlier)
@@ -79,11 +79,11 @@ class ActuatorBench:
     def ramp_test(self, log: Log) -> RampTest:
         """A log of triangles with the robot's own weight as a test."""
         speed = _speed(log, np.gradient)  # of whose means noise of high frequencies is no part
-        q = _column(log, "q")[:, None]
+        q = log.q[:, :1]
         weight = drive_forces(self.robot, q, self.robot.gravity(q))[:, 0]
         force = weight + self.viscous * speed
-        current = _column(log, "current") if "current" in log else self.current(log)
-        return RampTest(log.time, _column(log, "q_ref"), current, speed, force)
+        current = log.current[:, 0] if "current" in log else self.current(log)
+        return RampTest(log.time, log.q_ref[:, 0], current, speed, force)
 
 
 def actuator_bench(robot: Robot) -> ActuatorBench:
@@ -105,8 +105,8 @@ def actuator_bench(robot: Robot) -> ActuatorBench:
 def _speed(log: Log, derive: Callable[[Floats, float], Floats]) -> Floats:
     """Speed of the piston, as logged or derived from its positions, (m,) [m/s]."""
     if "v" in log:
-        return _column(log, "v")
-    return derive(_column(log, "q"), step_of(log.time))
+        return log.v[:, 0]
+    return derive(log.q[:, 0], step_of(log.time))
 
 
 def differentiate(values: Floats, step: float) -> Floats:
@@ -119,10 +119,3 @@ def differentiate(values: Floats, step: float) -> Floats:
     omega = 2 * np.pi * np.fft.rfftfreq(len(mirrored), step)
     omega[-1] = 0.0  # what alternates from sample to sample has no rate
     return np.fft.irfft(1j * omega * np.fft.rfft(mirrored), len(mirrored))[: len(values)]
-
-
-def _column(log: Log, name: str) -> Floats:
-    if name not in log:
-        held = ", ".join(log.channels)
-        raise ArmtwinError(f"{log.origin or 'log'}: has no channel '{name}'. It has: {held}.")
-    return log.channels[name][:, 0]

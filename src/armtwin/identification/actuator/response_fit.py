@@ -146,7 +146,7 @@ def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) 
     if len({test.mass for test in tests}) < 2:
         raise ArmtwinError(f"an actuator needs tests with at least 2 weights, got {len(tests)}")
     measured = tuple(band.response(test, test.speed).with_smooth_deviations() for test in tests)
-    used = [_select_coherent(response) for response in measured]
+    used = [select_coherent(response, len(NAMES)) for response in measured]
     known = [response.where(kept) for response, kept in zip(measured, used, strict=True)]
     models = [SmallSignalModel(test, band) for test in tests]
 
@@ -200,13 +200,13 @@ def fit_responses(
     return found
 
 
-def _select_coherent(response: spectra.FrequencyResponse) -> Flags:
-    """Frequencies at which a response is known."""
+def select_coherent(response: spectra.FrequencyResponse, least: int) -> Flags:
+    """Frequencies at which a response is known; at least some must be."""
     kept = response.coherence >= spectra.LEAST_COHERENCE
-    if kept.sum() < len(NAMES):
+    if kept.sum() < least:
         raise ArmtwinError(
-            f"a response must have a coherence of {spectra.LEAST_COHERENCE:g} at {len(NAMES)} or "
-            f"more frequencies, got {int(kept.sum())}"
+            f"a response must have a coherence of {spectra.LEAST_COHERENCE:g} at {least} or more "
+            f"frequencies, got {int(kept.sum())}"
         )
     return kept
 

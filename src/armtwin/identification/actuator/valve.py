@@ -19,12 +19,13 @@ from itertools import pairwise
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.actuator.response_fit import fit_responses
+from armtwin.identification.actuator.response_fit import fit_responses, select_coherent
 from armtwin.identification.fitting.estimate import ParameterEstimate, ShapeParameters, mean_of
 from armtwin.identification.resampling import step_of
 from armtwin.maths.batch import Floats, Pair
-from armtwin.maths.frequency_response import LEAST_COHERENCE, FrequencyResponse, of_neighbours
+from armtwin.maths.frequency_response import FrequencyResponse, of_neighbours
 
+LEAST_FREQUENCIES = 8  # of sufficient coherence
 LEVEL = 0.2  # frequencies below this share of the peak's show the gain at rest
 
 
@@ -109,12 +110,7 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
         response: The response up to beyond the peak.
     """
     steady = response.with_smooth_deviations()
-    known = steady.where(steady.coherence >= LEAST_COHERENCE)
-    if len(known.frequency) < 8:
-        raise ArmtwinError(
-            f"a valve needs a response with a coherence of {LEAST_COHERENCE:g} at 8 or more "
-            f"frequencies, got {len(known.frequency)}"
-        )
+    known = steady.where(select_coherent(steady, LEAST_FREQUENCIES))
     size = of_neighbours(known.magnitude)  # the largest of many would be one that errs upwards
     top = np.argmax(size)
     peak = float(known.frequency[top])

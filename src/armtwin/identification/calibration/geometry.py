@@ -17,17 +17,17 @@ A table has a row for each posture, in metres and radians or with units in the h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armtwin.drives.linkage import Triangle
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.comma_table import comma_table
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.comma_table import Row, comma_table, read_quantity, read_rows
 from armtwin.files.opening import POINTS, read_text
 from armtwin.maths.batch import Floats, NamedTexts, Names, check_array
 from armtwin.maths.rotations import about
@@ -45,7 +45,6 @@ from armtwin.robot.showing.scene import sides
 POINT = ("x", "y", "z")
 PLACE, STROKE = Unit("m", plausible=20, hint="mm"), Unit("m", plausible=5, hint="mm")
 ANGLE = Unit("rad", plausible=50, hint="deg")
-MOST_PROBLEMS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +100,11 @@ class ToolPositions:
         keys = drives if of_drives else joints
         units = {key: STROKE if far else ANGLE for key, far in zip(keys, slides, strict=True)}
         units |= dict.fromkeys(POINT, PLACE)
-        values, problems = [], []
-        for number, row in enumerate(rows, 2):
-            try:
-                values.append(_row(row, units))
-            except ArmtwinError as error:
-                problems.append(f"line {number}: {error}")
-        if problems:
-            raise FileError(origin, problems[:MOST_PROBLEMS], len(problems[MOST_PROBLEMS:]))
-        table = np.array(values)
+        table = np.array(read_rows(rows, partial(_row, units=units), origin))
         return ToolPositions(table[:, : len(keys)], table[:, len(keys) :], of_drives, origin)
 
 
-def _row(row: Mapping[str, float | str], units: Mapping[str, Unit]) -> list[float]:
+def _row(row: Row, units: Mapping[str, Unit]) -> list[float]:
     """The numbers of a line, in the order of the units."""
     missing: Names = tuple(key for key in units if key not in row)
     if missing:
@@ -121,13 +112,7 @@ def _row(row: Mapping[str, float | str], units: Mapping[str, Unit]) -> list[floa
             f"{', '.join(missing)} must be given; a row has {', '.join(units)}, or the names of "
             "all drives in place of q1, q2, ..."
         )
-    values = []
-    for key, unit in units.items():
-        try:
-            values.append(unit.read(row[key]))
-        except ArmtwinError as error:
-            raise ArmtwinError(f"{key} {error}") from None
-    return values
+    return [read_quantity(row, key, unit) for key, unit in units.items()]
 
 
 FRAME = ("frame.x", "frame.y", "frame.z", "frame.rx", "frame.ry", "frame.rz")
@@ -189,12 +174,10 @@ class RobotGeometry:
         units = []
         for name in self.names:
             owner, _, key = name.rpartition(".")
-            is_angle = key in ANGLES and (key != "zero" or self._zero_turns(owner, turning))
+            zero_turns = owner in turning or owner not in [drive.name for drive in self.drives]
+            is_angle = key in ANGLES and (key != "zero" or zero_turns)
             units.append("rad" if is_angle else "m")
         return tuple(units)
-
-    def _zero_turns(self, owner: str, turning: Collection[str]) -> bool:
-        return owner in turning or owner not in [drive.name for drive in self.drives]
 
     @cached_property
     def start(self) -> Floats:

@@ -270,15 +270,13 @@ def _numbers(result: Clamping) -> show.Blocks:
             yield show.Text(f"{found.method}: {found.refused}", "bad")
     for time, pause in result.record.gaps:
         yield show.Text(f"The log pauses for {pause:.3g} s at {time:.4g} s.", "bad")
-    yield show.Data(
-        {
-            "motor_side": _records(result.table),
-            "joint_side": _records(result.joint_side) if result.joint_side else None,
-            "headline": None if result.headline.doubts else _record(result.best),
-            "doubts": list(result.headline.doubts),
-            "half_cycles": len(result.half_cycles),
-            "turn_rad": result.record.turn,
-        }
+    yield show.Data.of(
+        motor_side=_records(result.table),
+        joint_side=_records(result.joint_side) if result.joint_side else None,
+        headline=None if result.headline.doubts else _record(result.best),
+        doubts=list(result.headline.doubts),
+        half_cycles=len(result.half_cycles),
+        turn_rad=result.record.turn,
     )
 
 

@@ -31,7 +31,6 @@ from armtwin.identification.rigid_body.fit.free_parameters import analyse_identi
 from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.cleaning import filter_values
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats, OnProgress, TwoArrays
 from armtwin.maths.blas import one_blas_thread
@@ -216,7 +215,7 @@ class _Task:
             if not friction.start <= k < friction.stop
         ]
         return self._gather(
-            lambda log: _filter_columns(self.robot.regressor(*log.motion)[:, :, kept], log)
+            lambda log: log.filter_columns(self.robot.regressor(*log.motion)[:, :, kept])
         )
 
     def friction(self, x: Floats) -> Floats:
@@ -238,7 +237,7 @@ class _Task:
             q, v, _ = log.motion
             acting, columns, _ = next(friction_columns([(replace(element, law=law), row)], v, q))
             both = np.broadcast_to(acting, v.shape)[:, :, None] * columns[:, None, :]
-            return _filter_columns(both, log)
+            return log.filter_columns(both)
 
         F = self._weight(self._gather(of_log))
         return F - self._projector @ (self._projector.T @ F)
@@ -304,9 +303,3 @@ class _Task:
             std = value * float(deviation[k])
             name = f"{element.name}.{place.key}"
             yield ShapeParameter(name, place.value, value, std, bool(identified[k]))
-
-
-def _filter_columns(columns: Floats, log: CleanLog) -> Floats:
-    """Columns (m, n, k) through the filter of a log."""
-    m, n, k = columns.shape
-    return filter_values(columns.reshape(m, n * k), log.how).reshape(m, n, k)

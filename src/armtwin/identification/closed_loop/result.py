@@ -8,13 +8,10 @@ import numpy as np
 
 from armtwin.identification.fitting.decomposition import FittedParameter
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Floats
 from armtwin.notebook import sections as show
 from armtwin.notebook.cards import format_count
-from armtwin.notebook.charts import Chart
-from armtwin.notebook.layers import Points
 from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -87,32 +84,29 @@ def _shapes(result: ShapeFit) -> show.Blocks:
         file=("file", PLAIN),
         value=("logs", PLAIN),
         std=("deviation", DEVIATION),
-        told=("identified", _yes_or_no),
+        told=("identified", lambda record: "yes" if record["told"] else "no"),
     )
     yield show.Table(columns, [vars(row) for row in result.table], key="shapes")
     yield show.Text("A parameter that is not identified keeps the value of the file.")
     yield show.Data({"robot": result.prior.name})
 
 
-def _yes_or_no(record: Record) -> str:
-    return "yes" if record["told"] else "no"
-
-
 def _residuals(result: ShapeFit) -> show.Blocks:
     names = result.prior.joint_names
-    records = show.tabulate(name=names, before=result.before, after=result.after)
-    columns = show.list_columns(
-        name="joint",
-        before=("shapes of the file, N m", Number()),
-        after=("shapes by the logs, N m", Number()),
+    yield show.Table.of(
+        "residuals_nm",
+        name=(names, "joint"),
+        before=(result.before, "shapes of the file, N m", Number()),
+        after=(result.after, "shapes by the logs, N m", Number()),
     )
-    yield show.Table(columns, records, key="residuals_nm")
     joints = np.arange(1.0, len(names) + 1)
     layers = (
-        Points("shapes of the file", joints, result.before, names=names),
-        Points("shapes by the logs", joints, result.after, names=names),
+        show.Points("shapes of the file", joints, result.before, names=names),
+        show.Points("shapes by the logs", joints, result.after, names=names),
     )
-    yield Chart("Residual of each joint", Axis("joint"), Axis("residual", "N m"), layers)
+    yield show.Chart(
+        "Residual of each joint", show.Axis("joint"), show.Axis("residual", "N m"), layers
+    )
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,8 @@ def _replacements(result: Completion) -> show.Blocks:
     kinds: dict[str, dict[str, None]] = {}
     for row in result.table:
         kinds.setdefault(row.instead, {})[row.kind] = None
-    columns = show.list_columns(instead="measure", replaced="in place of")
-    yield show.Table(columns, show.tabulate(instead=kinds, replaced=map(", ".join, kinds.values())))
+    replaced = map(", ".join, kinds.values())
+    yield show.Table.of(instead=(kinds, "measure"), replaced=(replaced, "in place of"))
 
 
 def _data(result: Completion) -> show.Blocks:

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation import information
-from armtwin.identification.excitation.bounds import Bounds, Use
+from armtwin.identification.excitation.bounds import Bounds, ExcitationPlan, Use
 from armtwin.identification.excitation.information import RegressorColumns, columns_of
-from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.result import Excitation, MotionCriteria, Twin
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
 from armtwin.identification.rigid_body.data.preparation import silent
@@ -53,82 +52,6 @@ def find_largest_share(least: float, is_within: Callable[[float], bool]) -> floa
         else:
             high = middle
     return low
-
-
-@dataclass(frozen=True, eq=False)
-class RandomMotions:
-    """Random motions within limits.
-
-    Attributes:
-        bounds: The limits.
-        harmonics: Period and harmonics.
-        shapes: Motion per coefficient at the samples at which limits are checked.
-        torque: Torques (m, n) of a motion.
-        chance: The random generator.
-    """
-
-    bounds: Bounds
-    harmonics: Harmonics
-    shapes: Shapes
-    torque: Callable[[Shapes], Floats]
-    chance: np.random.Generator
-
-    def draw(self) -> FourierSeries:
-        """A motion within all limits."""
-        broken: dict[str, int] = {}
-        for _ in range(MOST_TRIES):
-            series = self._wide()
-            found = self._scale_down(series)
-            if found is not None:
-                return found
-            use = self._use(series.scale_amplitudes(LEAST_MOTION))
-            word = use.worst(self.bounds.robot, self.bounds.clearance)
-            broken[word] = broken.get(word, 0) + 1
-        worst = max(broken, key=lambda word: broken[word])
-        raise ArmtwinError(
-            f"robot '{self.bounds.robot.name}': no motion within the limits among {MOST_TRIES} "
-            f"random ones; most often exceeded: {worst}"
-        )
-
-    def _motion(self, series: FourierSeries) -> Shapes:
-        return Shapes(*(shape @ series.free for shape in self.shapes))
-
-    def _use(self, series: FourierSeries) -> Use:
-        motion = self._motion(series)
-        return self.bounds.use(motion, self.torque(motion))
-
-    def _wide(self) -> FourierSeries:
-        """A random motion of each joint up to its own limits."""
-        bounds, n = self.bounds, self.bounds.robot.n
-        basis = self.harmonics.at_rest.shape[1]
-        free = self.chance.normal(size=(basis, n))
-        free[0] = 0.0
-        motion = self._motion(FourierSeries(self.harmonics, free))
-        amplitude = np.abs(motion.q).max(axis=0)
-        share = self.chance.uniform(0.5, 1.0, size=n)
-        widest = share * bounds.half / amplitude
-        fastest = bounds.speed / np.abs(motion.v).max(axis=0)
-        quickest = bounds.acceleration / np.abs(motion.a).max(axis=0)
-        scale = MARGIN * np.minimum(widest, np.minimum(fastest, quickest))
-        free *= scale
-        margin = bounds.half - scale * amplitude
-        free[0] = bounds.middle + self.chance.uniform(-1.0, 1.0, size=n) * MARGIN * margin
-        return FourierSeries(self.harmonics, free)
-
-    def _scale_down(self, series: FourierSeries) -> FourierSeries | None:
-        """Scale a motion about its centre to the largest within all limits."""
-        if self._is_within(series):
-            return series
-        if not self._is_within(series.scale_amplitudes(LEAST_MOTION)):
-            return None
-        share = find_largest_share(
-            LEAST_MOTION, lambda share: self._is_within(series.scale_amplitudes(share))
-        )
-        return series.scale_amplitudes(share)
-
-    def _is_within(self, series: FourierSeries) -> bool:
-        use = self._use(series)
-        return use.largest <= MARGIN and use.nearest >= self.bounds.clearance
 
 
 SAMPLES = 200  # of a period in the search, at least
@@ -165,8 +88,9 @@ class _Task:
     def samples(self) -> int:
         return max(SAMPLES, A_HARMONIC * self.plan.harmonics)
 
-    @property
+    @cached_property
     def shapes(self) -> Shapes:
+        """Motion per coefficient at the samples at which limits are checked."""
         return self.harmonics.shapes(self.harmonics.grid(self.samples))
 
     def torque(self, motion: Shapes) -> Floats:
@@ -181,6 +105,63 @@ class _Task:
         units[0] = bounds.half
         units[1:] = np.minimum(bounds.speed, widest) / np.sqrt(k)
         return information.Objective(self.columns, self.scales, bounds, self.shapes, units)
+
+    def draw(self, chance: np.random.Generator) -> FourierSeries:
+        """A random motion within all limits."""
+        broken: dict[str, int] = {}
+        for _ in range(MOST_TRIES):
+            series = self._wide(chance)
+            found = self._scale_down(series)
+            if found is not None:
+                return found
+            use = self._use(series.scale_amplitudes(LEAST_MOTION))
+            word = use.worst(self.robot, self.bounds.clearance)
+            broken[word] = broken.get(word, 0) + 1
+        worst = max(broken, key=lambda word: broken[word])
+        raise ArmtwinError(
+            f"robot '{self.robot.name}': no motion within the limits among {MOST_TRIES} "
+            f"random ones; most often exceeded: {worst}"
+        )
+
+    def _motion(self, series: FourierSeries) -> Shapes:
+        return Shapes(*(shape @ series.free for shape in self.shapes))
+
+    def _use(self, series: FourierSeries) -> Use:
+        motion = self._motion(series)
+        return self.bounds.use(motion, self.torque(motion))
+
+    def _wide(self, chance: np.random.Generator) -> FourierSeries:
+        """A random motion of each joint up to its own limits."""
+        bounds, n = self.bounds, self.robot.n
+        basis = self.harmonics.at_rest.shape[1]
+        free = chance.normal(size=(basis, n))
+        free[0] = 0.0
+        motion = self._motion(FourierSeries(self.harmonics, free))
+        amplitude = np.abs(motion.q).max(axis=0)
+        share = chance.uniform(0.5, 1.0, size=n)
+        widest = share * bounds.half / amplitude
+        fastest = bounds.speed / np.abs(motion.v).max(axis=0)
+        quickest = bounds.acceleration / np.abs(motion.a).max(axis=0)
+        scale = MARGIN * np.minimum(widest, np.minimum(fastest, quickest))
+        free *= scale
+        margin = bounds.half - scale * amplitude
+        free[0] = bounds.middle + chance.uniform(-1.0, 1.0, size=n) * MARGIN * margin
+        return FourierSeries(self.harmonics, free)
+
+    def _scale_down(self, series: FourierSeries) -> FourierSeries | None:
+        """Scale a motion about its centre to the largest within all limits."""
+        if self._is_within(series):
+            return series
+        if not self._is_within(series.scale_amplitudes(LEAST_MOTION)):
+            return None
+        share = find_largest_share(
+            LEAST_MOTION, lambda share: self._is_within(series.scale_amplitudes(share))
+        )
+        return series.scale_amplitudes(share)
+
+    def _is_within(self, series: FourierSeries) -> bool:
+        use = self._use(series)
+        return use.largest <= MARGIN and use.nearest >= self.bounds.clearance
 
 
 @one_blas_thread()
@@ -265,12 +246,11 @@ def _normal(task: _Task, series: FourierSeries) -> Floats:
 def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[MotionCriteria, ...]]:
     """The best random motion, and the criteria of all of them."""
     chance = np.random.default_rng(task.plan.seed)
-    motions = RandomMotions(task.bounds, task.harmonics, task.shapes, task.torque, chance)
     best, least, tried = None, np.inf, []
     share = 1.0 if task.plan.search == "random" else 0.3
     for k in range(task.plan.starts):
         say(share * k / task.plan.starts)
-        series = motions.draw()
+        series = task.draw(chance)
         N = _normal(task, series)
         value = information.criterion_of(N, task.scales, task.plan).value
         tried.append(MotionCriteria.of(N, task.scales))

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.excitation.bounds import Bounds, Use
+from armtwin.identification.excitation.bounds import Bounds, ExcitationPlan, Use
 from armtwin.identification.excitation.design import DENSER, USUAL_RATE, RunTwin
-from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.result import Twin
 from armtwin.identification.rigid_body.data.clean_log import whole_torque
-from armtwin.maths.batch import Floats, NamedArrays, Record
+from armtwin.maths.batch import Floats, NamedArrays
 from armtwin.motion.cell import Cell
 from armtwin.motion.fourier import Shapes
 from armtwin.motion.trajectory import Trajectory
@@ -85,27 +84,17 @@ class FrictionMotions(Result):
 
 
 def _table(result: FrictionMotions) -> show.Blocks:
-    records: list[Record] = []
-    for name, motion in result.motions.items():
-        records.append(
-            {
-                "name": name,
-                "direction": motion.direction,
-                "slowest": motion.speeds[0],
-                "fastest": motion.speeds[-1],
-                "duration": motion.trajectory.duration,
-                "use": motion.use.largest,
-                "runs": None if motion.twin is None else motion.twin.runs,
-            }
-        )
-    columns = show.list_columns(
-        name="motion",
-        slowest=("slowest rad/s", PLAIN),
-        fastest=("fastest rad/s", PLAIN),
-        duration=("duration s", PLAIN),
-        use=("of limits", PERCENT),
+    motions = result.motions.values()
+    yield show.Table.of(
+        "motions",
+        name=(result.motions, "motion"),
+        direction=([motion.direction for motion in motions],),
+        slowest=([motion.speeds[0] for motion in motions], "slowest rad/s", PLAIN),
+        fastest=([motion.speeds[-1] for motion in motions], "fastest rad/s", PLAIN),
+        duration=([motion.trajectory.duration for motion in motions], "duration s", PLAIN),
+        use=([motion.use.largest for motion in motions], "of limits", PERCENT),
+        runs=([motion.twin and motion.twin.runs for motion in motions],),
     )
-    yield show.Table(columns, records, "motions")
 
 
 def list_directions(robot: Robot) -> NamedArrays:

@@ -35,8 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.excitation.bounds import Bounds
-from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
+from armtwin.identification.excitation.bounds import Bounds, ExcitationPlan, Scaling
 from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability, sizes_of
 from armtwin.identification.rigid_body.friction import presliding
 from armtwin.maths.adjoint import pull_back

@@ -9,19 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.excitation.bounds import KINDS, Use
+from armtwin.identification.excitation.bounds import KINDS, ExcitationPlan, Scaling, Use
 from armtwin.identification.excitation.information import Scales, deviations, singular_values
-from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.rigid_body.fit.free_parameters import analyse_identifiability
 from armtwin.maths.batch import Floats, NamedNumbers
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve, Rule
 from armtwin.notebook.numbers import DEVIATION, PERCENT, PLAIN, Number
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -231,19 +227,17 @@ def _criteria(result: Excitation) -> show.Blocks:
         "Within 10 %: number of combinations identified to within 10 %.",
         "soft",
     )
-    yield show.Data(
-        {
-            "rows": own,
-            "start": start,
-            "robot": result.robot.name,
-            "criterion": result.plan.criterion,
-            "scaling": result.plan.scaling,
-            "rate_hz": result.rate,
-            "period_s": result.plan.period,
-            "trajectory": TRAJECTORY,
-            "twin": None if result.twin is None else vars(result.twin),
-            "amplitudes": result.amplitudes,
-        }
+    yield show.Data.of(
+        rows=own,
+        start=start,
+        robot=result.robot.name,
+        criterion=result.plan.criterion,
+        scaling=result.plan.scaling,
+        rate_hz=result.rate,
+        period_s=result.plan.period,
+        trajectory=TRAJECTORY,
+        twin=None if result.twin is None else vars(result.twin),
+        amplitudes=result.amplitudes,
     )
 
 
@@ -294,22 +288,22 @@ def _deviations(result: Excitation) -> show.Blocks:
     yield show.Data({"std": {row.name: row.std for row in result.table}})
 
 
-def _singular(result: Excitation) -> Iterator[Chart]:
+def _singular(result: Excitation) -> Iterator[show.Chart]:
     number = np.arange(1, len(result.table) + 1).astype(np.float64)
     layers = (
-        Curve("this excitation", number, result.singular_values("parameters")),
-        Curve("best random start", number, result.best_start.singular_values("parameters")),
-        Rule(result.line, "identified to within 10 %"),
+        show.Curve("this excitation", number, result.singular_values("parameters")),
+        show.Curve("best random start", number, result.best_start.singular_values("parameters")),
+        show.Rule(result.line, "identified to within 10 %"),
     )
-    yield Chart(
+    yield show.Chart(
         "Singular values of the columns scaled by the parameters",
-        Axis("number"),
-        Axis("σ", logarithmic=True),
+        show.Axis("number"),
+        show.Axis("σ", logarithmic=True),
         layers,
     )
 
 
-def _motion(result: Excitation) -> Iterator[Multiples]:
+def _motion(result: Excitation) -> Iterator[show.Multiples]:
     motion, charts = result.trajectory, []
     for label, unit, values in (
         ("position", "rad", motion.q),
@@ -317,6 +311,8 @@ def _motion(result: Excitation) -> Iterator[Multiples]:
         ("acceleration", "rad/s²", motion.a),
     ):
         named = zip(result.robot.joint_names, values.T, strict=True)
-        layers = [Curve(name, motion.time, column) for name, column in named]
-        charts.append(Chart(label, Axis("time", "s"), Axis(label, unit), tuple(layers)))
-    yield Multiples(tuple(charts), columns=1)
+        layers = [show.Curve(name, motion.time, column) for name, column in named]
+        charts.append(
+            show.Chart(label, show.Axis("time", "s"), show.Axis(label, unit), tuple(layers))
+        )
+    yield show.Multiples(tuple(charts), columns=1)

@@ -15,7 +15,7 @@ Ref: [Memar-Esfahani 2015, section IV], [Waiboer 2007, section 4.3]
 The parameters of a fit, one by one, with how well each is identified.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,27 +51,6 @@ class FittedParameter:
     group: Group
     from_logs: float
     told: float
-
-
-def parameter_table(
-    names: Sequence[str],
-    units: Sequence[str],
-    groups: Sequence[Group],
-    columns: Mapping[str, Floats],
-) -> tuple[FittedParameter, ...]:
-    """The table from its columns, each (p,).
-
-    Args:
-        names: Names of the parameters.
-        units: Their SI units.
-        groups: Whether they are identifiable.
-        columns: The numbers of `FittedParameter` by name.
-    """
-    table = []
-    for k, name in enumerate(names):
-        numbers = {key: float(column[k]) for key, column in columns.items()}
-        table.append(FittedParameter(name=name, unit=units[k], group=groups[k], **numbers))
-    return tuple(table)
 
 
 SMALL = 1e-8

@@ -148,14 +148,9 @@ def compute_squares(
     for part, rows in pieces:
         count[part] += rows.used.sum(axis=0)
         for j, channel in enumerate(channels):
-            channel.parts[part] += _of_channel(rows, j)
+            A = rows.table(j)
+            channel.parts[part] += A.T @ A
     return Squares(tuple(channels), count, C)
-
-
-def _of_channel(rows: RegressionRows, j: int) -> Floats:
-    """[Y_j | τ_j]ᵀ [Y_j | τ_j] of the rows of one channel that count."""
-    A = rows.table(j)
-    return A.T @ A
 
 
 def _roots(squares: Floats) -> Floats:

@@ -17,16 +17,17 @@ pose         τ as it is: the axis was parallel to gravity, by its pose or the b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.comma_table import comma_table
+from armtwin.errors import ArmtwinError, FileError, blame, did_you_mean
+from armtwin.files.comma_table import Row, comma_table, read_quantity, read_rows
 from armtwin.files.opening import FRICTION_CURVES, read_text
 from armtwin.maths.batch import Flags, Floats, Names, Record, Values, check_array
 from armtwin.maths.units import Unit, whole_number
@@ -36,7 +37,6 @@ COLUMNS = ("joint", "speeds", "torque", "std", "temperature", "weight", "plateau
 SPEED, TORQUE = Unit("rad/s", plausible=100, hint="deg/s"), Unit("N m")
 SPREAD, KELVIN = Unit("N m", above=0), Unit("K", above=0)
 COLDEST, HOTTEST = 200.0, 500.0  # oil of a drive [K]; others are degrees Celsius, or a slip
-MOST_PROBLEMS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,27 +153,14 @@ class FrictionCurves:
         text = read_text(Path(path), FRICTION_CURVES)
         table = comma_table(text, "a row for each speed", origin)
         _check_keys(text.splitlines()[0], joint_names, origin)
-        problems: list[str] = []
-        rows = []
-        for number, record in enumerate(table, 2):
-            try:
-                rows.append(_row(record, joint_names))
-            except ArmtwinError as error:
-                problems.append(f"line {number}: {error}")
-        if problems:
-            raise FileError(origin, problems[:MOST_PROBLEMS], len(problems[MOST_PROBLEMS:]))
+        rows = read_rows(table, partial(_row, joint_names=joint_names), origin)
         joint, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
         torque, std, temperature = np.array(numbers).T
-        try:
+        with blame(origin):
             found = FrictionCurves.of(
                 joint_names, joint, np.array(speeds), torque, std=std, temperature=temperature
             )
-        except ArmtwinError as error:
-            raise FileError(origin, [str(error)]) from None
         return replace(found, origin=origin)
-
-
-Line = Mapping[str, float | str]
 
 
 def _check_keys(header: str, joint_names: Sequence[str], origin: str) -> None:
@@ -190,7 +177,7 @@ def _check_keys(header: str, joint_names: Sequence[str], origin: str) -> None:
         raise FileError(origin, problems)
 
 
-def _row(record: Line, joint_names: Sequence[str]) -> tuple[int, Floats, list[float]]:
+def _row(record: Row, joint_names: Sequence[str]) -> tuple[int, Floats, list[float]]:
     """Joint, speeds of all joints, and torque, std and temperature of a line."""
     for key in ("joint", "v", "tau"):
         if key not in record:
@@ -207,13 +194,8 @@ def _row(record: Line, joint_names: Sequence[str]) -> tuple[int, Floats, list[fl
     return joint, speeds, [_quantity(record, key, unit) for key, unit in units.items()]
 
 
-def _quantity(record: Line, key: str, unit: Unit, absent: float = np.nan) -> float:
-    if key not in record:
-        return absent
-    try:
-        return unit.read(record[key])
-    except ArmtwinError as error:
-        raise ArmtwinError(f"{key} {error}") from None
+def _quantity(record: Row, key: str, unit: Unit, absent: float = np.nan) -> float:
+    return read_quantity(record, key, unit) if key in record else absent
 
 
 def _joint(value: float | str, names: Sequence[str]) -> int:

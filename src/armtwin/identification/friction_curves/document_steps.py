@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armtwin.drives.friction.coulomb import Stribeck
 from armtwin.drives.friction.lubricated import GearedJoint
-from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, Pair, TwoArrays, check_array
 from armtwin.maths.quantities import Positive, Speed

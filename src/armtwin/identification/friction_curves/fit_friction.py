@@ -10,15 +10,10 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.hypothesis import Hypothesis, refuse_by
+from armtwin.identification.friction_curves import result as results
 from armtwin.identification.friction_curves.curves import FrictionCurves, Gravity, without_gravity
 from armtwin.identification.friction_curves.document_steps import lubricated_steps, means_of_series
 from armtwin.identification.friction_curves.law_fit import LawFit, fit_laws
-from armtwin.identification.friction_curves.result import (
-    FILE,
-    FrictionFit,
-    FrictionGroup,
-    group_rows,
-)
 from armtwin.identification.friction_curves.temperature import fit_temperature, reference_rows
 from armtwin.identification.friction_curves.torque_rows import LAWS, shape_names
 from armtwin.identification.rigid_body.friction.terms import without_terms
@@ -36,7 +31,7 @@ WORTH = 2.0  # of Akaike's criterion that a law with more parameters must gain
 
 def fit_friction(
     robot: Robot, curves: FrictionCurves, *, gravity: Gravity = "directions", law: str | None = None
-) -> FrictionFit:
+) -> results.FrictionFit:
     """Friction laws of the joints that curves are of.
 
     Laws are compared by their residual and their number of parameters; elements that share joints,
@@ -51,8 +46,8 @@ def fit_friction(
         law: The law to take, or "file" for those of the robot file; by default the one with the
             lowest Akaike criterion.
     """
-    if law is not None and law not in (*LAWS, FILE):
-        raise ArmtwinError(f"law '{law}' is not known. {did_you_mean(law, [*LAWS, FILE])}")
+    if law is not None and law not in (*LAWS, results.FILE):
+        raise ArmtwinError(f"law '{law}' is not known. {did_you_mean(law, [*LAWS, results.FILE])}")
     if curves.joint_names != robot.joint_names:
         raise ArmtwinError("curves and robot must have the same joints")
     prior = without_terms(with_assumed_drives(robot) if lacks_drives(robot) else robot)
@@ -69,7 +64,7 @@ def fit_friction(
             groups.append(_fit_group(elements, rows, friction.rows(used), law))
     if not groups:
         raise ArmtwinError(f"robot '{robot.name}': the curves are of joints without friction")
-    return FrictionFit(prior, curves, gravity, tuple(groups))
+    return results.FrictionFit(prior, curves, gravity, tuple(groups))
 
 
 def _suspect_units(robot: Robot, friction: FrictionCurves) -> Iterator[Hypothesis]:
@@ -125,26 +120,26 @@ def _groups(robot: Robot) -> list[list[int]]:
     found: dict[int, list[int]] = {}
     placed = robot.assembly.friction
     numbers = [e for e, (_, row) in enumerate(placed) if row.linkage is None]
-    for e, group in zip(numbers, group_rows([placed[e][1] for e in numbers]), strict=True):
+    for e, group in zip(numbers, results.group_rows([placed[e][1] for e in numbers]), strict=True):
         found.setdefault(group, []).append(e)
     return list(found.values())
 
 
 def _fit_group(
     elements: tuple[FrictionElement, ...], rows: Floats, curves: FrictionCurves, law: str | None
-) -> FrictionGroup:
+) -> results.FrictionGroup:
     at_reference, reference = reference_rows(curves)
     single = len(elements) == 1
     steps = _steps(at_reference) if single else None
     candidates = {}
     known = all(element.law.law in LAWS for element in elements)
     if known and not single:
-        candidates[FILE] = _of_file(elements, rows, at_reference)
+        candidates[results.FILE] = _of_file(elements, rows, at_reference)
     for name, kind in LAWS.items():
         first = [_shape(element.law, kind) for element in elements]
         if steps is not None and kind is GearedJoint:
             first = [_shape(steps, kind)]
-        if law in (None, name) or (law == FILE and single and elements[0].law.law == name):
+        if law in (None, name) or (law == results.FILE and single and elements[0].law.law == name):
             candidates[name] = fit_laws(at_reference, rows, [kind] * len(elements), first)
     if not candidates:
         raise ArmtwinError(
@@ -155,7 +150,7 @@ def _fit_group(
     warm = None
     if single and reference is not None:
         warm = fit_temperature(curves, rows[0], candidates[chosen].laws[0], reference)
-    return FrictionGroup(elements, rows, at_reference, candidates, chosen, steps, warm)
+    return results.FrictionGroup(elements, rows, at_reference, candidates, chosen, steps, warm)
 
 
 def _of_file(elements: tuple[FrictionElement, ...], rows: Floats, curves: FrictionCurves) -> LawFit:
@@ -183,8 +178,8 @@ def _shape(law: Law, kind: type[Law]) -> Floats | None:
 
 def _select_law(candidates: dict[str, LawFit]) -> str:
     """Name of the fit with the lowest criterion; more parameters must gain more than WORTH."""
-    if FILE in candidates:
-        return FILE
+    if results.FILE in candidates:
+        return results.FILE
     order = sorted(candidates, key=lambda name: candidates[name].count)
     best = order[0]
     for name in order[1:]:

@@ -23,11 +23,8 @@ from armtwin.identification.fitting import estimate as fits
 from armtwin.logs.joints import in_order_of, joint_torque
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Record, TwoArrays
-from armtwin.notebook.charts import Chart
-from armtwin.notebook.layers import Curve, Layer, Points
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -89,38 +86,38 @@ class PreslidingFit(Result):
         }
         return (record,)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """The stiffness, and the torque over the displacement."""
-        return Report(
+        return show.Report(
             title=f"{self.joint}: pre-sliding friction",
             subtitle=f"from {self.way}",
             sections=(
-                Section("", (Data({"presliding": self.table[0]}),)),
-                Section("Torque over displacement", _chart(self), page_only=True),
+                show.Section("", (show.Data({"presliding": self.table[0]}),)),
+                show.Section("Torque over displacement", _chart(self), page_only=True),
             ),
             verdict=(_verdict(self),),
         )
 
 
-def _verdict(result: PreslidingFit) -> Text:
+def _verdict(result: PreslidingFit) -> show.Text:
     if result.refused:
-        return Text(result.refused, "bad")
+        return show.Text(result.refused, "bad")
     stiffness = Number().with_width(result.stiffness, result.half_width)
-    return Text(
+    return show.Text(
         f"{result.joint}: stiffness {stiffness} N m/rad (95 %), break-away {result.level:.4g} N m, "
         f"from {result.way}; the encoder has {result.steps:.0f} steps in the elastic travel."
     )
 
 
-def _chart(result: PreslidingFit) -> Blocks:
+def _chart(result: PreslidingFit) -> show.Blocks:
     order = np.argsort(result.displacement)
     x, torque = result.displacement[order], result.torque[order]
-    layers: list[Layer] = [Points("measured", 1e6 * x, torque)]
+    layers: list[show.Layer] = [show.Points("measured", 1e6 * x, torque)]
     if not result.refused:
         share = -np.expm1(-x / result.travel)
-        layers.append(Curve("exponential", 1e6 * x, result.level * share))
-    axes = Axis("displacement", "µrad"), Axis("rise of the torque", "N m")
-    yield Chart("From rest or a reversal", *axes, tuple(layers))
+        layers.append(show.Curve("exponential", 1e6 * x, result.level * share))
+    axes = show.Axis("displacement", "µrad"), show.Axis("rise of the torque", "N m")
+    yield show.Chart("From rest or a reversal", *axes, tuple(layers))
 
 
 def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> PreslidingFit:

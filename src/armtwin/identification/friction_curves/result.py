@@ -346,32 +346,23 @@ def _records(result: FrictionFit) -> Iterator[Record]:
 
 
 def _compare_laws(result: FrictionFit) -> show.Blocks:
-    records: list[Record] = []
+    rows: list[tuple[FrictionGroup, str, LawFit]] = []
+    behind = []
     for group in result.groups:
         candidates = sorted(group.candidates.items(), key=lambda pair: pair[1].criterion)
-        _, best = candidates[0]
-        for name, fit in candidates:
-            records.append(
-                {
-                    "elements": group.names,
-                    "law": name,
-                    "count": fit.count,
-                    "rms": fit.rms,
-                    "share": 100 * fit.rms / group.largest,
-                    "behind": fit.criterion - best.criterion,
-                    "taken": "taken" if name == group.chosen else "",
-                }
-            )
-    columns = show.list_columns(
-        elements="friction",
-        law="law",
-        count=("parameters", Number()),
-        rms=(f"rms error {result.curves.unit}", Number(digits=3)),
-        share=("% of largest", Number(digits=2)),
-        behind=("ΔAICc", Number(digits=3)),
-        taken="",
+        rows += [(group, name, fit) for name, fit in candidates]
+        behind += [fit.criterion - candidates[0][1].criterion for _, fit in candidates]
+    shares = [100 * fit.rms / group.largest for group, _, fit in rows]
+    yield show.Table.of(
+        "compared",
+        elements=([group.names for group, _, _ in rows], "friction"),
+        law=([name for _, name, _ in rows], "law"),
+        count=([fit.count for _, _, fit in rows], "parameters", Number()),
+        rms=([fit.rms for *_, fit in rows], f"rms error {result.curves.unit}", Number(digits=3)),
+        share=(shares, "% of largest", Number(digits=2)),
+        behind=(behind, "ΔAICc", Number(digits=3)),
+        taken=(["taken" if name == group.chosen else "" for group, name, _ in rows], ""),
     )
-    yield show.Table(columns, records, "compared")
     yield show.Text(
         "ΔAICc: Akaike's criterion, corrected for few points, above that of the best law; 2 is "
         "little, 10 decides. A law with more parameters is selected only if it gains more than 2.",

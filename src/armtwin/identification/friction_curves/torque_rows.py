@@ -22,9 +22,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from armtwin.drives.friction.hyperbolic import Makkar
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearPair
-from armtwin.drives.friction.makkar import Makkar
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.maths.batch import Flags, Floats, Names, Pair, Record, TwoArrays

@@ -162,7 +162,6 @@ def _apart(first: Floats, second: Floats) -> Floats:
 
 
 PARTS = 10  # of a run that count as independent of each other
-TEN = ("m", "mx", "my", "mz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
 SIZES = np.array([1.0, *[0.1] * 3, *[0.01] * 6])  # of one kilogram at ten centimetres
 
 
@@ -230,13 +229,10 @@ def _moving(log: CleanLog) -> Flags:
 def _rows(robot: Robot, log: CleanLog, target: Floats, arm: Floats, moving: Flags) -> LoadRows:
     how = log.how
     here = select_rows(log)
-    Y = flange_columns(robot, log.motion)
-    m, n, k = Y.shape
-    smooth = filter_values(Y.reshape(m, n * k), how).reshape(m, n, k)
     if not moving[here].any():
         raise ArmtwinError("no joint moves in the run with the payload, so it is not identifiable")
     return LoadRows(
-        Y=smooth[here],
+        Y=log.filter_columns(flange_columns(robot, log.motion))[here],
         target=target[here],
         arm=filter_values(arm, how)[here],
         used=moving[here],

@@ -1,23 +1,32 @@
-"""A payload with intervals, or the torque constants of the motors by a known load."""
+"""A payload with intervals, or the torque constants of the motors by a known load.
+
+A payload in the words of robot controllers: what is typed in or put into a program.
+
+Universal Robots take the inertia matrix about the centre in the flange's axes; KUKA and ABB the
+principal moments and the orientation of their axes; Fanuc the moments about the flange's axes
+through the centre, without products.
+
+Ref: [UR 2024], [Beckhoff 2024], [ABB 2020], [Lincoln 2025]
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations, product
 from typing import Literal
 
 import numpy as np
 
 from armtwin.identification.payload import drive_gain as load_fits
-from armtwin.identification.payload.controller_words import in_words_of_controllers
 from armtwin.identification.payload.difference import LoadRows, SynchronisedRuns
-from armtwin.maths.batch import Record
-from armtwin.mechanics.inertia import why_unphysical
+from armtwin.maths.batch import Floats, Record
+from armtwin.maths.rotations import to_quaternion, to_rpy
+from armtwin.mechanics.inertia import about_centre, why_unphysical
 from armtwin.notebook import sections as show
-from armtwin.notebook.charts import Multiples, chart_channels
+from armtwin.notebook.charts import chart_channels
 from armtwin.notebook.numbers import DEVIATION, PLAIN
-from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
@@ -224,23 +233,15 @@ def _constants(result: PayloadIdentification, gain: load_fits.DriveGain) -> show
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
     constants = np.where(gain.told, gain.constants, np.nan)
-    records = show.tabulate(
-        name=names,
-        value=constants,
-        std=gain.std,
-        low=gain.low,
-        high=gain.high,
-        file=[motor.torque_constant for motor in motors] or [None] * len(names),
+    of_file = [motor.torque_constant for motor in motors] or [None] * len(names)
+    yield show.Table.of(
+        name=(names, "motor" if motors else "joint"),
+        value=(constants, "constant N m/A", PLAIN),
+        std=(gain.std, "deviation", DEVIATION),
+        low=(gain.low, "95 % from", PLAIN),
+        high=(gain.high, "to", PLAIN),
+        file=(of_file, "in the file", PLAIN),
     )
-    columns = show.list_columns(
-        name="motor" if motors else "joint",
-        value=("constant N m/A", PLAIN),
-        std=("deviation", DEVIATION),
-        low=("95 % from", PLAIN),
-        high=("to", PLAIN),
-        file=("in the file", PLAIN),
-    )
-    yield show.Table(columns, records)
     yield from _suggest_longer_logs(gain, names)
     refused = [
         name for name, is_identified in zip(names, gain.told, strict=True) if not is_identified
@@ -252,12 +253,10 @@ def _constants(result: PayloadIdentification, gain: load_fits.DriveGain) -> show
             "loads. Mount it further out, or move faster."
         )
         yield show.Text(sentence)
-    yield show.Data(
-        {
-            "torque_constant_nm_a": constants,
-            "torque_constant_interval_nm_a": np.column_stack([gain.low, gain.high]),
-            "refused": sentence or None,
-        }
+    yield show.Data.of(
+        torque_constant_nm_a=constants,
+        torque_constant_interval_nm_a=np.column_stack([gain.low, gain.high]),
+        refused=sentence or None,
     )
 
 
@@ -289,18 +288,16 @@ def _basis(result: PayloadIdentification) -> show.Blocks:
     if road is not None:
         yield show.Text(road.sentence, "" if road.is_independent else "bad")
         yield show.Data({"truncated": {**vars(road), "sentence": road.sentence}})
-    yield show.Data(
-        {
-            "robot": result.prior.name,
-            "method": result.method,
-            "cutoff_hz": rows.cutoff,
-            "torque": result.torque_source,
-            "explained": result.fit.explained,
-        }
+    yield show.Data.of(
+        robot=result.prior.name,
+        method=result.method,
+        cutoff_hz=rows.cutoff,
+        torque=result.torque_source,
+        explained=result.fit.explained,
     )
 
 
-def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
+def _charts(result: PayloadIdentification) -> Iterator[show.Multiples]:
     rows = result.rows
     explained = rows.Y @ result.fit.parameters
     measured, unit = rows.target - rows.arm, "N m"
@@ -308,7 +305,7 @@ def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
         at_motors = load_fits.motors_of(result.prior)
         explained = (explained + rows.arm) @ at_motors / result.gain.constants
         measured, unit = rows.target, "A"
-    axes = Axis("row"), Axis("difference", unit)
+    axes = show.Axis("row"), show.Axis("difference", unit)
     curves = {"measured": measured, "explained": explained}
     number = np.arange(len(measured), dtype=float)
     yield chart_channels(result.prior.joint_names, axes, number, curves)
@@ -327,3 +324,89 @@ def _with_constants(robot: Robot, gain: load_fits.DriveGain) -> Robot:
         sources = {**had, "torque_constant": source}
         motors.append(replace(motor, torque_constant=float(constant), source=sources))
     return robot.with_description(replace(robot.description, motor=tuple(motors)))
+
+
+KGF_CM_S2 = 0.0980665  # of a kgf cm s², in which Fanuc has moments of inertia [kg m²]
+SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # order of URScript: xx, yy, zz, xy, xz, yz
+
+
+@dataclass(frozen=True)
+class ControllerWords:
+    """A payload as a controller takes it.
+
+    Attributes:
+        controller: Name of the controller or its language.
+        text: What is written there.
+        meaning: Axes and units.
+    """
+
+    controller: str
+    text: str
+    meaning: str
+
+
+def principal_axes(J: Floats) -> tuple[Floats, Floats]:
+    """Principal moments (3,) and the rotation R with J = R diag(moments) Rᵀ.
+
+    Of the 24 right-handed orders and signs of the axes the one that is turned least.
+    """
+    moments, axes = np.linalg.eigh(J)
+    best = moments, axes
+    most = -np.inf
+    for order in permutations(range(3)):
+        for signs in product((1.0, -1.0), repeat=3):
+            R = axes[:, order] * signs
+            if np.linalg.det(R) > 0 and np.trace(R) > most:
+                best, most = (moments[list(order)], R), float(np.trace(R))
+    return best
+
+
+def in_words_of_controllers(ten: Floats) -> Iterator[ControllerWords]:
+    """A physically consistent load, ten parameters in the flange's frame, for each controller."""
+    mass, centre, J = ten[0], ten[1:4] / ten[0], about_centre(ten)
+    moments, R = principal_axes(J)
+    six = _comma([J[place] for place in SIX], 6)
+    yield ControllerWords(
+        "URScript",
+        f"set_target_payload({mass:.4f}, [{_comma(centre, 5)}], [{six}])",
+        "kg; m in the flange's frame; kg m², matrix elements about the centre, flange's axes: xx, "
+        "yy, zz, xy, xz, yz",
+    )
+    mm = 1e3 * centre
+    C, B, A = np.degrees(to_rpy(R))
+    place = _fields("XYZABC", [*mm, A, B, C], 3)
+    yield ControllerWords(
+        "KRL",
+        f"LOAD_DATA[1]={{M {mass:.4f},CM {{{place}}},J {{{_fields('XYZ', moments, 6)}}}}}",
+        "kg; mm and deg: centre and principal axes in the flange's frame; kg m² about these axes",
+    )
+    aom = _comma(to_quaternion(R), 7)
+    yield ControllerWords(
+        "RAPID",
+        f"PERS loaddata load1:=[{mass:.4f},[{_comma(mm, 3)}],[{aom}],{_comma(moments, 6)}];",
+        "kg; mm; quaternion of the principal axes; kg m² about them: in the frame of tool0, as "
+        "tooldata takes its load. As payload of another tool it must be turned into its frame",
+    )
+    cm = _fields("XYZ", 100 * centre, 3)
+    inertia = _fields("XYZ", np.diag(J) / KGF_CM_S2, 4)
+    yield ControllerWords(
+        "Fanuc payload schedule",
+        f"PAYLOAD {mass:.4f} [kg]; PAYLOAD CENTER {cm} [cm]; PAYLOAD INERTIA {inertia} [kgfcms^2]",
+        "flange's frame, moments about its axes through the centre; the schedule has no products "
+        f"of inertia: {_largest_product(J)} is left out",
+    )
+
+
+def _comma(values: Floats | list[float], places: int) -> str:
+    return ",".join(f"{value + 0.0:.{places}f}" for value in values)
+
+
+def _fields(names: str, values: Floats | list[float], places: int) -> str:
+    return ",".join(f"{name} {value:.{places}f}" for name, value in zip(names, values, strict=True))
+
+
+def _largest_product(J: Floats) -> str:
+    """The largest product of inertia in words."""
+    products = {"xy": J[0, 1], "xz": J[0, 2], "yz": J[1, 2]}
+    name = max(products, key=lambda key: abs(products[key]))
+    return f"{name} of {products[name]:.3g} kg m²"

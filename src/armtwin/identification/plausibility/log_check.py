@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import numpy as np
@@ -65,15 +65,12 @@ class LogCheck(Result):
                 "robot, or an arm on a carrier (armtwin import URDF --tip LINK chooses a chain)"
             )
             return
-        for check in (_check_motion, refuse_joint_torque_mistakes):
+        motion = partial(check_motion, log, "q", Pace.of_robot(self.robot))
+        for check in (motion, partial(refuse_joint_torque_mistakes, self.robot, log)):
             try:
-                check(self.robot, log)
+                check()
             except ArmtwinError as error:
                 yield str(error)
-
-
-def _check_motion(robot: Robot, log: Log) -> None:
-    check_motion(log, "q", Pace.of_robot(robot))
 
 
 def _blocks(check: LogCheck) -> Blocks:

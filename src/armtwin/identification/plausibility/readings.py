@@ -87,7 +87,8 @@ def list_readings(samples: TorqueSamples, shows: Flags) -> Iterator[Reading]:
     yield from _signs(motion, tau, robot)
     yield from _zeros(motion, tau, robot)
     yield from _exchanges(motion, tau, robot)
-    yield from _times(motion, tau, robot)
+    for factor in STRETCHES:
+        yield read_at_other_time(motion, tau, robot, factor, SELDOM)
     if not samples.has_gains:
         yield from _joint_scales(motion, tau, robot, shows)
         if estimate_weight(samples) < LITTLE:
@@ -157,11 +158,6 @@ def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
                 f"Are the columns of {what} of {pair} swapped|name the columns in a columns file"
             )
             yield Reading(words, own, torque, robot, SELDOM)
-
-
-def _times(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
-    for factor in STRETCHES:
-        yield read_at_other_time(motion, tau, robot, factor, SELDOM)
 
 
 def read_other_angles(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:

@@ -22,7 +22,6 @@ from armtwin.identification.fitting.decomposition import (
     Decomposition,
     FittedParameter,
     decompose,
-    parameter_table,
 )
 from armtwin.identification.fitting.estimate import jackknife
 from armtwin.identification.fitting.factors import Factors, FreeDirections, merge_factors
@@ -323,16 +322,14 @@ def _table(
     analysis: Decomposition,
 ) -> tuple[FittedParameter, ...]:
     """Every parameter of the robot with how well it is identified."""
-    prior = experiment.extended
-    columns = {
-        "prior": prior.parameters,
-        "value": phi,
-        "std": np.sqrt(np.diag(spread)),
-        "from_logs": shares,
-        "told": analysis.told,
-    }
-    units = [parameter.unit for parameter in prior.parameter_table]
-    return parameter_table(prior.parameter_names, units, experiment.model.structure.groups, columns)
+    robot, groups = experiment.extended, experiment.model.structure.groups
+    columns = robot.parameters, phi, np.sqrt(np.diag(spread)), shares, analysis.told
+    found = []
+    for k, numbers in enumerate(np.array(columns).T.tolist()):
+        parameter, (prior, value, std, from_logs, told) = robot.parameter_table[k], numbers
+        name, unit = robot.parameter_names[k], parameter.unit
+        found.append(FittedParameter(name, unit, prior, value, std, groups[k], from_logs, told))
+    return tuple(found)
 
 
 def _build_robot(

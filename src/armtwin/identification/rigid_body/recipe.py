@@ -1,13 +1,25 @@
-"""How a robot is identified: every choice in one place, with defaults that suit most logs."""
+"""How a robot is identified: every choice in one place, with defaults that suit most logs.
+
+A recipe as a file, so that an identification can be repeated: keys as in `Recipe`.
+
+Other arguments of `identify` may be given there too: torque and cutoff, and of the robot as it was
+when logged tool, payload and gravity. A number is SI, a text may carry a unit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import Read
+from armtwin.files.reading import check_format, read_tables
+from armtwin.files.schema import Schema
+from armtwin.files.shape import FLAT
+from armtwin.files.writing import to_tables, to_toml
+from armtwin.maths import quantities as si
 from armtwin.maths.batch import Names, NamesAndUnits
 from armtwin.maths.quantities import Mass, Number
 from armtwin.maths.units import Unit
@@ -124,15 +136,12 @@ class Recipe:
 
     def check(self, robot: Robot) -> None:
         """Refuse choices that contradict each other or the robot."""
-        self._check_periods()
+        if self.periods is not None and self.period is None:
+            raise ArmtwinError("recipe: periods are counted by period, which is not given")
         check_contracts("recipe", self, self._contracts())
         self._check_names(robot)
         self._check_symmetry(robot)
         self._check_masses(robot)
-
-    def _check_periods(self) -> None:
-        if self.periods is not None and self.period is None:
-            raise ArmtwinError("recipe: periods are counted by period, which is not given")
 
     def _contracts(self) -> Iterator[Contract]:
         for key in ("period", "rate", "kept"):
@@ -188,3 +197,38 @@ class Recipe:
                 raise ArmtwinError(f"recipe: mass of '{link}' {contract}, got {low:g} and {high:g}")
         if self.mass and self.estimator != "consistent":
             raise ArmtwinError("recipe: bounds of masses need the consistent estimator")
+
+
+@dataclass(frozen=True)
+class RecipeFile:
+    """Contents of a recipe file.
+
+    Attributes:
+        recipe: The recipe.
+        torque: Channel of the torque, None where the file does not say.
+        cutoff: Cut-off frequency, None where the file does not say [Hz].
+        tool: Tool that the robot carried, None as in its file.
+        payload: Payload that it carried, None as in its file.
+        gravity: Gravity in its base's frame, None as in its file [m/s²].
+    """
+
+    format_number: ClassVar[int] = 1
+
+    recipe: Recipe = field(metadata=FLAT)
+    torque: str | None = None
+    cutoff: si.Frequency | None = None
+    tool: str | None = None
+    payload: str | None = None
+    gravity: tuple[si.Acceleration, si.Acceleration, si.Acceleration] | None = None
+
+
+def read_recipe(path: Path) -> RecipeFile:
+    """A recipe from a TOML file; what is not there is as by default."""
+    tables = check_format(read_tables(path), str(path), RecipeFile.format_number)
+    found: RecipeFile = Schema(RecipeFile, "recipe").read(tables, str(path))
+    return found
+
+
+def recipe_text(written: RecipeFile) -> str:
+    """The text of a recipe file from which `read_recipe` makes the same."""
+    return to_toml(to_tables(written))

@@ -8,7 +8,7 @@ One controller leaves errors of one kind on all its joints: r, s and b are their
 f_j each joint's own. All are fitted to logarithms, so that small errors count as large ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.identification.servo.selection import are_pooled, scored_samples
 from armtwin.identification.servo.servo_fit import LEAST_TRAVEL, ServoFit
 from armtwin.identification.servo.signals import PARTS, Signals
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import ErrorSize
 
@@ -75,30 +75,24 @@ class ServoEvaluation:
     path: PathResidual
 
 
-def evaluate(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> ServoEvaluation:
-    """Evaluate a fit on unseen runs."""
-    measured = [_centre(run.raw) for run in runs]
-    predicted = [_centre(fit.predicted(run)) for run in runs]
-    names = tuple(run.name for run in runs)
-    return _evaluate(robot, fit, runs, measured, predicted, names)
-
-
-def evaluate_by_parts(
-    robot: Robot, fit: ServoFit, without: Sequence[Sequence[Signals]]
+def evaluate_on(
+    robot: Robot, fit: ServoFit, without: Sequence[Sequence[Signals]], unseen: Sequence[Signals]
 ) -> ServoEvaluation:
-    """Evaluate a fit by cross-validation on parts of its own logs.
+    """Evaluate a fit on unseen runs, or without any on left-out parts of its own logs.
 
     Args:
         robot: The robot.
         fit: The fit.
         without: The logs for each part, with a torque that is known without the part.
+        unseen: The runs.
     """
-    logs = without[0]
-    residual = fit.left_out(without)
-    ends = np.cumsum([len(log.time) for log in logs])[:-1]
-    scored = np.split(scored_samples(logs), ends)
+    if unseen:
+        measured = [_centre(run.raw) for run in unseen]
+        predicted = [_centre(fit.predicted(run)) for run in unseen]
+        names = tuple(run.name for run in unseen)
+        return _evaluate(robot, fit, unseen, measured, predicted, names)
     runs, measured, predicted = [], [], []
-    for log, part, rows in zip(logs, np.split(residual, ends), scored, strict=True):
+    for log, part, rows in left_out_of_each(fit, without):
         error = _centre((log.error @ fit.inverse.T)[rows])
         runs.append(log.rows(rows))
         measured.append(error)
@@ -106,11 +100,15 @@ def evaluate_by_parts(
     return _evaluate(robot, fit, runs, measured, predicted, (LEFT_OUT,))
 
 
-def evaluate_on(
-    robot: Robot, fit: ServoFit, without: Sequence[Sequence[Signals]], runs: Sequence[Signals]
-) -> ServoEvaluation:
-    """Evaluate a fit on unseen runs, or without any on left-out parts of its own logs."""
-    return evaluate(robot, fit, runs) if runs else evaluate_by_parts(robot, fit, without)
+def left_out_of_each(
+    fit: ServoFit, without: Sequence[Sequence[Signals]]
+) -> Iterator[tuple[Signals, Floats, Flags]]:
+    """Each log with its left-out residual and the samples that count in it."""
+    logs = without[0]
+    ends = np.cumsum([len(log.time) for log in logs])[:-1]
+    residuals = np.split(fit.left_out(without), ends)
+    scored = np.split(scored_samples(logs), ends)
+    yield from zip(logs, residuals, scored, strict=True)
 
 
 def _evaluate(
@@ -260,13 +258,9 @@ def _size(logarithms: Floats, found: RunSizes) -> Floats:
 
 def _sizes(fit: ServoFit, without: Sequence[Sequence[Signals]]) -> RunSizes:
     """Sizes in whole logs where there are many, else in parts of each."""
-    logs = without[0]
-    ends = np.cumsum([len(log.time) for log in logs])[:-1]
-    residuals = np.split(fit.left_out(without), ends)
-    scored = np.split(scored_samples(logs), ends)
     rows = []
-    for log, residual, used in zip(logs, residuals, scored, strict=True):
-        pieces = 1 if are_pooled(logs) else PARTS - 1
+    for log, residual, used in left_out_of_each(fit, without):
+        pieces = 1 if are_pooled(without[0]) else PARTS - 1
         error = log.error @ fit.inverse.T
         signals = [x - x[used].mean(axis=0) for x in (error, error - residual, residual)]
         signals += [log.v @ fit.inverse.T, log.a @ fit.inverse.T]

@@ -86,7 +86,8 @@ def collect_logged_torque(robots: Sequence[Robot], logs: Sequence[Signals]) -> L
     layout = robots[0].layout
     p, terms = layout.friction.start, drives * (len(OF_FASTEST) + 1)
     number = np.arange(columns.shape[1])
-    is_link = (number < p) & ~_within(number, layout.rotors)
+    is_rotor = (number >= layout.rotors.start) & (number < layout.rotors.stop)
+    is_link = (number < p) & ~is_rotor
     is_drive = (number < p + terms) & ~is_link
     rms = np.sqrt((columns**2).mean(axis=0))
     unit = 1 / np.where(rms > 0, rms, 1.0)
@@ -103,10 +104,6 @@ def collect_logged_torque(robots: Sequence[Robot], logs: Sequence[Signals]) -> L
         is_link=is_link,
         is_drive=is_drive,
     )
-
-
-def _within(number: Integers, some: slice) -> Flags:
-    return np.asarray((number >= some.start) & (number < some.stop))
 
 
 def _logged(log: Signals) -> Floats:
@@ -174,21 +171,24 @@ def fit_controller_model(found: LoggedTorque, without: int | None = None) -> Con
 def _build_model(found: LoggedTorque, values: Floats) -> ControllerModel:
     """The model of deviations from the prior, then coefficients of friction."""
     robot, p = found.robots[0], len(found.prior)
-    names = robot.parameter_names[:p]
     phi = found.prior + values[:p]
     width = len(OF_FASTEST) + 1
     friction = []
     for k, one in enumerate(found.friction):
         *level, viscous = values[p + width * k : p + width * (k + 1)].tolist()
         friction.append(replace(one, level=tuple(level), viscous=viscous))
+    source = "identified: the torque that the logs say was fed forward"
+    return _describe_model(robot, phi, friction, source)
+
+
+def _describe_model(
+    robot: Robot, phi: Floats, friction: Sequence[DriveFriction], source: str
+) -> ControllerModel:
+    """A model of rigid parameters φ, the first of the robot's, and the friction of each drive."""
+    rigid = robot.layout.friction.start
+    values = zip(robot.parameter_names[:rigid], phi[:rigid].tolist(), strict=True)
     mounted = robot.description.mounted
-    return ControllerModel(
-        parameters=dict(zip(names, phi.tolist(), strict=True)),
-        source="identified: the torque that the logs say was fed forward",
-        friction=tuple(friction),
-        tool=mounted.tool,
-        payload=mounted.payload,
-    )
+    return ControllerModel(dict(values), source, tuple(friction), mounted.tool, mounted.payload)
 
 
 def with_model_torque(robot: Robot, log: Signals, model: ControllerModel | None) -> Signals:
@@ -210,16 +210,10 @@ def list_models(robot: Robot, logs: Sequence[Signals]) -> Iterator[ControllerMod
             yield known
     if not robot.assembly.friction:
         return
-    p = robot.layout.friction.start
-    mounted = robot.description.mounted
     fastest = np.max([np.abs(log.v).max(axis=0) for log in logs], axis=0)
-    yield ControllerModel(
-        parameters=dict(zip(robot.parameter_names[:p], robot.parameters[:p].tolist(), strict=True)),
-        source="derived: the robot's own dynamics without dry friction",
-        friction=tuple(DriveFriction(viscous=x) for x in _viscous(robot, fastest)),
-        tool=mounted.tool,
-        payload=mounted.payload,
-    )
+    friction = [DriveFriction(viscous=x) for x in _viscous(robot, fastest)]
+    source = "derived: the robot's own dynamics without dry friction"
+    yield _describe_model(robot, robot.parameters, friction, source)
 
 
 def _viscous(robot: Robot, fastest: Floats) -> list[float]:

@@ -17,15 +17,7 @@ import numpy as np
 from armtwin.identification.servo import structure as loops
 from armtwin.identification.servo.estimator import DriveLaw, is_torque_loop
 from armtwin.maths.batch import Floats, Values
-from armtwin.robot.schema.servo import (
-    Cascade,
-    ControllerModel,
-    Delays,
-    Servo,
-    ServoFitRecord,
-    Shaping,
-    VelocityLaw,
-)
+from armtwin.robot.schema import servo as servos
 
 S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
@@ -37,9 +29,9 @@ def build_servo(
     laws: Sequence[DriveLaw],
     inertia: Floats,
     sample: float,
-    fit: ServoFitRecord,
-    model: ControllerModel | None = None,
-) -> Servo:
+    fit: servos.ServoFitRecord,
+    model: servos.ControllerModel | None = None,
+) -> servos.Servo:
     """A servo with the fitted laws.
 
     Args:
@@ -68,7 +60,7 @@ def keep_former(servo: S, former: object, drives: Collection[int]) -> S:
     changes: dict[str, Any] = {}
     for f in fields(servo):
         new, old = getattr(servo, f.name), getattr(former, f.name)
-        if isinstance(new, Delays | Shaping):
+        if isinstance(new, servos.Delays | servos.Shaping):
             changes[f.name] = keep_former(new, old, drives)
         elif isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
             changes[f.name] = tuple(old[k] if k in drives else x for k, x in enumerate(new))
@@ -81,8 +73,11 @@ def velocity_gain(law: DriveLaw) -> float:
 
 
 def _cascade(
-    laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: ServoFitRecord, source: str
-) -> Cascade:
+    laws: Sequence[DriveLaw],
+    rates: tuple[float, float, float],
+    fit: servos.ServoFitRecord,
+    source: str,
+) -> servos.Cascade:
     rows = []
     for law in laws:
         gain = velocity_gain(law)
@@ -90,7 +85,7 @@ def _cascade(
         accelerating = max(-gain * law.coefficient(loops.SPEED), 0.0)
         rows.append((gain * law.poles.p1, gain * law.poles.p0, gain, forward, accelerating))
     kp, ki, kv, kvf, kafc = zip(*rows, strict=True)
-    return Cascade(
+    return servos.Cascade(
         *rates,
         source=source,
         kp=kp,
@@ -109,12 +104,12 @@ def _velocity_law(
     laws: Sequence[DriveLaw],
     inertia: Floats,
     rates: tuple[float, float, float],
-    fit: ServoFitRecord,
+    fit: servos.ServoFitRecord,
     source: str,
-) -> VelocityLaw:
+) -> servos.VelocityLaw:
     drives = len(laws)
     p0 = tuple(law.poles.p0 for law in laws)
-    return VelocityLaw(
+    return servos.VelocityLaw(
         *rates,
         kp=tuple(law.poles.p1 for law in laws),
         kv=tuple(float(STIFF * x) for x in inertia),
@@ -142,19 +137,19 @@ def reference_delay(law: DriveLaw) -> float:
     return late + law.coefficient(loops.DELAY)
 
 
-def _delays(laws: Sequence[DriveLaw]) -> Delays:
+def _delays(laws: Sequence[DriveLaw]) -> servos.Delays:
     encoder = []
     for law in laws:
         behind = 0.0 if law.offset is None else law.offset.lateness
         encoder.append(max(behind, 0.0) if law.side == "link" else 0.0)
-    return Delays(
+    return servos.Delays(
         reference=tuple(max(law.coefficient(loops.SPEED), 0.0) for law in laws),
         setpoint=tuple(max(law.coefficient(loops.DELAY), 0.0) for law in laws),
         encoder=tuple(encoder),
     )
 
 
-def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
+def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> servos.Shaping | None:
     """Terms beside gains and delays."""
     table = np.array([law.theta for law in laws])
     early = np.minimum(table[:, loops.DELAY], 0.0)
@@ -163,7 +158,7 @@ def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
     shifts = (early, table[:, loops.ACCELERATION], table[:, loops.SIGN], table[:, loops.TORQUE])
     if not any(np.any(x) for x in shifts):
         return None
-    return Shaping(
+    return servos.Shaping(
         speed=_numbers(-early),
         acceleration=_numbers(-table[:, loops.ACCELERATION]),
         sign=_numbers(-table[:, loops.SIGN]),

@@ -120,14 +120,9 @@ def identify_servo(
     called = "identify_servo"
     if not robot.description.motor and not robot.description.hydraulic:
         robot = with_assumed_drives(robot)
-    given = [in_order_of(log, robot.joint_names) for log in as_logs(logs, called)]
-    names = [_name(log, k) for k, log in enumerate(given)]
-    check_servo_logs(robot, given, names)
+    given, names = _checked(robot, as_logs(logs, called), 1)
     others = () if validate is None else as_logs(validate, called, least=0)
-    unseen = [in_order_of(log, robot.joint_names) for log in others]
-    unseen_names = [_name(log, k + len(given)) for k, log in enumerate(unseen)]
-    if unseen:
-        check_servo_logs(robot, unseen, unseen_names)
+    unseen, unseen_names = _checked(robot, others, 1 + len(given)) if others else ([], [])
     carrying = _robots_with_payloads(robot, len(given), payloads)
     fitted = [extract_signals(r, x, n) for r, x, n in zip(carrying, given, names, strict=True)]
     runs = [extract_signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
@@ -189,8 +184,14 @@ def _with_torque(
     return [fed_forward.with_model_torque(robot, log, model) for robot, log in pairs]
 
 
-def _name(log: Log, k: int) -> str:
-    return Path(log.origin).name if log.origin else f"log {k + 1}"
+def _checked(robot: Robot, logs: Sequence[Log], first: int) -> tuple[list[Log], list[str]]:
+    """Logs in the order of the robot's joints, and their names or numbers."""
+    ordered = [in_order_of(log, robot.joint_names) for log in logs]
+    names = []
+    for k, log in enumerate(ordered, first):
+        names.append(Path(log.origin).name if log.origin else f"log {k}")
+    check_servo_logs(robot, ordered, names)
+    return ordered, names
 
 
 def _robots_with_payloads(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -161,7 +161,8 @@ class ServoIdentification(Result):
 
     def sections(self) -> show.Report:
         """Validation, parameters, and the errors over time."""
-        seen = self.evaluation
+        seen, robot = self.evaluation, self.robot.description.title or self.robot.name
+        where = ", ".join(x if x == LEFT_OUT else Path(x).name for x in seen.judged_on)
         errors = MeasuredOverTime(seen.time, seen.measured, seen.predicted, "mrad", 1e3)
         sections = (
             show.Section("", _validation_tables(self)),
@@ -174,7 +175,7 @@ class ServoIdentification(Result):
         )
         return show.Report(
             title=f"Servo of {self.robot.name}",
-            subtitle=_subtitle(self),
+            subtitle=f"{robot}: fitted to {', '.join(self.logs)}, validated on {where}",
             sections=sections,
             verdict=(_verdict(self),),
             series=errors.series,
@@ -223,41 +224,21 @@ def _share_words(key: str) -> show.Wording:
     return words
 
 
-def _subtitle(found: ServoIdentification) -> str:
-    robot = found.robot.description.title or found.robot.name
-    return f"{robot}: fitted to {', '.join(found.logs)}, validated on {_where(found.evaluation)}"
-
-
-def _where(judgement: ServoEvaluation) -> str:
-    names = [name if name == LEFT_OUT else Path(name).name for name in judgement.judged_on]
-    return ", ".join(names)
-
-
 def _validation_tables(found: ServoIdentification) -> show.Blocks:
     """Explained variance, joint by joint, beside the baselines."""
     judgement, logged = found.evaluation, found.with_logged_torque
-    columns = show.list_columns(
-        name="joint",
-        error_rad=("error rms", MILLIRADIANS),
-        share=("as written", _share_words("share")),
-        left_rad=("residual rms", MILLIRADIANS),
-    )
-    records = show.tabulate(
-        name=found.robot.joint_names,
-        error_rad=judgement.error,
-        share=judgement.share,
-        left_rad=judgement.left,
-        delay_only=judgement.delay_only,
-        lag_only=judgement.lag_only,
-        share_logged=judgement.share if logged is None else logged.share,
-    )
+    with_logged: tuple[Any, ...] = (judgement.share,)
     if logged is not None:
-        columns += show.list_columns(share_logged=("logged torque", _share_words("share_logged")))
-    columns += show.list_columns(
-        delay_only=("delay only", _share_words("delay_only")),
-        lag_only=("lag only", _share_words("lag_only")),
+        with_logged = (logged.share, "logged torque", _share_words("share_logged"))
+    yield show.Table.of(
+        name=(found.robot.joint_names, "joint"),
+        error_rad=(judgement.error, "error rms", MILLIRADIANS),
+        share=(judgement.share, "as written", _share_words("share")),
+        left_rad=(judgement.left, "residual rms", MILLIRADIANS),
+        share_logged=with_logged,
+        delay_only=(judgement.delay_only, "delay only", _share_words("delay_only")),
+        lag_only=(judgement.lag_only, "lag only", _share_words("lag_only")),
     )
-    yield show.Table(columns, records)
     yield show.Text(
         "Explained share of the variance of q_ref - q, mean removed: by the servo as written, by "
         "the best pure delay, by the best lag proportional to the speed."
@@ -288,19 +269,13 @@ def _size(found: ServoIdentification) -> show.Blocks:
     if record is None or record.size is None:
         return
     size = record.size
-    records = show.tabulate(
-        name=found.robot.joint_names,
-        rest_rad=size.rest,
-        per_speed_s=size.speed,
-        per_acceleration_s2=size.acceleration,
+    yield show.Table.of(
+        "size",
+        name=(found.robot.joint_names, "left in other runs"),
+        rest_rad=(size.rest, "at rest", MILLIRADIANS),
+        per_speed_s=(size.speed, "per rad/s", MILLIRADIANS),
+        per_acceleration_s2=(size.acceleration, "per rad/s²", MILLIRADIANS),
     )
-    columns = show.list_columns(
-        name="left in other runs",
-        rest_rad=("at rest", MILLIRADIANS),
-        per_speed_s=("per rad/s", MILLIRADIANS),
-        per_acceleration_s2=("per rad/s²", MILLIRADIANS),
-    )
-    yield show.Table(columns, records, "size")
     factor = float(np.exp(size.width))
     yield show.Text(
         "Root mean squares, by those of speed and acceleration. The error of a whole run is known "
@@ -310,17 +285,12 @@ def _size(found: ServoIdentification) -> show.Blocks:
 
 def _path(found: ServoIdentification) -> show.Blocks:
     path = found.evaluation.path
-    records = show.tabulate(
-        direction=("lateral", "vertical"),
-        error_m=(path.lateral, path.vertical),
-        left_m=(path.lateral_left, path.vertical_left),
+    left = (path.lateral_left, path.vertical_left)
+    yield show.Table.of(
+        direction=(("lateral", "vertical"), "at the flange"),
+        error_m=((path.lateral, path.vertical), "error rms", FINE_MILLIMETRES),
+        left_m=(left, "residual rms", FINE_MILLIMETRES),
     )
-    columns = show.list_columns(
-        direction="at the flange",
-        error_m=("error rms", FINE_MILLIMETRES),
-        left_m=("residual rms", FINE_MILLIMETRES),
-    )
-    yield show.Table(columns, records)
     residuals = {"lateral_left_m": path.lateral_left, "vertical_left_m": path.vertical_left}
     yield show.Data({"path": residuals})
 

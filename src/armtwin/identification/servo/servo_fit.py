@@ -18,7 +18,7 @@ from armtwin.identification.servo import estimator, friction_in_loop, selection
 from armtwin.identification.servo.estimator import EncoderOffset, estimate_encoder_offset
 from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.identification.servo.structure import SPEED, DriveSignals
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Pair
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
@@ -27,35 +27,20 @@ from armtwin.robot.schema.servo import Side
 DELAYS = np.linspace(-0.06, 0.12, 46)  # that are tried [s]
 
 
-@dataclass(frozen=True)
-class Baselines:
-    """The best pure delay and the best lag of one drive [s]."""
-
-    delay: float
-    lag: float
-
-    def predict_by_delay(self, drive: DriveSignals) -> Floats:
-        """Error of a pure delay, (m,)."""
-        return _of_delay(drive, self.delay)
-
-    def predict_by_lag(self, drive: DriveSignals) -> Floats:
-        """Error of a lag behind the speed, (m,)."""
-        return self.lag * drive.v
-
-
-def fit_baselines(logs: Sequence[DriveSignals]) -> Baselines:
-    """Delay and lag of the least residual sum of squares over the logs."""
+def fit_baselines(logs: Sequence[DriveSignals]) -> Pair:
+    """The pure delay and the lag of one drive of the least residual sum of squares [s]."""
     speed = np.concatenate([log.v - log.v.mean() for log in logs])
     error = np.concatenate([log.error - log.error.mean() for log in logs])
     lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
     squares = []
     for delay in DELAYS.tolist():
-        residuals = [log.error - _of_delay(log, delay) for log in logs]
+        residuals = [log.error - _delayed(log, delay) for log in logs]
         squares.append(sum(float(np.var(x)) * len(x) for x in residuals))
-    return Baselines(float(DELAYS[np.argmin(squares)]), lag)
+    return float(DELAYS[np.argmin(squares)]), lag
 
 
-def _of_delay(drive: DriveSignals, delay: float) -> Floats:
+def _delayed(drive: DriveSignals, delay: float) -> Floats:
+    """Error of a pure delay, (m,)."""
     return drive.q - np.interp(drive.time - delay, drive.time, drive.q)
 
 
@@ -81,7 +66,7 @@ class ServoFit:
         feedforward: Where the torque came from: "logged" or "model".
         laws: The law of each drive.
         chosen: The structure of each drive.
-        baselines: The trivial rivals of each drive.
+        baselines: The trivial rivals of each drive: its best pure delay and its best lag [s].
         inverse: Joints per drive side, (n, drives).
         friction: Friction of torque loops in their own motion; None where the torque is that of
             the reference.
@@ -92,7 +77,7 @@ class ServoFit:
     feedforward: str
     laws: tuple[estimator.DriveLaw, ...]
     chosen: tuple[selection.ChosenLaw, ...]
-    baselines: tuple[Baselines, ...]
+    baselines: tuple[Pair, ...]
     inverse: Floats
     friction: friction_in_loop.LoopFriction | None = None
     at_rest: frozenset[int] = frozenset()
@@ -130,13 +115,13 @@ class ServoFit:
 
     def predict_by_delay(self, log: Signals) -> Floats:
         """Joint errors of pure delays, (m, n) [rad]."""
-        rivals = [rival.predict_by_delay for rival in self.baselines]
+        rivals = [partial(_delayed, delay=delay) for delay, _ in self.baselines]
         return self._of_drives(log, rivals) @ self.inverse.T
 
     def predict_by_lag(self, log: Signals) -> Floats:
         """Joint errors of lags behind the speed, (m, n) [rad]."""
-        rivals = [rival.predict_by_lag for rival in self.baselines]
-        return self._of_drives(log, rivals) @ self.inverse.T
+        lags = np.array([lag for _, lag in self.baselines])
+        return (lags * log.v) @ self.inverse.T
 
     def left_out(self, without: Sequence[Sequence[Signals]]) -> Floats:
         """Residual of each left-out part by a fit to all others, (m, n) [rad].

@@ -37,12 +37,6 @@ class Poles:
     lag: float = 0.0
 
     @property
-    def slowest(self) -> float:
-        """Rate at which the slowest motion of the loop decays [1/s]."""
-        roots = np.roots([1.0, self.p1, self.p0]) if self.p0 > 0 else np.array([-self.p1])
-        return float(np.abs(roots.real).min())
-
-    @property
     def order(self) -> int:
         """Number of poles that are fitted."""
         return 2 if self.p0 > 0 else 1

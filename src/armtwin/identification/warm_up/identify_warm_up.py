@@ -39,11 +39,8 @@ from armtwin.logs.log import Log
 from armtwin.logs.rest import STILL_SHARE
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats, Record, TwoArrays
-from armtwin.notebook.charts import Chart, Multiples
-from armtwin.notebook.layers import Curve, Layer, Points
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 
 SECONDS = Number(1.0, "s", digits=4)
@@ -118,32 +115,32 @@ class WarmUpIdentification(Result):
         """Whether all joints that move are warm at the end."""
         return all(joint.warm for joint in self.table)
 
-    def sections(self) -> Report:
+    def sections(self) -> show.Report:
         """Whether the robot is warm, and the decay of its friction."""
-        return Report(
+        return show.Report(
             title=f"{file_name(self.origin, 'log')}: warm-up",
             subtitle=f"{len(self.friction)} cycles of {self.period:.4g} s",
             sections=(
-                Section("", _joints(self)),
-                Section("Friction of the cycles", _charts(self), page_only=True),
+                show.Section("", _joints(self)),
+                show.Section("Friction of the cycles", _charts(self), page_only=True),
             ),
             verdict=(_verdict(self),),
         )
 
 
-def _verdict(result: WarmUpIdentification) -> Text:
+def _verdict(result: WarmUpIdentification) -> show.Text:
     cold = [str(row.joint) for row in result.table if not row.warm]
     if not cold:
         last = max(row.warm_at for row in result.table)
-        return Text(f"The robot is warm from {last:.4g} s on.", "good")
+        return show.Text(f"The robot is warm from {last:.4g} s on.", "good")
     changing = f"joint {cold[0]} still changes"
     if len(cold) > 1:
         changing = f"joints {', '.join(cold)} still change"
-    return Text(f"The robot is not warm: {changing}.", "bad")
+    return show.Text(f"The robot is not warm: {changing}.", "bad")
 
 
-def _joints(result: WarmUpIdentification) -> Blocks:
-    columns = list_columns(
+def _joints(result: WarmUpIdentification) -> show.Blocks:
+    columns = show.list_columns(
         joint=("joint", Number()),
         first=(f"first {result.unit}", PLAIN),
         last=(f"last {result.unit}", PLAIN),
@@ -154,11 +151,11 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         warm_at=("warm at", SECONDS),
     )
     records: list[Record] = [{**asdict(row), "warm": row.warm} for row in result.table]
-    yield Table(columns, records, "joints")
+    yield show.Table(columns, records, "joints")
     for row in result.table:
         if row.refused:
-            yield Text(f"joint {row.joint}: no time constant, as {row.refused}.")
-    yield Text(
+            yield show.Text(f"joint {row.joint}: no time constant, as {row.refused}.")
+    yield show.Text(
         f"Warm: friction changes by less than {100 * result.limit:g} % from cycle to cycle, "
         "by the fitted decay, or by the mean absolute torque where there is none. Friction is the "
         "work of a cycle over its travel, where the cycle closes. The time constant is that of the "
@@ -166,19 +163,19 @@ def _joints(result: WarmUpIdentification) -> Blocks:
         "soft",
     )
     numbers = {"period_s": result.period, "limit": result.limit}
-    yield Data({**numbers, "warm": result.warm, "unit": result.unit})
+    yield show.Data({**numbers, "warm": result.warm, "unit": result.unit})
 
 
-def _charts(result: WarmUpIdentification) -> Blocks:
+def _charts(result: WarmUpIdentification) -> show.Blocks:
     step = max(1, len(result.state.time) // CHART_CYCLES)
     time = result.state.time[::step]
-    axes, charts = (Axis("time", "s"), Axis("friction", result.unit)), []
+    axes, charts = (show.Axis("time", "s"), show.Axis("friction", result.unit)), []
     for k, row in enumerate(result.table):
-        layers: list[Layer] = [Points("cycle", time, result.friction[::step, k])]
+        layers: list[show.Layer] = [show.Points("cycle", time, result.friction[::step, k])]
         if np.isfinite(row.time_constant):
-            layers.append(Curve("fitted decay", time, result.fitted[::step, k]))
-        charts.append(Chart(f"joint {row.joint}", *axes, tuple(layers)))
-    yield Multiples(tuple(charts))
+            layers.append(show.Curve("fitted decay", time, result.fitted[::step, k]))
+        charts.append(show.Chart(f"joint {row.joint}", *axes, tuple(layers)))
+    yield show.Multiples(tuple(charts))
 
 
 LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm

@@ -35,7 +35,7 @@ from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.notebook.charts import Bars
 from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns, tabulate
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
 from armtwin.report.result import Result
 from armtwin.robot.dynamics.assembly import Row
 from armtwin.robot.dynamics.friction_columns import friction_columns
@@ -157,13 +157,12 @@ def _numbers(result: WormIdentification) -> Blocks:
 
 def _torque_error(result: WormIdentification) -> Blocks:
     joints, rms, plain = result.joints, result.missed, result.residual_rms_plain
-    records = tabulate(joint=joints, missed_nm=rms, missed_without_nm=plain)
-    columns = list_columns(
-        joint="joint",
-        missed_nm=("with load", NEWTON_METRES),
-        missed_without_nm=("without", NEWTON_METRES),
+    yield Table.of(
+        "missed",
+        joint=(joints, "joint"),
+        missed_nm=(rms, "with load", NEWTON_METRES),
+        missed_without_nm=(plain, "without", NEWTON_METRES),
     )
-    yield Table(columns, records, "missed")
     cases = ("with load", "without load")
     yield Bars("Torque error", Axis("rms", "N m"), joints, rms, plain, cases=cases)
 

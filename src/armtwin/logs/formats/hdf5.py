@@ -16,8 +16,6 @@ from armtwin.logs.columns import Columns
 from armtwin.logs.formats.named_arrays import read_named
 from armtwin.logs.recording import Recording
 
-MARK = b"\x89HDF\r\n\x1a\n"
-MATLAB = b"MATLAB 7.3"
 HEAP = b"GCOL\1\0\0\0"  # begins a global heap
 DAMAGED_HEAP = "is no HDF5 file that can be read (a heap of texts is damaged)"
 MOST_NAMES = 1000  # datasets and groups of a file

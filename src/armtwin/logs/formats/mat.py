@@ -12,7 +12,6 @@ from armtwin.logs.columns import Columns
 from armtwin.logs.formats.named_arrays import read_named
 from armtwin.logs.recording import Recording
 
-MARK = b"MATLAB 5.0"
 # classes of MATLAB that hold numbers
 NUMBERS = ("double", "single", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
            "uint64")  # fmt: skip

@@ -12,7 +12,6 @@ from armtwin.logs.formats.named_arrays import read_named
 from armtwin.logs.recording import Recording
 from armtwin.notebook.dataframes import number_columns
 
-MARK = b"PAR1"
 EXTRA = "Parquet needs the extra 'parquet': pip install armtwin[parquet]"
 
 

@@ -19,7 +19,6 @@ from armtwin.logs.csv_reading import unread_remark
 from armtwin.logs.formats.signals import Signal, combine
 from armtwin.logs.recording import Recording
 
-MARK = re.compile(rb"<Rob[\s>]")
 CHANNELS = {"AIPos": ("q", "deg"), "ASPos": ("q_ref", "deg"), "MACur": ("current", "A")}
 CURRENT = "MACur is taken as amperes; RSI does not say its unit"
 DEEPEST = 20  # elements within one another

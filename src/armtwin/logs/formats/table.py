@@ -90,8 +90,7 @@ IN_FOLDERS = {"metadata.yaml": "ROS bag", ".dat": "KUKA trace"}  # what a folder
 def load(place: str) -> Callable[..., Any]:
     """The function MODULE.FUNCTION of this package."""
     module, _, name = place.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"armtwin.logs.{module}"), name)
-    return found
+    return getattr(import_module(f"armtwin.logs.{module}"), name)
 
 
 def find_format(path: Path) -> Format | None:

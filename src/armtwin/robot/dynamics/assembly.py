@@ -8,18 +8,17 @@ import numpy as np
 
 from armtwin.drives.balancers import Strut
 from armtwin.drives.linkage import Triangle
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, check_known
 from armtwin.maths.batch import Floats, Indices, NamedNumbers, Names
 from armtwin.maths.rotations import inverse
 from armtwin.mechanics.arm import Arm, joint_motion
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.bodies import link_parameters
 from armtwin.robot.parameters import Layout, layout
-from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.description import Description, Tree, build_tree
 from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Hydraulic, Motor
 from armtwin.robot.schema.groups import Joint
 from armtwin.robot.schema.servo import Side
-from armtwin.robot.schema.tree import Tree, build_tree
 
 
 def gear_matrix(description: Description) -> Floats:
@@ -404,9 +403,5 @@ class Assembly:
 
     def frame(self, name: str) -> tuple[int, Floats]:
         """Body and pose on it of one frame; an unknown name is an error that suggests one."""
-        if name not in self.frames:
-            hint = did_you_mean(name, self.frames)
-            raise ArmtwinError(
-                f"robot '{self.description.name}': frame '{name}' is not known. {hint}"
-            )
+        check_known(f"robot '{self.description.name}': frame", name, self.frames)
         return self.frames[name]

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from armtwin.elements.equations import Equilibrium, equilibrium
 from armtwin.elements.parts import Moment, PointForce
 from armtwin.elements.placed import Placed, stiffness_of, tables_of
-from armtwin.elements.statics import Equilibrium, equilibrium
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.dynamics.structure import structure_of

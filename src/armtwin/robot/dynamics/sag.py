@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.drives.springs import Springs, deflection_from_torque, pack_springs
+from armtwin.drives.rows import Springs, deflection_from_torque, pack_springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.robot.kinematics.coordinates import Coordinates

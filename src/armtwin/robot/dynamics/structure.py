@@ -161,15 +161,6 @@ def _triple(x: ArrayLike) -> el.Triple:
     return a, b, c
 
 
-def reference_poses(assembly: Assembly) -> list[Floats]:
-    """Pose of every link's frame in the base at q = 0, (4, 4) each."""
-    found: list[Floats] = []
-    for joint, parent in zip(assembly.tree.joints, assembly.tree.parents, strict=True):
-        X = joint.origin.matrix()
-        found.append(X if parent < 0 else found[parent] @ X)
-    return found
-
-
 class _Builder:
     """Builds the structure of one robot, link by link from the base."""
 
@@ -177,7 +168,7 @@ class _Builder:
         self.assembly = assembly
         self.bending = bending
         self.tree = assembly.tree
-        self.poses = reference_poses(assembly)
+        self.poses = assembly.tree.poses()
         self.points: list[el.Point] = []
         self.triads = [el.Triad(self.tree.root, held=True)]
         self.trusses: list[el.Element] = []
@@ -187,11 +178,6 @@ class _Builder:
         # points and end triads of every link
         self.at: dict[str, list[tuple[Floats, str, str]]] = {self.tree.root: []}
         self.rods: NamedArrays = {}
-
-    def pose_of(self, link: str) -> Floats:
-        """Pose of a link's frame at q = 0."""
-        i = self.tree.body(link)
-        return np.eye(4) if i < 0 else self.poses[i]
 
     def _point_name(self, name: str) -> str:
         """Name of the point of a joint, pin or frame; triads have those of the links."""
@@ -268,7 +254,7 @@ class _Builder:
         section = el.CrossSection(*stiffness, mass=spec.mass / length, relaxation=spec.relaxation)
         side = None
         if spec.y is not None:
-            side = _triple(self.pose_of(link)[:3, :3] @ np.array(spec.y))
+            side = _triple(self.poses[link][:3, :3] @ np.array(spec.y))
         modes = STRETCHING if spec.stretches else BENDING
         return el.Beam(title, points, triads, section, modes, side, form="better")
 
@@ -285,7 +271,7 @@ class _Builder:
 
     def joint(self, i: int, joint: Joint) -> None:
         """Add a joint, its link and the link's body."""
-        X = self.poses[i]
+        X = self.poses[joint.child]
         axis = X[:3, :3] @ self.assembly.arm.axis[i]
         if joint.type == "prismatic":
             self._slide(joint, X, axis)
@@ -309,7 +295,7 @@ class _Builder:
 
     def body(self, i: int, joint: Joint) -> None:
         """Add the body of a link, less what bends with its beams."""
-        turn = pose(self.poses[i][:3, :3], np.zeros(3))
+        turn = pose(self.poses[joint.child][:3, :3], np.zeros(3))
         ten = transform_to_parent(turn, self.assembly.arm.inertia[i])
         if joint.child in self.rods:
             ten = ten - self.rods[joint.child]
@@ -347,7 +333,7 @@ class _Builder:
         """Links and positions at q = 0 of the pins of a loop or of a balancer."""
         found = []
         for link, pin in ((pins.link_a, pins.a), (pins.link_b, pins.b)):
-            at = self.pose_of(link) @ [*pin, 1.0]
+            at = self.poses[link] @ [*pin, 1.0]
             found.append((link, at[:3]))
         return found
 
@@ -362,11 +348,12 @@ class _Builder:
         end = f"{loop.link_b}.{loop.name}"
         self.triads.append(el.Triad(end))
         self.beams.append(el.Beam(end, (start, point), (side, end)))
-        axis = self.pose_of(loop.link_a)[:3, :3] @ np.array(loop.axis)
+        axis = self.poses[loop.link_a][:3, :3] @ np.array(loop.axis)
         self.hinges.append(el.Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
 
     def _assume_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
-        joint, X = self.tree.joints[strut.joint], self.poses[strut.joint]
+        joint = self.tree.joints[strut.joint]
+        X = self.poses[joint.child]
         axis = X[:3, :3] @ self.assembly.arm.axis[strut.joint]
         linkage = strut.linkage
         radius = np.sqrt(linkage.product / 2)
@@ -427,7 +414,7 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     for frame in ("flange", "tool"):
         body, X = assembly.frame(frame)
         link = joints[body].child
-        pose_now = builder.pose_of(link) @ X
+        pose_now = builder.poses[link] @ X
         point, triad = builder.node(link, pose_now[:3, 3], frame)
         frames[frame] = point, triad, pose_now[:3, :3]
     for i, joint in enumerate(joints):

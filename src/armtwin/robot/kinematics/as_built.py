@@ -21,7 +21,7 @@ from armtwin.robot.dynamics.bodies import body_from, parameters_of
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Balancer, Pins
-from armtwin.robot.schema.groups import Body, Flexure, Joint, Link, Pose
+from armtwin.robot.schema.groups import Flexure, Joint, Link, Pose
 
 RECENT = 16  # robots that are remembered: causes and corrections build one again and again
 
@@ -102,16 +102,11 @@ def _parts(
     parts = []
     for k, (name, place) in enumerate(zip(names, places, strict=True)):
         ten = beyond[k] - beyond[k + 1]
-        body = _shift_body(body_from(ten), place) if np.abs(ten).max() > 0 else None
+        seen = _seen_from(Pose(), place)
+        body = replace(body_from(ten), frame=seen) if np.abs(ten).max() > 0 else None
         source = f"derived: a part of {link.name}"
         parts.append(replace(link, name=name, body=body, source=source))
     return parts
-
-
-def _shift_body(body: Body, place: Floats) -> Body:
-    """A body seen from a frame that is shifted to a place of its link."""
-    X = pose(np.eye(3), -place) @ body.frame.matrix()
-    return replace(body, frame=Pose.from_matrix(X))
 
 
 def _with_gear_columns(d: Description, name: str, count: int) -> Description:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.drives.ripple import Ripple
-from armtwin.drives.springs import Spring
+from armtwin.drives.rows import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.assembly import Row

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names, ThreeArrays, check_array
+from armtwin.maths.batch import Floats, Names, check_array
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import Hydraulic
 
@@ -121,16 +121,6 @@ def strokes(robot: Robot, q: Floats, v: Floats, a: Floats) -> Strokes:
     turning = v @ seen.weights.T
     acceleration = seen.slope * (a @ seen.weights.T) + seen.bend * turning**2
     return Strokes(seen.position, seen.slope * turning, acceleration)
-
-
-def joint_motion(robot: Robot, motion: Strokes, near: ArrayLike) -> ThreeArrays:
-    """Positions, speeds and accelerations of the joints, (m, n) each, of a motion of the drives."""
-    q = joint_positions(robot, motion.position, near)
-    seen = levers(robot, q)
-    back = np.linalg.inv(seen.weights)
-    turning = motion.speed / seen.slope
-    bending = (motion.acceleration - seen.bend * turning**2) / seen.slope
-    return q, turning @ back.T, bending @ back.T
 
 
 def joint_positions(robot: Robot, positions: ArrayLike, near: ArrayLike | None = None) -> Floats:

@@ -11,7 +11,7 @@ Ref: [Machielsen 1983, sections 2.1, 2.3]
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, check_known
 from armtwin.maths.batch import Floats, NamedNumbers, check_array
 from armtwin.robot.kinematics.strokes import check_levers
 from armtwin.robot.robot import Robot
@@ -80,9 +80,7 @@ def replace_home_coordinates(robot: Robot, changes: NamedNumbers) -> Floats:
     wrist = wrist_of(robot)
     found = wrist_coordinates(robot, np.array(wrist.home))
     for name, value in changes.items():
-        if name not in COORDINATES:
-            hint = did_you_mean(name, COORDINATES)
-            raise ArmtwinError(f"wrist coordinate '{name}' is not known. {hint}")
+        check_known("wrist coordinate", name, COORDINATES)
         found[COORDINATES.index(name)] = value
     return found
 

@@ -14,12 +14,11 @@ from armtwin.maths.units import units_of
 from armtwin.robot.dynamics import assembly
 from armtwin.robot.dynamics.bodies import body_problems
 from armtwin.robot.parameters import actions
-from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.description import Description, Tree, build_tree, tree_problems
 from armtwin.robot.schema.drive_groups import Balancer, Gear
 from armtwin.robot.schema.groups import Joint, Loop, Orientation
 from armtwin.robot.schema.mentions import name_problems
 from armtwin.robot.schema.servo import count_problems
-from armtwin.robot.schema.tree import Tree, build_tree, tree_problems
 
 FOLLOWS = "which follows through a loop and has no coordinate of its own"
 NO_LENGTH = 1e-6  # m: a rod so short has no direction, pins so near are one
@@ -30,7 +29,7 @@ def loop_problems(description: Description) -> Sentences:
     if not description.loop:
         return
     tree = build_tree(description)
-    poses = link_poses(tree)
+    poses = tree.poses()
     for i, loop in enumerate(description.loop, 1):
         place = f"loop.{i} ('{loop.name}')"
         yield from _pin_problems(place, loop, poses)
@@ -40,14 +39,6 @@ def loop_problems(description: Description) -> Sentences:
         if count > 1:
             yield f"loop: joint '{name}' must follow through one loop, got {count}"
     yield from _driven_problems(description, counts)
-
-
-def link_poses(tree: Tree) -> NamedArrays:
-    """Pose of every link's frame in the base at q = 0, (4, 4) each."""
-    found = {tree.root: np.eye(4)}
-    for joint in tree.joints:
-        found[joint.child] = found[joint.parent] @ joint.origin.matrix()
-    return found
 
 
 def _pin_problems(place: str, loop: Loop, poses: NamedArrays) -> Sentences:

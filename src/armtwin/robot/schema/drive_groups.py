@@ -17,7 +17,7 @@ from armtwin.drives.friction.terms import Loaded
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
 from armtwin.drives.ripple import Ripple
-from armtwin.drives.springs import Spring
+from armtwin.drives.rows import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, OneOf, Read, Source, Uncertainty, Width, unknown_widths
 from armtwin.files.shape import FLAT, differing_from

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from armtwin.errors import did_you_mean
 from armtwin.maths.batch import NamedNumbers, Sentences
-from armtwin.robot.schema.description import Description
-from armtwin.robot.schema.tree import build_tree
+from armtwin.robot.schema.description import Description, build_tree
 
 
 class Mention(NamedTuple):

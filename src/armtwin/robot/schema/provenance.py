@@ -8,7 +8,6 @@ from typing import Any
 from armtwin.files.fields import SOURCE_KINDS, groups_of
 from armtwin.maths.batch import Names, Sentences
 from armtwin.robot.schema.description import Description
-from armtwin.robot.schema.groups import Joint
 
 DEFAULT_SERVO = "cascade"  # of a job that names none
 SEAM_JOINTS = 6  # for position and orientation of a tool
@@ -202,7 +201,7 @@ def _not_given(description: Description) -> Sentences:
         if without:
             yield f"motor.{key}: {_which(without, len(description.motor), 'motors')}"
     for key in ("lower", "upper", "velocity", "torque"):
-        without = _without_limit(description.joint, key)
+        without = [x.name for x in description.joint if getattr(x.limits, key, None) is None]
         if without:
             yield f"joint.limits.{key}: {_which(without, len(description.joint), 'joints')}"
 
@@ -210,11 +209,6 @@ def _not_given(description: Description) -> Sentences:
 def _without(groups: Iterable[Any], key: str) -> list[str]:
     """Names of the groups that do not give a key."""
     return [group.name for group in groups if getattr(group, key) is None]
-
-
-def _without_limit(joints: Iterable[Joint], key: str) -> list[str]:
-    """Names of the joints that do not give a limit."""
-    return [joint.name for joint in joints if getattr(joint.limits, key, None) is None]
 
 
 def _which(names: list[str], total: int, what: str) -> str:

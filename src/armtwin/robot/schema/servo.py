@@ -61,15 +61,6 @@ class ControllerModel:
     payload: str = ""
 
 
-def model_problems(model: ControllerModel, drives: int) -> list[str]:
-    """Lists of a controller's model that are not as long as there are drives, as phrases."""
-    if len(model.friction) in (0, drives):
-        return []
-    return [
-        f"model.friction must have a group for each of {drives} drives, got {len(model.friction)}"
-    ]
-
-
 @dataclass(frozen=True)
 class ErrorSize:
     """Size of the error that the law of a fitted servo leaves, by how a joint moves.
@@ -135,22 +126,6 @@ class ServoFitRecord:
         return np.array(self.residual) if len(self.residual) == v.shape[1] else None
 
 
-UNCERTAIN = (
-    "bandwidth",
-    "damping",
-    "integrator",
-    "friction_feedforward",
-    "acceleration_feedforward",
-)
-NUMBERS = (
-    "bandwidth",
-    "inertia",
-    "damping",
-    "integrator",
-    "speed_feedforward",
-    "friction_feedforward",
-    "acceleration_feedforward",
-)
 Gain = tuple[Number, ...]
 
 
@@ -209,6 +184,10 @@ class ServoRule:
             feedforward = speed * kv + friction, acceleration * J
             gains.append((J * w**2, integrator * J * w**3, kv, *feedforward))
         return ServoGains(*zip(*gains, strict=True))
+
+
+NUMBERS = tuple(f.name for f in fields(ServoRule) if f.name not in ("source", "uncertainty"))
+UNCERTAIN = tuple(name for name in NUMBERS if name not in ("inertia", "speed_feedforward"))
 
 
 def for_each(values: tuple[Any, ...], drives: int) -> tuple[Any, ...]:
@@ -534,34 +513,27 @@ Servo = Cascade | CS7B | VelocityLaw | Proportional
 
 def count_problems(servo: Servo, drives: int) -> list[str]:
     """Lists of a servo without a number for each drive, as phrases that start with the key."""
-    problems = []
+    found: list[tuple[str, object, tuple[int, ...]]] = []
+    one_or_each = f"must have 1 or {drives} values"
     for f in fields(servo):
         value = getattr(servo, f.name)
         if isinstance(value, ServoFitRecord):
-            problems += _share_problems(value, drives)
+            contract = f"fit.share must have a number for each of {drives} joints"
+            found.append((contract, value.share, (0, drives)))
         elif isinstance(value, ControllerModel):
-            problems += model_problems(value, drives)
+            contract = f"model.friction must have a group for each of {drives} drives"
+            found.append((contract, value.friction, (0, drives)))
         elif isinstance(value, Delays | ServoRule | Shaping):
             for inner in fields(value):
-                key = f"{f.name}.{inner.name}"
-                problems += _not_for_each(key, getattr(value, inner.name), drives)
+                contract = f"{f.name}.{inner.name} {one_or_each}"
+                found.append((contract, getattr(value, inner.name), (1, drives)))
         elif f.name == "feedback":
-            problems += _not_for_each(f.name, value, drives)
-        elif isinstance(value, tuple) and len(value) != drives:
+            found.append((f"{f.name} {one_or_each}", value, (1, drives)))
+        else:
             contract = f"{f.name} must have a number for each of {drives} drives"
-            problems.append(f"{contract}, got {len(value)}")
-    return problems
-
-
-def _not_for_each(key: str, value: object, drives: int) -> list[str]:
-    """What is wrong with a list of one value for all drives or one each."""
-    if not isinstance(value, tuple) or len(value) in (1, drives):
-        return []
-    return [f"{key} must have 1 or {drives} values, got {len(value)}"]
-
-
-def _share_problems(fit: ServoFitRecord, drives: int) -> list[str]:
-    """What is wrong with the shares of a fit: none, or one for each of as many joints."""
-    if len(fit.share) in (0, drives):
-        return []
-    return [f"fit.share must have a number for each of {drives} joints, got {len(fit.share)}"]
+            found.append((contract, value, (drives,)))
+    return [
+        f"{contract}, got {len(values)}"
+        for contract, values, lengths in found
+        if isinstance(values, tuple) and len(values) not in lengths
+    ]

@@ -34,7 +34,9 @@ def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any =
     body, _ = assembly.frame("flange")
     flange = _origin(pose, "flange")
     _bar(axes, bodies[body], flange)
-    _tool(axes, flange, _origin(pose, "tool"))
+    x, y, z = np.transpose([flange, _origin(pose, "tool")])
+    axes.plot(x, y, z, color=RED, linestyle="--", linewidth=2)
+    axes.plot(x[1:], y[1:], z[1:], color=RED, marker="x", linestyle="", label="tool")
     _write_names(axes, names, places)
     axes.legend(loc="upper left")
     equal_lengths(axes)
@@ -49,12 +51,6 @@ def _origin(pose: Callable[[str], Floats], frame: str) -> Floats:
 def _bar(axes: Any, start: Floats, end: Floats) -> None:
     x, y, z = np.transpose([start, end])
     axes.plot(x, y, z, color=BLUE, linewidth=3, marker="o", markersize=4)
-
-
-def _tool(axes: Any, flange: Floats, tip: Floats) -> None:
-    x, y, z = np.transpose([flange, tip])
-    axes.plot(x, y, z, color=RED, linestyle="--", linewidth=2)
-    axes.plot(x[1:], y[1:], z[1:], color=RED, marker="x", linestyle="", label="tool")
 
 
 def _write_names(axes: Any, names: list[str], places: list[Floats]) -> None:

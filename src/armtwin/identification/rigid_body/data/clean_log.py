@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from armtwin.identification.resampling import rate_of
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs import cleaning as filters
 from armtwin.logs.averaging import select_periods
-from armtwin.logs.cleaning import Cleaning, choices, clean_channels, on_grid, speed_noise
 from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
 from armtwin.maths.batch import Flags, Floats
@@ -56,12 +56,18 @@ class CleanLog:
     raw: Log
     clean: Log
     noise: Floats
-    how: Cleaning
+    how: filters.Cleaning
 
     @property
     def motion(self) -> Motion:
         """The motion on the grid."""
         return Motion(self.clean.q, self.clean.v, self.clean.a)
+
+    def filter_columns(self, columns: Floats) -> Floats:
+        """Columns (m, n, k) through the log's filter."""
+        return filters.filter_values(columns.reshape(len(columns), -1), self.how).reshape(
+            columns.shape
+        )
 
     def first(self, samples: int) -> CleanLog:
         """The first samples of it."""
@@ -115,15 +121,15 @@ def clean_log(
     bare = replace(bare, channels=without)
     if recipe.period is not None and recipe.periods is not None:
         bare = select_periods(bare, recipe.period, *recipe.periods)
-    how = choices(bare, cutoff, recipe.period, recipe.rate or 0.0)
-    even = {name: on_grid(bare.time, x, how) for name, x in bare.channels.items()}
-    whole = clean_channels(bare.time, even, replace(how, step=1, margin=0))
+    how = filters.choices(bare, cutoff, recipe.period, recipe.rate or 0.0)
+    even = {name: filters.on_grid(bare.time, x, how) for name, x in bare.channels.items()}
+    whole = filters.clean_channels(bare.time, even, replace(how, step=1, margin=0))
     m = len(whole.time)
     raw = Log(whole.time, {name: values[:m] for name, values in even.items()})
     return CleanLog(
         raw=raw,
         clean=whole,
-        noise=speed_noise(raw.q, whole.q, how),
+        noise=filters.speed_noise(raw.q, whole.q, how),
         how=replace(how, replaced=replaced),
     )
 

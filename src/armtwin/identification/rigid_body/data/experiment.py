@@ -14,11 +14,7 @@ from armtwin.identification.fitting.regularisation import estimate_scales, fit, 
 from armtwin.identification.fitting.squares import Squares, compute_squares
 from armtwin.identification.rigid_body.data import clean_log as cleaning
 from armtwin.identification.rigid_body.data.reversals import choose_width
-from armtwin.identification.rigid_body.fit import regression
-from armtwin.identification.rigid_body.fit.drive_gains import (
-    estimate_drive_gains,
-    estimate_first_gains,
-)
+from armtwin.identification.rigid_body.fit import drive_gains, regression
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
 from armtwin.identification.rigid_body.friction.terms import Terms, elements_of, with_terms
@@ -241,8 +237,8 @@ class IdentificationData:
                 f"robot '{self.prior.name}': currents of coupled joints need "
                 "motor.torque_constant of every motor"
             )
-        first, own = estimate_first_gains(found, self.free.start, self.friction)
-        return estimate_drive_gains(found, self.free, GAIN_WEIGHT, first, own)
+        first, own = drive_gains.estimate_first_gains(found, self.free.start, self.friction)
+        return drive_gains.estimate_drive_gains(found, self.free, GAIN_WEIGHT, first, own)
 
     @one_blas_thread()
     def with_width(self) -> IdentificationData:

@@ -22,11 +22,7 @@ from armtwin.identification.resampling import rate_of
 from armtwin.identification.rigid_body.data import experiment as data
 from armtwin.identification.rigid_body.data.clean_log import cut_middle
 from armtwin.identification.rigid_body.data.log_checks import check_logs
-from armtwin.identification.rigid_body.friction.selection import (
-    FrictionSelection,
-    is_command,
-    select_friction_terms,
-)
+from armtwin.identification.rigid_body.friction import selection as friction_selection
 from armtwin.identification.rigid_body.friction.terms import Terms, find_hosts
 from armtwin.identification.rigid_body.friction.trials import build_presliding_terms
 from armtwin.identification.rigid_body.gravity.gravity_direction import (
@@ -213,7 +209,7 @@ def _estimate_noise(work: data.IdentificationData) -> Floats:
 def _terms(work: data.IdentificationData) -> Terms:
     """Pre-sliding friction of two distances on every element; none where none is looked for."""
     recipe = work.recipe
-    if not recipe.chooses_friction or is_command(work.source):
+    if not recipe.chooses_friction or friction_selection.is_command(work.source):
         return ()
     hosts = find_hosts(work.prior, recipe, data.find_highest_speeds(work.clean))
     return build_presliding_terms(hosts, DISTANCES)
@@ -271,7 +267,7 @@ class Preparation:
     given: Robot
     experiment: data.IdentificationData
     cutoff: Cutoff
-    friction: FrictionSelection
+    friction: friction_selection.FrictionSelection
     fall: GravityDirection | None
     doubt: TorqueDoubt
 
@@ -308,7 +304,7 @@ def prepare_identification(
         tilted = prior.with_gravity(direction.logs)
         experiment = replace(experiment, prior=tilted)
     experiment = experiment.with_width()
-    friction = select_friction_terms(experiment)
+    friction = friction_selection.select_friction_terms(experiment)
     experiment = replace(experiment, carried=friction.carried).with_terms(friction.terms)
     if experiment.has_presliding:
         experiment = experiment.with_all_rows()

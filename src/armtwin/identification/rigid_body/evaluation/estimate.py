@@ -12,11 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.decomposition import (
-    ColumnStructure,
-    Decomposition,
-    FittedParameter,
-)
+from armtwin.identification.fitting import decomposition as decomposing
 from armtwin.identification.fitting.regularisation import Regularisation
 from armtwin.identification.rigid_body.data.clean_log import Motion, filter_motion
 from armtwin.identification.rigid_body.data.preparation import Cutoff, TorqueDoubt
@@ -36,7 +32,7 @@ from armtwin.maths.smoothing import low_pass
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.notebook.over_time import MeasuredOverTime
-from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns, tabulate
+from armtwin.notebook.sections import Blocks, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
@@ -122,19 +118,12 @@ class Validation(Result):
 
 
 def _errors(validation: Validation) -> Blocks:
-    records = tabulate(
-        name=[f"joint {j + 1}" for j in range(len(validation.nrmse))],
-        nrmse_percent=validation.nrmse,
-        rmse_n_m=validation.rmse,
-        max_n_m=validation.max,
+    yield Table.of(
+        name=([f"joint {j + 1}" for j in range(len(validation.nrmse))], "joint"),
+        nrmse_percent=(validation.nrmse, "NRMSE", PER_HUNDRED),
+        rmse_n_m=(validation.rmse, "rms", NEWTON_METRES),
+        max_n_m=(validation.max, "largest", NEWTON_METRES),
     )
-    columns = list_columns(
-        name="joint",
-        nrmse_percent=("NRMSE", PER_HUNDRED),
-        rmse_n_m=("rms", NEWTON_METRES),
-        max_n_m=("largest", NEWTON_METRES),
-    )
-    yield Table(columns, records)
 
 
 def split_by_rest(validation: Validation, at_rest: Flags) -> TwoArrays:
@@ -206,7 +195,7 @@ class Estimate(Result):
 
     robot: Robot
     prior: Robot
-    table: tuple[FittedParameter, ...]
+    table: tuple[decomposing.FittedParameter, ...]
     covariance: Floats
     covariance_at_gains: Floats
     torque_source: str
@@ -218,7 +207,7 @@ class Estimate(Result):
     cleaning: tuple[Cleaning, ...]
     plain: Floats
     broken: Names
-    decomposition: Decomposition
+    decomposition: decomposing.Decomposition
     cutoff: float
     recipe: Recipe
     logs: tuple[Log, ...]
@@ -234,7 +223,7 @@ class Estimate(Result):
     described_by = "armtwin.identification.rigid_body.evaluation.result:describe_estimate"
 
     @cached_property
-    def structure(self) -> ColumnStructure:
+    def structure(self) -> decomposing.ColumnStructure:
         """What is identifiable by any motion."""
         return self.model.structure
 

@@ -19,11 +19,8 @@ from armtwin.identification.rigid_body.identify import identify
 from armtwin.logs.averaging import select_periods
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, OnProgress
-from armtwin.notebook.charts import Chart
-from armtwin.notebook.layers import Points
+from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Blocks, Column, Table, list_columns, tabulate
 from armtwin.robot.robot import Robot
 
 
@@ -56,7 +53,8 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Mode
     models |= others
     values, validation = [], []
     for robot in models.values():
-        values.append(_in_order(found.prior, robot))
+        known = dict(zip(robot.parameter_names, robot.parameters, strict=True))  # 0 without a term
+        values.append([known.get(name, 0.0) for name in found.prior.parameter_names])
         validation.append(found.validate(log, robot=robot))
     return ModelsSideBySide(
         names=tuple(models),
@@ -65,12 +63,6 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Mode
         told=np.array([parameter.told for parameter in found.table]),
         validation=tuple(validation),
     )
-
-
-def _in_order(prior: Robot, robot: Robot) -> Floats:
-    """A model's parameters in the order of the prior's, zero where it lacks a term, (p,)."""
-    values = dict(zip(robot.parameter_names, robot.parameters, strict=True))
-    return np.array([values.get(name, 0.0) for name in prior.parameter_names])
 
 
 def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
@@ -84,22 +76,24 @@ def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
     )
 
 
-def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Blocks:
+def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> show.Blocks:
     """Errors of the models joint by joint, and their parameters."""
     errors = np.array([validation.nrmse for validation in models.validation])
     means = {"mean": np.nanmean(errors, axis=1)}
     by_joint = dict(zip(joints, errors.T, strict=True)) | means
-    columns = list_columns(model="NRMSE %") + Column.alike(Number(places=1), *by_joint)
-    yield Table(columns, tabulate(model=models.names, **by_joint))
+    columns = show.list_columns(model="NRMSE %") + show.Column.alike(Number(places=1), *by_joint)
+    yield show.Table(columns, show.tabulate(model=models.names, **by_joint))
     by_model = dict(zip(models.names, models.scaled, strict=True))
     number = np.arange(1.0, len(models.parameters) + 1)
-    layers = tuple(Points(x, number, y, names=models.parameters) for x, y in by_model.items())
-    yield Chart("Parameters of all models", Axis("parameter"), Axis("value over size"), layers)
-    columns = list_columns(parameter="parameter over its size in the prior")
-    columns += Column.alike(Number(places=3), *models.names)
-    columns += list_columns(identified=("identified", Number(places=2)))
-    records = tabulate(parameter=models.parameters, **by_model, identified=models.told)
-    yield Table(columns, records, folded="Parameters of all models")
+    layers = tuple(show.Points(x, number, y, names=models.parameters) for x, y in by_model.items())
+    yield show.Chart(
+        "Parameters of all models", show.Axis("parameter"), show.Axis("value over size"), layers
+    )
+    columns = show.list_columns(parameter="parameter over its size in the prior")
+    columns += show.Column.alike(Number(places=3), *models.names)
+    columns += show.list_columns(identified=("identified", Number(places=2)))
+    records = show.tabulate(parameter=models.parameters, **by_model, identified=models.told)
+    yield show.Table(columns, records, folded="Parameters of all models")
 
 
 PARTS = 4  # of a single log

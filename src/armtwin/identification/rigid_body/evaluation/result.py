@@ -1,41 +1,37 @@
-"""An identification: an estimate and its validation, with all that its report shows."""
+"""An identification: an estimate and its validation, with all that its report shows.
+
+Evaluate an estimate: on a log it never saw, or each log predicted from the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from armtwin.drives.friction.curves import breakaway
+from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
+from armtwin.identification.plausibility.suspect import refuse_mistakes, weigh_torques
 from armtwin.identification.rigid_body.data.clean_log import cut_middle
-from armtwin.identification.rigid_body.evaluation import estimate_sections
-from armtwin.identification.rigid_body.evaluation.basis_sections import WEIGHT, basis_blocks
-from armtwin.identification.rigid_body.evaluation.diagnostics import (
-    describe_gravity,
-    explain_errors,
-)
-from armtwin.identification.rigid_body.evaluation.estimate import (
-    Estimate,
-    Validation,
-    pool_nrmse,
-    split_by_rest,
-)
-from armtwin.identification.rigid_body.evaluation.left_out_logs import (
-    SAMPLES,
-    LeftOutPredictions,
-    ModelsSideBySide,
-    model_blocks,
+from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
+from armtwin.identification.rigid_body.evaluation import (
+    diagnostics,
+    estimate as estimates,
+    estimate_sections as parts,
+    left_out_logs,
 )
 from armtwin.identification.rigid_body.friction.presliding import has_presliding
+from armtwin.logs.joints import in_order_of, torque_channel
 from armtwin.logs.log import Log
-from armtwin.maths.batch import NamedArrays, Record, TwoArrays
+from armtwin.maths.batch import OnProgress, Record, TwoArrays
 from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
 from armtwin.report.result import Result
-from armtwin.robot.showing.drive_tables import row_words
+from armtwin.robot.robot import Robot
+from armtwin.robot.showing.overview import row_words
 
 WORSE = 1.05  # times the prior's error from which on the validation has failed
 HALF = 50.0  # mean NRMSE above which nothing is predicted [%]
@@ -54,10 +50,10 @@ class Identification(Result):
         unjudged: Why nothing could be left out, "" where something was.
     """
 
-    estimate: Estimate
+    estimate: estimates.Estimate
     log: Log | None = None
-    left_out: LeftOutPredictions | None = None
-    models: ModelsSideBySide | None = None
+    left_out: left_out_logs.LeftOutPredictions | None = None
+    models: left_out_logs.ModelsSideBySide | None = None
     unjudged: str = ""
 
     @cached_property
@@ -69,22 +65,22 @@ class Identification(Result):
     def fitted(self) -> Log:
         """The first log of the fit, of a long one its middle."""
         first = self.estimate.logs[0]
-        if len(first.time) <= SAMPLES:
+        if len(first.time) <= left_out_logs.SAMPLES:
             return first
-        return cut_middle(first, SAMPLES / len(first.time))
+        return cut_middle(first, left_out_logs.SAMPLES / len(first.time))
 
     @cached_property
-    def fit(self) -> Validation:
+    def fit(self) -> estimates.Validation:
         """Prediction of the shown log by the identified robot."""
         return self.estimate.validate(self.shown)
 
     @cached_property
-    def prior(self) -> Validation:
+    def prior(self) -> estimates.Validation:
         """Prediction of the shown log by the robot as it was before."""
         return self.estimate.validate(self.shown, robot=self.estimate.prior)
 
     @cached_property
-    def plain(self) -> Validation:
+    def plain(self) -> estimates.Validation:
         """Prediction of the shown log by plain least squares."""
         return self.estimate.validate_plain(self.shown)
 
@@ -97,7 +93,7 @@ class Identification(Result):
         if self.log is not None:
             return self.fit.nrmse, self.prior.nrmse
         if self.left_out is not None:
-            return self.left_out.nrmse, pool_nrmse(self.left_out.prior)
+            return self.left_out.nrmse, estimates.pool_nrmse(self.left_out.prior)
         return None
 
     @property
@@ -121,41 +117,33 @@ class Identification(Result):
 
     def sections(self) -> show.Report:
         """Errors, what was identified and what not, torques and parameters."""
-        found = self.estimate
+        found, shown, prior = self.estimate, self.fit.over_time, self.prior
         sections = [
             show.Section("", _errors(self)),
-            show.Section(
-                "What the logs do not identify", estimate_sections.identifiability_blocks(found)
-            ),
+            show.Section("What the logs do not identify", parts.identifiability_blocks(found)),
             show.Section("Torque, measured and predicted", _torques(self), page_only=True),
-            show.Section(
-                "Friction", estimate_sections.friction_blocks(found, self.fitted), page_only=True
-            ),
-            show.Section(
-                "Masses and centres", estimate_sections.link_blocks(found), page_only=True
-            ),
-            show.Section("Parameters", estimate_sections.parameter_blocks(found)),
-            show.Section(
-                "Singular values", estimate_sections.singular_blocks(found), page_only=True
-            ),
+            show.Section("Friction", parts.friction_blocks(found, self.fitted), page_only=True),
+            show.Section("Masses and centres", parts.link_blocks(found), page_only=True),
+            show.Section("Parameters", parts.parameter_blocks(found)),
+            show.Section("Singular values", parts.singular_blocks(found), page_only=True),
         ]
         if self.models is not None:
-            models = model_blocks(self.models, found.prior.joint_names)
+            models = left_out_logs.model_blocks(self.models, found.prior.joint_names)
             sections.append(show.Section("Models side by side", models))
         sections += [
-            show.Section("Physical consistency", estimate_sections.consistency_blocks(found)),
-            show.Section("Data and choices", basis_blocks(found, self.log)),
+            show.Section("Physical consistency", parts.consistency_blocks(found)),
+            show.Section("Data and choices", parts.basis_blocks(found, self.log)),
         ]
         return show.Report(
             title=f"Identification of {found.prior.name}",
             subtitle=_subtitle(found),
             sections=tuple(sections),
             verdict=(_verdict(self),),
-            series=_series(self),
+            series=shown.series | shown.sample("prior residual", prior.tau - prior.tau_hat),
         )
 
 
-def describe_estimate(estimate: Estimate) -> show.Report:
+def describe_estimate(estimate: estimates.Estimate) -> show.Report:
     """What an identification shows that was not validated."""
     return Identification(estimate).sections()
 
@@ -200,7 +188,7 @@ def _worth(result: Identification, own: float, prior: float) -> tuple[str, show.
     return "The identified robot predicts better than its file", "good"
 
 
-def _subtitle(found: Estimate) -> str:
+def _subtitle(found: estimates.Estimate) -> str:
     robot = found.prior.description.title or found.prior.name
     count = len(found.logs)
     logs = f"{count} log{'s' if count > 1 else ''}"
@@ -250,17 +238,19 @@ def _errors(result: Identification) -> show.Blocks:
         yield show.Text(f"Plausibility check overridden by trust: {found.distrusted}.", "bad")
     yield show.Data({"distrusted": found.distrusted})
     if found.fall is not None and found.fall.base_is_tilted:
-        yield show.Text(describe_gravity(found.fall))
-    yield from show.list_sentences(explain_errors(found, result.shown, result.fit), "reasons")
+        yield show.Text(diagnostics.describe_gravity(found.fall))
+    yield from show.list_sentences(
+        diagnostics.explain_errors(found, result.shown, result.fit), "reasons"
+    )
     yield from _data(result)
 
 
-def _settings(found: Estimate) -> str:
+def _settings(found: estimates.Estimate) -> str:
     d, how = found.decomposition, found.cleaning[0]
     return (
         f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, prior "
-        f"weight {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} parameter combinations "
-        "identified to within 10 %"
+        f"weight {parts.WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} parameter "
+        "combinations identified to within 10 %"
     )
 
 
@@ -269,7 +259,7 @@ def _joints(result: Identification) -> list[Record]:
     found, fit = result.estimate, result.fit
     unknown = [None] * found.prior.n
     unseen, unseen_prior = result.errors or (unknown, unknown)
-    still, moving = split_by_rest(fit, found.standing(result.shown))
+    still, moving = estimates.split_by_rest(fit, found.standing(result.shown))
     return show.tabulate(
         name=found.prior.joint_names,
         nrmse_percent=fit.nrmse,
@@ -300,30 +290,28 @@ def _mean(joints: list[Record]) -> Record:
 def _data(result: Identification) -> Iterator[show.Data]:
     """Further keys of result.json."""
     found, d = result.estimate, result.estimate.decomposition
-    yield show.Data(
-        {
-            "robot": found.prior.name,
-            "tool": found.prior.description.mounted.tool,
-            "payload": found.prior.description.mounted.payload,
-            "torque": {"source": found.torque_source, "side": found.torque_side},
-            "judged_on": _name_validation(result),
-            "unjudged": result.unjudged,
-            "failed": result.failed,
-            "cutoff_hz": found.cleaning[0].cutoff,
-            "presliding": list(_list_presliding(found)),
-            "decomposition": {
-                "rank": d.rank,
-                "kept": d.kept,
-                "rows": d.rows,
-                "deviation": d.deviation,
-                "singular_values": d.singular[: d.rank],
-                "g": d.g[: d.rank],
-            },
-        }
+    yield show.Data.of(
+        robot=found.prior.name,
+        tool=found.prior.description.mounted.tool,
+        payload=found.prior.description.mounted.payload,
+        torque={"source": found.torque_source, "side": found.torque_side},
+        judged_on=_name_validation(result),
+        unjudged=result.unjudged,
+        failed=result.failed,
+        cutoff_hz=found.cleaning[0].cutoff,
+        presliding=list(_list_presliding(found)),
+        decomposition={
+            "rank": d.rank,
+            "kept": d.kept,
+            "rows": d.rows,
+            "deviation": d.deviation,
+            "singular_values": d.singular[: d.rank],
+            "g": d.g[: d.rank],
+        },
     )
 
 
-def _list_presliding(found: Estimate) -> Iterator[Record]:
+def _list_presliding(found: estimates.Estimate) -> Iterator[Record]:
     """Friction elements with pre-sliding hysteresis, as identified."""
     for element in found.robot.description.active_friction():
         if has_presliding(element):
@@ -341,12 +329,6 @@ def _name_validation(result: Identification) -> str:
     return "left out in turn" if result.left_out is not None else "nothing unseen"
 
 
-def _series(result: Identification) -> NamedArrays:
-    """Torques of the shown log, and the residuals of the robot file."""
-    shown, prior = result.fit.over_time, result.prior
-    return shown.series | shown.sample("prior residual", prior.tau - prior.tau_hat)
-
-
 def _torques(result: Identification) -> show.Blocks:
     found = result.estimate
     where = file_name(result.shown.origin, "the log")
@@ -361,3 +343,70 @@ def _torques(result: Identification) -> show.Blocks:
             f"robot file; standard deviation of the prediction {NEWTON_METRES.with_unit(spread)}."
         )
         yield result.fit.over_time.plot(j, f"{name} torque", caption, (of_file,))
+
+
+def judge(
+    robot: Robot,
+    found: estimates.Estimate,
+    log: Log | None = None,
+    *,
+    others: Mapping[str, Robot] | None = None,
+    progress: OnProgress | None = None,
+) -> Identification:
+    """Evaluate an estimate.
+
+    Args:
+        robot: The robot that it started from.
+        found: The estimate.
+        log: A log that the fit never saw; without one each log, or part of a single one, is left
+            out in turn.
+        others: Other models of the same arm to be shown beside it.
+        progress: Called with the share of the work that is done.
+    """
+    _check_arguments(robot, found, log)
+    left_out, why = None, ""
+    if log is None:
+        try:
+            left_out = left_out_logs.leave_one_out(robot, found, progress)
+        except ArmtwinError as error:  # the fit itself is valid
+            why = str(error)
+    else:
+        log = in_order_of(log, found.robot.joint_names)
+        _check_unseen(found, log)
+    beside = left_out_logs.side_by_side(found, others, log or found.logs[0]) if others else None
+    return Identification(found, log, left_out, beside, why)
+
+
+def _check_arguments(robot: Robot, found: estimates.Estimate, log: Log | None) -> None:
+    """Refuse a robot that the estimate is not of."""
+    if robot.joint_names != found.prior.joint_names:
+        raise ArmtwinError(
+            f"judge needs the robot that was identified, '{found.prior.name}', got '{robot.name}'"
+        )
+
+
+def _check_unseen(found: estimates.Estimate, log: Log) -> None:
+    """Refuse a log that cannot be of the robot, or that was part of the fit, by its name."""
+    name = log.origin or "the log to validate"
+    try:
+        _check_robot(found, log, name)
+    except ArmtwinError as error:
+        sentence = str(error)
+        if not sentence.startswith(name):
+            sentence = f"{name}: {sentence}"
+        raise ArmtwinError(sentence) from None
+    for known in found.logs:
+        if same_log(log, known):
+            raise ArmtwinError(
+                f"{log.origin or 'the log'} was part of the fit; give one to validate that the "
+                "fit never saw"
+            )
+
+
+def _check_robot(found: estimates.Estimate, log: Log, name: str) -> None:
+    """Refuse positions or torques that are not those of the robot."""
+    recipe = found.recipe.for_prediction()
+    check_positions(found.robot, log, recipe.position_channel, name)
+    refuse_mistakes(
+        weigh_torques(found.robot, [log], torque_channel(log, found.torque_source), recipe)
+    )

@@ -65,7 +65,10 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
     """The free directions that a recipe leaves a robot."""
     names = robot.parameter_names
     table = robot.parameter_table
-    held = recipe.held(table) | _find_known_shares(robot)
+    held = recipe.held(table)
+    for element, _ in robot.assembly.friction:
+        if isinstance(element.law, Loaded):  # its share is taken as known, with loads by the bodies
+            held.add(f"{element.name}.share")
     if len(held) == len(names):
         raise ArmtwinError("recipe: every parameter is held, so nothing remains to identify")
     place = {name: k for k, name in enumerate(names)}
@@ -74,12 +77,6 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
         start[place[name]] = 0.0
     equal = [(place[a], place[b]) for a, b in recipe.equal]
     return free_directions(start, sizes_of(table), {place[name] for name in held}, equal)
-
-
-def _find_known_shares(robot: Robot) -> set[str]:
-    """Shares of loads that the file has: they are taken as known, with the loads by its bodies."""
-    elements = [element for element, _ in robot.assembly.friction]
-    return {f"{one.name}.share" for one in elements if isinstance(one.law, Loaded)}
 
 
 def sizes_of(table: tuple[Parameter, ...]) -> Floats:

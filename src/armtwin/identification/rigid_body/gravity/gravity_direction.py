@@ -36,7 +36,6 @@ from armtwin.identification.rigid_body.fit.drive_gains import (
 )
 from armtwin.identification.rigid_body.fit.regression import RegressionModel, select_rows
 from armtwin.logs.cleaning import filter_values
-from armtwin.logs.joints import needs_gains
 from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
@@ -326,7 +325,7 @@ class _Search:
     def _normal(self, S: Floats, z: Floats, g: Floats) -> tuple[Floats, Floats, Floats]:
         """Normal matrix and slope for z and two angles, and the directions (3, 2) of these."""
         size = float(np.linalg.norm(g))
-        across = _across(g)
+        across = np.linalg.svd(g[None, :])[2][1:].T  # two unit vectors across g, (3, 2)
         phi = self.free.parameters(z)
         by_angle = self.of.by_gravity(phi) @ (size * across)
         D = np.column_stack([-self._map(g)[:, :-1], -by_angle])
@@ -341,12 +340,6 @@ class _Search:
         H, _, _ = self._normal(S, z, g)
         of_prior = WEIGHT * np.linalg.inv(H)[-2:, -2:]
         return float(1 - np.linalg.eigvalsh(of_prior)[-1])
-
-
-def _across(g: Floats) -> Floats:
-    """Two unit vectors across a direction, (3, 2)."""
-    _, _, V = np.linalg.svd(g[None, :])
-    return V[1:].T
 
 
 def _turn(g: Floats, turn: Floats) -> Floats:
@@ -391,7 +384,7 @@ def _begin_search(experiment: IdentificationData, found: GravitySquares) -> tupl
         search = _weight_search(found, free, gains, noise)
         costs.append(search.fit(search.whole, g)[1])
     best, gains = tried[np.argmin(costs)]
-    if needs_gains(experiment.prior, experiment.source):
+    if experiment.needs_gains:
         own = np.ones(len(gains), dtype=bool)
         gains = estimate_drive_gains(found.factors(best), free, GAIN_WEIGHT, gains, own)
     return _weight_search(found, free, gains, noise), best
@@ -409,7 +402,7 @@ def _likely(g: Floats) -> Iterator[Floats]:
 
 def _first_gains(experiment: IdentificationData, found: GravitySquares, g: Floats) -> Floats | None:
     """Factors of the logged torque for a gravity, 1 where it is known; None where none fits."""
-    if not needs_gains(experiment.prior, experiment.source):
+    if not experiment.needs_gains:
         return np.ones(experiment.prior.n)
     try:
         return estimate_first_gains(found.factors(g), experiment.free.start, experiment.friction)[0]
