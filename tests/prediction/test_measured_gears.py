@@ -89,8 +89,11 @@ def test_robots_whose_gears_were_measured_lie_in_the_intervals_of_their_files(me
 
 
 def test_measuring_gives_about_what_it_was_said_to_give(measured):
-    """Narrowing of the interval, promised over obtained."""
+    """Narrowing of the interval, promised over obtained: one of ten may be off by more."""
+    ratios = []
     for one in measured:
         before = width_of(one.before)
-        ratio = (before - one.promised) / (before - one.obtained)
-        assert 1 / 1.5 < ratio < 1.5
+        ratios.append((before - one.promised) / (before - one.obtained))
+    off = np.abs(np.log(ratios))
+    assert np.median(off) < np.log(1.25)
+    assert np.count_nonzero(off < np.log(1.5)) >= 9
