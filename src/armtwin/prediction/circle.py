@@ -39,7 +39,7 @@ MICRORADIANS = Number(1e6, "µrad", places=0)
 ANGLE = Number(180 / np.pi, "°", places=0)
 
 
-class Circle(NamedTuple):
+class ProgrammedCircle(NamedTuple):
     """A circle.
 
     Attributes:
@@ -84,7 +84,7 @@ class CircleTest(Result):
         without: Circular deviation and largest glitch without each cause [m].
     """
 
-    circle: Circle
+    circle: ProgrammedCircle
     angle: Floats
     deviation: Floats
     reversals: tuple[Reversal, ...]
@@ -150,7 +150,7 @@ def circle_test(p: Prediction, *, causes: bool = True) -> CircleTest | None:
     return replace(found, without=without)
 
 
-def find_circle(job: Job) -> Circle | None:
+def find_circle(job: Job) -> ProgrammedCircle | None:
     """The circle that a job runs with the process on; None where it is another path."""
     stretches = job.process_on()
     if len(stretches) != 1:
@@ -172,10 +172,10 @@ def find_circle(job: Job) -> Circle | None:
     y = np.cross(normal / np.sqrt(square), x)
     if (p[1] - p[0]) @ y < 0:
         y = -y
-    return Circle(centre, radius, np.stack([x, y]))
+    return ProgrammedCircle(centre, radius, np.stack([x, y]))
 
 
-def _measure(p: Prediction, circle: Circle) -> CircleTest:
+def _measure(p: Prediction, circle: ProgrammedCircle) -> CircleTest:
     """Radial error and reversals of a run."""
     error = p.path_error
     start, stop = p.job.process_on()[0]
@@ -185,7 +185,9 @@ def _measure(p: Prediction, circle: Circle) -> CircleTest:
     return CircleTest(circle, angle, radial, reversals, {})
 
 
-def _radial(p: Prediction, error: PathError, circle: Circle, on: Flags) -> tuple[Floats, Floats]:
+def _radial(
+    p: Prediction, error: PathError, circle: ProgrammedCircle, on: Flags
+) -> tuple[Floats, Floats]:
     """Angles on the circle, and the radial error there less the eccentricity, (m,)."""
     jet, frames, _ = p.job.seam.frames(error.place[on])
     outwards = (jet.p - circle.centre) / circle.radius
