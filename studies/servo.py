@@ -119,7 +119,7 @@ def short_runs(folder):
                     continue
                 low, high = intervals[row.name]
                 measured, predicted = shown.channels[row.name]
-                size = np.sqrt((measured**2).mean())
+                size = measured.std()
                 ratios.append(np.sqrt(low * high) / size)
                 covered.append(low <= size <= high)
                 whole[j] += measured.var()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         lubrication_number as lubrication_number,
         roller_bearing as roller_bearing,
     )
+    from armtwin.exchange.check import CheckMotion as CheckMotion
     from armtwin.exchange.export import Exported as Exported
     from armtwin.exchange.export_fmu import (
         OneJoint as OneJoint,
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
         export_fmu as export_fmu,
     )
     from armtwin.exchange.external_fmu import ForeignUnit as ForeignUnit
+    from armtwin.exchange.formats import (
+        ExportedRobot as ExportedRobot,
+        export_robot as export_robot,
+    )
     from armtwin.identification.actuator.oil_fit import OilFit as OilFit, fit_oil as fit_oil
     from armtwin.identification.actuator.result import (
         ActuatorIdentification as ActuatorIdentification,
@@ -136,6 +141,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer as Answer
     from armtwin.prediction.band.band import Band as Band, assess as assess
     from armtwin.prediction.causes import explain as explain
+    from armtwin.prediction.check_motion import check_motion_of as check_motion_of
     from armtwin.prediction.compare import compare as compare
     from armtwin.prediction.comparison import Comparison as Comparison
     from armtwin.prediction.correct import correct as correct

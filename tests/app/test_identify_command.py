@@ -103,7 +103,7 @@ def test_out_names_the_robot_file_and_nothing_is_replaced_unasked(folder, tmp_pa
     before = (tmp_path / "my.toml").read_bytes()
     refused = call(tmp_path, *words)
     assert refused.code == 2
-    assert "my.toml exists already; use --force" in refused.err
+    assert "my.toml: exists already; use --force" in refused.err
     assert (tmp_path / "my.toml").read_bytes() == before
     own = call(tmp_path, *words, "--force", "--against", "my.toml")
     assert own.code == 2
@@ -126,7 +126,7 @@ def test_a_robot_file_that_came_while_identifying_is_not_replaced(folder, tmp_pa
     words = ("--validate", folder / "b.csv", "--cutoff", "10 Hz", "--out", "my.toml")
     done = call(tmp_path, "identify", "tx40", folder / "a.csv", *words)
     assert (done.code, done.out) == (2, "")
-    assert "my.toml exists already" in done.err
+    assert "my.toml: exists already" in done.err
     assert tree(tmp_path) == ["my.toml"]
     assert (tmp_path / "my.toml").read_text() == "of another run"
 

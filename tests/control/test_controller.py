@@ -1,5 +1,7 @@
 """Servos as one equation: the loops' closed forms and limits, set-points between set-points."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -164,6 +166,17 @@ def test_a_cs7b_pushes_with_its_friction_compensation_in_the_sense_of_motion():
     for speed, torque in ((2.0, 1.0), (-2.0, -1.0), (0.0, 0.0)):
         state, memory = at_rest(c)
         current = tick(c, state, memory, 0.0, (0.0, speed, 0.0, 0.0))
+        assert current == pytest.approx(torque, abs=1e-15)
+
+
+def test_a_cs7b_that_compensates_its_velocity_feedback_leaves_friction_alone_at_a_steady_speed():
+    """Without position error; without that compensation it would brake by kv v."""
+    gains = {"kp": (1.0,), "ki": (0.0,), "kv": (0.2,), "kaf": (0.0,), "viscous": (0.1,)}
+    servo = CS7B(position_rate=RATE, velocity_rate=RATE, source=SOURCE, **gains)
+    for share, torque in ((1.0, 0.1 * 2.0), (0.0, (0.1 - 0.2) * 2.0)):
+        c = controller(replace(servo, speed_feedforward=share), 1)
+        state, memory = at_rest(c)
+        current = tick(c, state, memory, 0.0, (0.0, 2.0, 0.0, 0.0), 2.0)
         assert current == pytest.approx(torque, abs=1e-15)
 
 

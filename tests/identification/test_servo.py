@@ -195,24 +195,46 @@ def test_a_robot_identified_from_one_run_predicts_the_other(runs, order, least, 
 
 
 def test_short_runs_of_a_ur5_give_plain_laws_and_sizes_that_hold_elsewhere(shared_data):
-    """Six runs of one operator, judged on some of another's, two of them with a stop beyond the
-    torque limits: no twin runs away, and sizes of errors are right within a factor 2.
+    """Six runs of one operator, judged on some of another's: sizes of errors are right within a
+    factor 2, and where a stop is beyond the torque limits no twin runs away.
     """
     folder = shared_data / "ur5_course"
     robot = at.complete(at.Robot.load(folder / "ur5.urdf")).robot
     found = at.identify_servo(robot, [at.Log.read(path) for path in folder.glob("run_a_*")])
-    assert found.servo.kp[:3] == (0.0, 0.0, 0.0)  # poles predict left-out runs hardly better
+    assert found.servo.shaping.position[:3] == (1.0, 1.0, 1.0)  # poles predict hardly better
     ratios = []
-    for name in ("3_linear_2_12_46_10", "test_12_02_47", "test_12_12_19", "1_elbow_30_time"):
+    for name in ("test_12_02_47", "test_11_58_58", "test_12_12_19", "1_elbow_30_time"):
         log = at.Log.read(folder / f"run_b_{name}.csv.gz")
         shown = at.compare(found.robot, log)
         assert np.abs(shown.channels["shoulder_lift_joint error"][1]).max() < 0.1
         for row, travel in zip(shown.intervals, np.ptp(log.q_ref, axis=0), strict=False):
-            if travel > 0.01:
-                measured = np.sqrt((shown.channels[row.name][0] ** 2).mean())
+            if travel > 0.01 and name != "test_12_02_47":
+                measured = shown.channels[row.name][0].std()
                 ratios.append(np.sqrt(np.prod(row.rms)) / measured)
     assert len(ratios) > 10
     assert np.mean([0.5 < ratio < 2 for ratio in ratios]) > 0.75
+
+
+def test_the_twin_of_a_plain_law_errs_by_it_and_loses_what_it_began_with(kr300):
+    """The law is θ_v v_ref + θ_a a_ref; the log begins in motion, where its error is not the
+    twin's.
+    """
+    time, q_ref = (values[1000:4000] for values in motion(kr300, seed=3))
+    v = np.gradient(q_ref, time, axis=0)
+    a = np.gradient(v, time, axis=0)
+    error = 2e-3 * v + 4e-4 * a
+    noise = 1e-5 * np.random.default_rng(0).standard_normal(q_ref.shape)
+    log = at.Log.of(time, q=q_ref - error + noise, q_ref=q_ref, v_ref=v, a_ref=a)
+    found = at.identify_servo(kr300, log)
+    plain = found.servo.shaping.position  # a pole, where one is taken, is one by chance
+    assert sum(plain) >= 4
+    shown = at.compare(found.robot, log, offsets="logged")
+    later = time > time[0] + 1.0
+    for row, alone in zip(shown.errors, plain, strict=True):
+        measured, predicted = shown.channels[row.name]
+        assert (
+            not alone or np.abs(predicted - measured)[later].max() < 0.05 * np.abs(measured).max()
+        )
 
 
 def test_an_ordinary_servo_of_seven_axes_predicts_another_run(shared_data):

@@ -352,7 +352,7 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
 
 
 def test_shipped_files_lie_in_the_package():
-    assert set(list_shipped()) == {*SHIPPED, "epaas_bench", "palletiser"}
+    assert set(list_shipped()) == {*SHIPPED, "epaas_bench", "palletiser", "rx90b_cs7b"}
     assert all(
         isinstance(path, Path) and path.stat().st_size > 1000 for path in list_shipped().values()
     )

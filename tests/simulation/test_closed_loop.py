@@ -237,6 +237,53 @@ def test_a_cs7b_that_knows_less_of_the_friction_peaks_more_as_a_joint_turns_back
     assert peaks[1] > 1.5 * peaks[0]
 
 
+def test_the_robot_of_document_002_rubs_by_its_law_in_each_direction():
+    """Equation 19 by hand, and 5 % to either side of the curve of table 3.1 to its fit's 8 %."""
+    robot, table = at.Robot.load("rx90b_cs7b"), at.Robot.load("rx90b")
+    (first, *_) = robot.description.friction
+    for sign, law in ((1, first.law), (-1, first.negative)):
+        v = sign * np.geomspace(1e-3, 1.0, 20)
+        drop = np.exp(-((np.abs(v) / law.speed) ** law.exponent))
+        expected = sign * (law.level + (law.static - law.level) * drop) + law.viscous * v
+        ours = robot.friction_torque(v[:, None] * np.eye(6)[0])[:, 0]
+        assert ours == pytest.approx(expected, rel=1e-12)
+        thesis = table.friction_torque(v[:, None] * np.eye(6)[0])[:, 0]
+        assert np.abs(ours / thesis - 1).max() < 0.05 + 0.08
+
+
+def test_the_robot_of_document_002_differs_from_rx90b_by_friction_and_servo_only():
+    """Its file is renewed by `python studies/cs7b.py`."""
+    ours, thesis = (at.Robot.load(name).description for name in ("rx90b_cs7b", "rx90b"))
+    own = {"name": "", "title": "", "friction": (), "servo": {}}
+    assert replace(ours, **own) == replace(thesis, **own)
+
+
+def test_the_cs7b_of_document_002_lags_by_its_velocity_feedback_unless_that_is_compensated():
+    """Joint 1 at a steady speed, without an integrator: by kv / kp times its speed."""
+    robot = at.Robot.load("rx90b_cs7b")
+    servo = robot.description.servo["cs7b"]
+    quick = replace(servo, rule=replace(servo.rule, integrator=(0.0,)))
+    gains = servo.rule.gains(6)
+    motion, errors = ramp(robot, 0.05), []
+    for share in (0.0, 1.0):
+        changed = {"cs7b": replace(quick, speed_feedforward=share)}
+        slow = at.Robot(replace(robot.description, servo=changed))
+        log = at.simulate(slow, motion, replace(EXACT, servo="cs7b")).log
+        at_end = np.searchsorted(log.time, 1.4)
+        errors.append((log.q_ref - log.q)[at_end, 0])
+    assert errors[0] - errors[1] == pytest.approx(0.05 * gains.kv[0] / gains.kp[0], rel=1e-3)
+
+
+def ramp(robot, speed, seconds=1.5, ramp=0.5):
+    """Joint 1 up to a steady speed, at the set-point rate of a CS7B."""
+    time = np.arange(int(1000 * seconds) + 1) / 1000
+    x = np.clip(time / ramp, 0, 1)
+    v, a = speed * x**2 * (3 - 2 * x), speed * 6 * x * (1 - x) / ramp
+    q = speed * (ramp * (x**3 - x**4 / 2) + np.maximum(time - ramp, 0))
+    columns = (values[:, None] * np.eye(robot.n)[0] for values in (q, v, a))
+    return at.Trajectory.sampled(1000, *columns)
+
+
 def test_a_following_error_stops_the_robot_with_time_and_motor(robot):
     fast = from_rest(robot, 2.0, scale=2.5)
     log = at.simulate(robot, fast).log

@@ -1,12 +1,17 @@
-// What the page was written with: tables as JSON, series as base64 of 32-bit floats.
-export const data = JSON.parse(document.getElementById("data").textContent);
+// What is drawn: tables as JSON, series as base64 of 32-bit floats. A report has it in the page, a
+// live page gives it again and again.
+export let data = null;
 
-export function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
+export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+export const floats = (text) => new Float32Array(bytes(text).buffer);
 
 const cache = new Map();
+
+export function load(next) {
+  data = next;
+  cache.clear();
+}
 
 // A series by its name; all series of a page have one value for each sample.
 export function series(name) {
@@ -15,11 +20,12 @@ export function series(name) {
 }
 
 // What follows the chosen sample: plots, the robot, the slider.
-const followers = [];
+const followers = new Set();
 let chosen = 0;
 
 export function follow(callback) {
-  followers.push(callback);
+  followers.add(callback);
+  return () => followers.delete(callback);
 }
 
 export function choose(index, from) {

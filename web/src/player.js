@@ -5,16 +5,16 @@ export function player(element) {
   const slider = element.querySelector("input");
   const button = element.querySelector("button");
   const reading = element.querySelector("output");
-  const time = series("time");
-  const place = series("place");
-  const last = data.count - 1;
-  const pace = data.scene.pace || 1; // time that passes in a second of play [s]
-  const clock = (t) => (pace < 1 ? `${(1000 * t).toFixed(1)} ms` : `${t.toFixed(2)} s`);
+  const time = (index) => series("time")[index];
+  const last = () => data.count - 1;
+  const pace = () => data.scene.pace || 1; // time that passes in a second of play [s]
+  const clock = (t) => (pace() < 1 ? `${(1000 * t).toFixed(1)} ms` : `${t.toFixed(2)} s`);
   let playing = 0;
 
   const read = (index) => {
+    slider.max = last();
     slider.value = index;
-    reading.textContent = `${clock(time[index])}, ${place[index].toFixed(1)} mm`;
+    reading.textContent = `${clock(time(index))}, ${series("place")[index].toFixed(1)} mm`;
   };
   const stop = () => {
     cancelAnimationFrame(playing);
@@ -23,19 +23,20 @@ export function player(element) {
   };
   const play = () => {
     button.textContent = "Pause";
-    let index = current() >= last ? 0 : current();
-    const start = performance.now() - (1000 * time[index]) / pace;
+    let index = current() >= last() ? 0 : current();
+    const start = performance.now() - (1000 * time(index)) / pace();
     const tick = (now) => {
-      while (index < last && time[index + 1] <= (pace * (now - start)) / 1000) index++;
+      const reached = (pace() * (now - start)) / 1000;
+      index = Math.min(index, last());
+      while (index < last() && time(index + 1) <= reached) index++;
       choose(index);
-      if (index >= last) return stop();
+      if (index >= last()) return stop();
       playing = requestAnimationFrame(tick);
     };
     playing = requestAnimationFrame(tick);
   };
 
   element.hidden = false;
-  slider.max = last;
   follow(read);
   slider.addEventListener("input", () => choose(Number(slider.value)));
   button.addEventListener("click", () => (playing ? stop() : play()));

@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { choose, colour, current, data, follow, series } from "./data.js";
 import { drawFlags, roomForFlags } from "./flags.js";
 import { legendKey, markLine, ownColour } from "./marks.js";
-import { join, spread, undoWithKey, zoomAbout } from "./zoom.js";
+import { isWhole, join, leave, spread, undoWithKey, zoomAbout } from "./zoom.js";
 
 const HEIGHT = 240; // and less beside the answer, so that both fit a screen [px]
 const FRONT_HEIGHT = 190;
@@ -104,7 +104,7 @@ function keysOf(element, u, plot) {
 }
 
 function followSample(u, plot) {
-  follow((index, from) => {
+  return follow((index, from) => {
     if (from === u) return;
     const local = Math.max(0, Math.min(index - plot.first, plot.last - plot.first - 1));
     const left = u.valToPos(u.data[0][local], "x");
@@ -115,9 +115,8 @@ function followSample(u, plot) {
 
 function build(element, plot) {
   let room = 0;
-  const columnsOfPlot = columns(plot);
-  const xs = columnsOfPlot[0];
   const size = () => {
+    const xs = series(plot.x).subarray(plot.first, plot.last);
     const width = element.clientWidth || 800;
     room = roomForFlags(plot.marks, [xs[0], xs[xs.length - 1]], width - Y_AXIS - 20);
     return { width, height: (element.closest(".front") ? FRONT_HEIGHT : HEIGHT) + room };
@@ -132,26 +131,72 @@ function build(element, plot) {
     axes: axes(plot),
     hooks: hooks(plot, () => room),
   };
-  const u = new uPlot(options, columnsOfPlot, element);
+  const u = new uPlot(options, columns(plot), element);
   const labels = element.querySelectorAll(".u-series th");
   plot.lines.forEach((line, i) => labels[i + 1].prepend(legendKey(line, plot.lines.length > 1)));
   join(u, plot.x, element);
-  followSample(u, plot);
+  const unfollow = followSample(u, plot);
   keysOf(element, u, plot);
-  return { u, fit: () => element.clientWidth && u.setSize(size()) };
+  const fit = () => element.clientWidth && u.setSize(size());
+  const renew = (next) => {
+    const { min, max } = u.scales.x;
+    const all = isWhole(u);
+    Object.assign(plot, next); // what draws it reads it there
+    u.batch(() => {
+      u.setData(columns(plot), all);
+      if (!all) u.setScale("x", { min, max });
+    });
+    if (size().height !== u.height) fit();
+  };
+  const remove = () => {
+    unfollow();
+    leave(u);
+    u.destroy();
+  };
+  return { element, plot, u, fit, renew, remove };
 }
 
+let made = [];
+
+// Plots of the places of the page; those that are there are given the new data.
 export function plots() {
-  const made = [...document.querySelectorAll("[data-plot]")].map((element) => {
-    element.tabIndex = 0;
-    return build(element, data.plots[element.dataset.plot]);
+  const before = new Map(made.map((one) => [one.element, one]));
+  made = [...document.querySelectorAll("[data-plot]")].map((element) => {
+    const plot = data.plots[element.dataset.plot];
+    const own = before.get(element);
+    if (!own) {
+      element.tabIndex = 0;
+      return build(element, { ...plot });
+    }
+    before.delete(element);
+    own.renew(plot);
+    return own;
   });
-  const fit = () => made.forEach((one) => one.fit());
-  const redraw = () => made.forEach(({ u }) => u.redraw());
-  addEventListener("resize", fit);
-  addEventListener("beforeprint", fit);
-  matchMedia("print").addEventListener("change", fit);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  undoWithKey();
+  before.forEach((one) => one.remove());
   return made;
 }
+
+const look = ({ x, y_label, lines }) => [x, y_label, ...lines.map((line) => line.label)].join();
+
+// Plots of the page that look like one of the next page take its place there.
+export function movePlots(page, next) {
+  const free = [...made];
+  page.querySelectorAll("[data-plot]").forEach((place) => {
+    const number = place.dataset.plot;
+    const found = free.findIndex(({ plot }) => look(plot) === look(next.plots[number]));
+    if (found < 0) return;
+    const [{ element }] = free.splice(found, 1);
+    element.dataset.plot = number;
+    element.setAttribute("aria-label", place.getAttribute("aria-label"));
+    place.replaceWith(element);
+  });
+}
+
+const fitAll = () => made.forEach((one) => one.fit());
+addEventListener("resize", fitAll);
+addEventListener("beforeprint", fitAll);
+matchMedia("print").addEventListener("change", fitAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  made.forEach(({ u }) => u.redraw());
+});
+undoWithKey();

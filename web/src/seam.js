@@ -4,6 +4,7 @@ import {
   BufferAttribute, BufferGeometry, CatmullRomCurve3, Color, DoubleSide, Group, Line,
   LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, TubeGeometry, Vector3,
 } from "three";
+import { ghost } from "./bodies.js";
 import { colour, floats } from "./data.js";
 
 export const RADIUS = 0.0045; // of the tube, as a share of the robot's size
@@ -143,6 +144,8 @@ export function seam(model, size) {
   const drawn = [ribbon(points, vectors(model.error), colours)];
   if (model.sides) drawn.push(toleranceTube(points, vectors(model.sides), ratio));
   const root = new Group();
-  root.add(tube(points, ratio, colours, RADIUS * size), ...drawn.map((one) => one.group));
-  return { root, exaggerate: (factor) => drawn.forEach((one) => one.exaggerate(factor)) };
+  const path = tube(points, ratio, colours, RADIUS * size);
+  root.add(path, ghost(path), ...drawn.map((one) => one.group));
+  const exaggerate = (factor) => drawn.forEach((one) => one.exaggerate(factor));
+  return { root, points, exaggerate };
 }

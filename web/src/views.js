@@ -25,7 +25,8 @@ export function views(camera, controls, objects) {
   const ball = new Sphere();
   const show = (name) => {
     const box = new Box3();
-    (name === "seam" ? objects.seam : objects.whole).forEach((one) => box.expandByObject(one));
+    const { seam, whole } = objects();
+    (name === "seam" ? seam : whole).forEach((one) => box.expandByObject(one));
     box.getBoundingSphere(ball);
     const { from, close } = VIEWS[name];
     const way = new Vector3(...from).normalize();

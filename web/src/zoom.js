@@ -9,7 +9,7 @@ function whole(u) {
   return { min: xs[0], max: xs[xs.length - 1] };
 }
 
-function isWhole(u) {
+export function isWhole(u) {
   const { min, max } = whole(u);
   const { x } = u.scales;
   return x.min <= min && x.max >= max;
@@ -64,11 +64,16 @@ function hint() {
   return text;
 }
 
+export function leave(u) {
+  families.forEach((family) => {
+    const place = family.findIndex((one) => one.u === u);
+    if (place >= 0) family.splice(place, 1);
+  });
+}
+
 export function join(u, name, element) {
-  if (!families.has(name)) {
-    families.set(name, []);
-    element.before(hint());
-  }
+  if (!families.has(name)) families.set(name, []);
+  if (!families.get(name).length) element.before(hint());
   const family = families.get(name);
   const button = undoButton(family);
   element.append(button);

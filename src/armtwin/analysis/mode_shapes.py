@@ -19,7 +19,7 @@ from armtwin.notebook.sampling import encode_series
 from armtwin.notebook.scales import Axis
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
+from armtwin.robot.showing.scene import robot_figure
 
 Rotors = Literal["locked", "servo", "free"]
 Complex = NDArray[np.complex128]
@@ -161,8 +161,8 @@ def _animate_modes(result: Modes) -> tuple[NamedArrays, show.Scene]:
     """The lowest modes with the drives held, one after the other in slow motion."""
     here = result.flexible
     built, links = here.places.built, here.links
-    joints, bars = skeleton(built)
-    size = 0.7 * sum(bar_length(bar) for bar in bars)
+    figure = robot_figure(built)
+    size = figure["size"]
     played = result.motors["locked"][:PLAYED]
     swing = WIDE * size * np.exp(1j * np.linspace(0.0, 2 * np.pi * CYCLES, FRAMES))[:, None]
     moved = [np.real(swing * (links.joints @ mode.shape)) for mode in played]
@@ -177,10 +177,7 @@ def _animate_modes(result: Modes) -> tuple[NamedArrays, show.Scene]:
     for k, mode in enumerate(played):
         words.append(f"{SECONDS * k:g} s: {mode.frequency:.3g} Hz")
     model: Record = {
-        "joints": joints,
-        "bars": bars,
-        "tool": tool_of(built),
-        "size": size,
+        **figure,
         "tip": encode_series(tip.ravel()),
         "seam": {
             "points": encode_series(tip.ravel()),

@@ -38,9 +38,7 @@ def resonances(
 def noise(
     robot: opt.RobotFile,
     logs: opt.LogFiles,
-    weights: Annotated[
-        str, opt.option("--weights", "LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".')
-    ],
+    weights: Annotated[str, opt.option("LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".')],
     columns: opt.Columns = None,
     *,
     output: opt.Output,

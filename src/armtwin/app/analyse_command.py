@@ -43,25 +43,20 @@ def analyse(
     ] = None,
     along: Annotated[
         str | None,
-        opt.option(
-            "--along", "JOB|FILE", "A job, with its tool and its forces, or a log with a motion."
-        ),
+        opt.option("JOB|FILE", "A job, with its tool and its forces, or a log with a motion."),
     ] = None,
     speeds: Annotated[
-        str | None, opt.option("--speeds", "LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".')
+        str | None, opt.option("LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".')
     ] = None,
-    accelerations: Annotated[
-        str | None, opt.option("--accelerations", "LIST", "Joint accelerations at --at.")
-    ] = None,
+    accelerations: Annotated[str | None, opt.option("LIST", "Joint accelerations at --at.")] = None,
     faster: Annotated[
         float | None, opt.quantity("--faster", "1", "The same path n times as fast.")
     ] = None,
     load: Annotated[
-        str | None,
-        opt.option("--load", "LOAD", 'A payload of the robot\'s file, or a mass "4 kg".'),
+        str | None, opt.option("LOAD", 'A payload of the robot\'s file, or a mass "4 kg".')
     ] = None,
     push: Annotated[
-        str | None, opt.option("--push", "LIST", 'Force on the tool for sag: "0, -100, 50 N".')
+        str | None, opt.option("LIST", 'Force on the tool for sag: "0, -100, 50 N".')
     ] = None,
     links: Annotated[
         bool, opt.flag("--links", "Let links bend at their flexures; of an elastic robot.")

@@ -30,9 +30,7 @@ def check(
     ],
     robot: Annotated[
         str | None,
-        opt.option(
-            "--robot", "ROBOT", "Of a log: the robot whose limits and weight it should fit."
-        ),
+        opt.option("ROBOT", "Of a log: the robot whose limits and weight it should fit."),
     ] = None,
     columns: opt.Columns = None,
     frames: opt.Frames = None,

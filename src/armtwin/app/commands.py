@@ -35,11 +35,12 @@ COMMANDS = (
     "job_commands.demo",
     "job_commands.predict",
     "job_commands.compare",
+    "studio_command.studio",
     "job_commands.jobs",
     "job_command.job",
     "identify_command.identify",
-    "complete_command.complete",
-    "servo_command.servo",
+    "renewal_commands.complete",
+    "renewal_commands.servo",
     "analyse_command.analyse",
     "correct_command.correct",
     "excite_command.excite",
@@ -48,8 +49,8 @@ COMMANDS = (
     "experiment_commands.experiments",
     "experiment_commands.clamp",
     "experiment_commands.transmission",
-    "calibrate_command.calibrate",
-    "frequency_command.frequency",
+    "renewal_commands.calibrate",
+    "experiment_commands.frequency",
     "sensitivity_command.sensitivity",
     "sweep_command.sweep",
     "friction_commands.warmup",
@@ -211,7 +212,7 @@ def _code() -> Any:
         error.show()
         return _fail(error.format_message(), error.exit_code, is_said=True)
     except Exception as error:  # the one net: whatever it is, it must not look like a verdict
-        return _fail(_describe_crash(error), UNEXPECTED)
+        return _fail(describe_crash(error), UNEXPECTED)
 
 
 def _run() -> Any:
@@ -232,7 +233,7 @@ def _fail(sentence: str, code: int, is_said: bool = False) -> int:
     return code
 
 
-def _describe_crash(error: Exception) -> str:
+def describe_crash(error: Exception) -> str:
     """A sentence on an error that is ours, and where its traceback is."""
     head = f"an unexpected error of armtwin ({type(error).__name__}), not of your input"
     text = "".join(traceback.format_exception(error))

@@ -33,7 +33,7 @@ LENGTH = Unit("m", above=0, plausible=1, hint="mm")
 
 def correct(
     job: JobFile,
-    rounds: Annotated[int, option("--rounds", "NUMBER", "Rounds of learning on the twin.")] = 6,
+    rounds: Annotated[int, option("NUMBER", "Rounds of learning on the twin.")] = 6,
     spacing: Annotated[
         float | None,
         quantity(
@@ -47,8 +47,7 @@ def correct(
         bool, flag("--nominal", "The nominal twin alone: fast, without probabilities.")
     ] = False,
     measured: Annotated[
-        list[Path] | None,
-        option("--measured", "LOG", "Learn from logged runs of the job, in their order."),
+        list[Path] | None, option("LOG", "Learn from logged runs of the job, in their order.")
     ] = None,
     dialect: Annotated[
         Literal["krl", "rapid", "ls", "urscript"] | None,
@@ -89,10 +88,7 @@ def correct(
             found = replace(found, written=correct_program(found, program))
     motion = found.best.motion
     log = at.Log.of(motion.time, (), q=motion.q, v=motion.v, a=motion.a)
-    contents: Contents = {
-        SETPOINTS: partial(put_csv, log.recording),
-        POINTS: points_text(found),
-    }
+    contents: Contents = {SETPOINTS: partial(put_csv, log.recording), POINTS: points_text(found)}
     if dialect is not None:
         contents[f"program{ENDINGS[dialect]}"] = points_program(found, dialect)
     if found.written is not None and program is not None:

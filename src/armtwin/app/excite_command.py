@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -14,7 +15,7 @@ from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.files.staging import Content
 from armtwin.logs.csv_files import put_csv
-from armtwin.maths.batch import Record, Values
+from armtwin.maths.batch import Record
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
@@ -22,57 +23,73 @@ if TYPE_CHECKING:
     from armtwin.identification.excitation.result import Twin
 
 
-def excite(
-    robot: opt.RobotFile,
+@dataclass(frozen=True)
+class PlanOptions:
+    """What of an excitation is chosen, by the names of its plan, and the cell around it."""
+
     criterion: Annotated[
-        str | None,
-        opt.option("--criterion", "NAME", "log_det (usual), sigma_min, condition or weighted."),
-    ] = None,
+        str | None, opt.option("NAME", "log_det (usual), sigma_min, condition or weighted.")
+    ] = None
     scaling: Annotated[
-        str | None,
-        opt.option("--scaling", "NAME", "Columns scaled by parameters (usual) or by columns."),
-    ] = None,
-    weights: Annotated[
-        str | None, opt.option("--weights", "LIST", 'Of condition and 1/sigma_min: "1, 1".')
-    ] = None,
-    search: Annotated[
-        str | None, opt.option("--search", "NAME", "optimised (usual), or the best random.")
-    ] = None,
-    starts: Annotated[int | None, opt.option("--starts", "NUMBER", "Random motions tried.")] = None,
-    period: opt.Period = None,
-    harmonics: Annotated[
-        int | None, opt.option("--harmonics", "NUMBER", "Harmonics of a period.")
-    ] = None,
-    periods: Annotated[int | None, opt.option("--periods", "NUMBER", "Periods to run.")] = None,
+        str | None, opt.option("NAME", "Columns scaled by parameters (usual) or by columns.")
+    ] = None
+    weights: Annotated[str | None, opt.option("LIST", 'Of condition and 1/sigma_min: "1, 1".')] = (
+        None
+    )
+    search: Annotated[str | None, opt.option("NAME", "optimised (usual), or the best random.")] = (
+        None
+    )
+    starts: Annotated[int | None, opt.option("NUMBER", "Random motions tried.")] = None
+    period: opt.Period = None
+    harmonics: Annotated[int | None, opt.option("NUMBER", "Harmonics of a period.")] = None
+    periods: Annotated[int | None, opt.option("NUMBER", "Periods to run.")] = None
     rate: Annotated[
         float | None, opt.quantity("--rate", "Hz", "Set-points a second; by default the servo's.")
-    ] = None,
+    ] = None
     speed: Annotated[
         float | None, opt.quantity("--speed", "1", 'Share of the highest speeds, as "80 %".')
-    ] = None,
+    ] = None
     acceleration: Annotated[
         float | None, opt.quantity("--acceleration", "1", "Share of the largest accelerations.")
-    ] = None,
+    ] = None
     torque: Annotated[
         float | None, opt.quantity("--torque", "1", "Share of the largest torques.")
-    ] = None,
+    ] = None
     cell: Annotated[
-        Path | None, opt.option("--cell", "FILE", "File with a [cell] table: floor, planes, boxes.")
-    ] = None,
+        Path | None, opt.option("FILE", "File with a [cell] table: floor, planes, boxes.")
+    ] = None
     clearance: Annotated[
         float | None,
         opt.quantity(
             "--clearance", Unit("m", plausible=20, hint="mm"), 'Distance to the cell, as "100 mm".'
         ),
-    ] = None,
+    ] = None
     noise: Annotated[
         float | None, opt.quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
-    ] = None,
-    seed: Annotated[int | None, opt.option("--seed", "NUMBER", "Of the random starts.")] = None,
+    ] = None
+    seed: Annotated[int | None, opt.option("NUMBER", "Of the random starts.")] = None
+
+    def plan(self) -> ExcitationPlan:
+        """The plan of the options that are given; what it refuses is said of the option."""
+        choices = opt.drop_unset(vars(self))
+        choices.pop("cell", None)
+        if self.weights is not None:
+            units = [Unit("1")] * (self.weights.count(",") + 1)
+            choices["weights"] = tuple(opt.read_quantities("--weights", self.weights, units))
+        try:
+            return at.ExcitationPlan(**choices)
+        except ArmtwinError as error:
+            _, _, contract = str(error).partition(": ")
+            raise ArmtwinError(f"--{contract}") from None
+
+
+def excite(
+    robot: opt.RobotFile,
+    *,
+    chosen: PlanOptions,
     friction: Annotated[
         bool, opt.flag("--friction", "Motions for friction curves: constant speeds of each joint.")
     ] = False,
-    *,
     carried: opt.Carried,
     output: opt.Output,
 ) -> None:
@@ -85,23 +102,7 @@ def excite(
     from armtwin.motion.cell import read_cell
 
     found = carried.by(robot)
-    plan = _plan(
-        criterion=criterion,
-        scaling=scaling,
-        weights=None if weights is None else _weights(weights),
-        search=search,
-        starts=starts,
-        harmonics=harmonics,
-        periods=periods,
-        seed=seed,
-        period=period,
-        rate=rate,
-        clearance=clearance,
-        noise=noise,
-        speed=speed,
-        acceleration=acceleration,
-        torque=torque,
-    )
+    plan, cell = chosen.plan(), chosen.cell
     around = None if cell is None else read_cell(cell)
     mounted = opt.drop_unset(vars(carried))
     options = _options(plan) | mounted
@@ -151,20 +152,6 @@ def simulate_twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     remedy = "Use less of --torque or --speed, or a longer --period"
     drive = events[-1].joint if events else ""
     return Twin(False, f"The twin stops at {end:.3g} s: {why} {remedy}", drive)
-
-
-def _plan(**choices: Any) -> ExcitationPlan:
-    """The plan of the options that are given; what it refuses is said of the option."""
-    try:
-        return at.ExcitationPlan(**opt.drop_unset(choices))
-    except ArmtwinError as error:
-        _, _, contract = str(error).partition(": ")
-        raise ArmtwinError(f"--{contract}") from None
-
-
-def _weights(text: str) -> Values:
-    units = [Unit("1")] * (text.count(",") + 1)
-    return tuple(opt.read_quantities("--weights", text, units))
 
 
 def _options(plan: ExcitationPlan) -> Record:

@@ -1,4 +1,4 @@
-"""The commands of experiments on transmissions: simulate, clamp, transmission."""
+"""The commands of experiments: simulate, clamp, transmission, frequency."""
 
 from functools import partial
 from typing import Annotated
@@ -40,10 +40,7 @@ def experiments(name: opt.ShippedName = None, json: opt.Json = False) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
     from armtwin.jobs.shipped import experiments as list_experiments
 
-    if name is None:
-        describe(list_experiments(), json)
-    else:
-        describe(at.Experiment.load(name), json)
+    describe(list_experiments() if name is None else at.Experiment.load(name), json)
 
 
 def clamp(
@@ -96,3 +93,32 @@ def transmission(
         unseen = None if validate is None else at.Log.read(validate, columns)
         found = at.identify_transmission(prior, read_logs(logs, columns), validate=unseen)
     run.finish(found, robot=found.robot, passed=found.told)
+
+
+def frequency(
+    log: opt.LogFile,
+    given: Annotated[str, opt.option("--input", "CHANNEL", "Channel of the input.")] = "q_ref",
+    answer: Annotated[str, opt.option("--output", "CHANNEL", "Channel of the output.")] = "q",
+    joint: opt.Joint = None,
+    window: Annotated[
+        float | None, opt.quantity("--window", "s", 'Length of a window, as "0.5 s".')
+    ] = None,
+    columns: opt.Columns = None,
+    *,
+    output: opt.Output,
+) -> None:
+    """Frequency response with coherence from one channel of a log to another."""
+    options = {"input": given, "output": answer, "joint": joint, "window_s": window}
+    words = []
+    if (given, answer) != ("q_ref", "q"):
+        words.append(f"{given} to {answer}")
+    if joint is not None:
+        words.append(f"joint {joint}")
+    if window is not None:
+        words.append(f"{window:g} s")
+    source = Source("frequency", log.name.partition(".")[0], str(log), options, tuple(words))
+    run = folder_run(source, output, files_of_log(log, columns))
+    with progress_bar("response"):
+        read = at.Log.read(log, columns)
+        found = at.log_response(read, given, answer, window=window, joint=joint)
+    run.finish(found)

@@ -1,31 +1,101 @@
 """The commands that write a robot or a log in another format."""
 
-import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+import armtwin as at
 from armtwin import ArmtwinError, Log, Robot
 from armtwin.app import options as opt
 from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
-from armtwin.files.atomic import check_file
+from armtwin.exchange.check import CheckMotion, usual_motion
+from armtwin.exchange.formats import FORMATS, convert_robot
+from armtwin.exchange.reductions import FrictionForm
 from armtwin.files.names import safe_name
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Report
-from armtwin.report.folder import refuse_inputs
+from armtwin.report.folder import refuse_written
+from armtwin.simulation.model import Model
 
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
 
+Gears = Annotated[Literal["rigid", "elastic"], typer.Option(help="Of a whole robot: its gears.")]
+ServoName = Annotated[
+    str, typer.Option(metavar="NAME", help="Of a whole robot: a servo of its file.")
+]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a robot carries, and the job that its export is checked on."""
+
+    along: Annotated[
+        str | None,
+        opt.option("--along", "JOB", "Check it on this job, with its tool, forces and model."),
+    ] = None
+    tool: opt.Tool = None
+    payload: opt.Payload = None
+
+    def by(self, robot: Robot, model: Model) -> tuple[Robot, CheckMotion]:
+        """The robot and the motion of its check; a model where no job gives one."""
+        if self.along is None:
+            return robot, usual_motion(robot, model)
+        prediction = at.predict(self.along, robot)
+        return prediction.robot, at.check_motion_of(prediction)
+
+
 @opt.command_of(export, "urdf")
-def export_urdf(robot: opt.RobotFile, *, carried: opt.Carried, output: opt.FileOutput) -> None:
+def export_urdf(robot: opt.RobotFile, *, checked: Checked, output: opt.FileOutput) -> None:
     """Write a URDF file with the robot's kinematics, bodies and joint friction."""
-    loaded = carried.by(robot)
-    target = free(loaded, ".urdf", output, robot)
-    lost = loaded.to_urdf(target)
-    describe(Report(f"{loaded.name} as URDF", "", ()), output.json, [target], lost)
+    write_checked("urdf", robot, checked, output)
+
+
+@opt.command_of(export, "c")
+def export_c(robot: opt.RobotFile, *, checked: Checked, output: opt.FileOutput) -> None:
+    """Write inverse dynamics and friction as C99: a header and a source, for feed-forward."""
+    write_checked("c", robot, checked, output)
+
+
+@opt.command_of(export, "mjcf")
+def export_mjcf(
+    robot: opt.RobotFile,
+    friction: Annotated[
+        Literal["lugre", "frictionloss", "off"],
+        typer.Option(help="Friction as LuGre elements, or as frictionloss and damping."),
+    ] = "lugre",
+    joints: Gears = "rigid",
+    servo: ServoName = "cascade",
+    *,
+    checked: Checked,
+    output: opt.FileOutput,
+) -> None:
+    """Write the robot under its servo as MJCF, for MuJoCo 4 and later."""
+    model = Model(servo=servo, joints=joints)
+    write_checked("mjcf", robot, checked, output, model, friction)
+
+
+def write_checked(
+    kind: str,
+    source: str,
+    checked: Checked,
+    output: opt.FileOutput,
+    model: Model = Model(),
+    friction: FrictionForm = "lugre",
+) -> None:
+    """Write a robot in a format of the table with its check, and show that."""
+    loaded = opt.Carried(checked.tool, checked.payload).by(source)
+    target = free(loaded, FORMATS[kind].suffix, output, source)
+    with progress_bar("check"):
+        loaded, motion = checked.by(loaded, model)
+        exported = convert_robot(loaded, target, kind, motion, friction)
+    for path in exported.files:
+        free_file(path, output, source)
+    exported.write()
+    describe(exported, output.json, exported.files)
 
 
 def free(robot: Robot, suffix: str, output: opt.FileOutput, source: str | Path) -> Path:
@@ -38,12 +108,7 @@ def free(robot: Robot, suffix: str, output: opt.FileOutput, source: str | Path) 
 
 def free_file(path: Path, output: opt.FileOutput, source: str | Path) -> Path:
     """A file to write, if it may be written; never that which is read."""
-    check_file(path)
-    refuse_inputs([path], [Path(source)])
-    if os.path.lexists(path) and not output.force:
-        raise ArmtwinError(
-            f"{path}: exists already; use --force to replace it, or --out to choose another name"
-        )
+    refuse_written([path], [Path(source)], force=output.force)
     return path
 
 
@@ -78,12 +143,8 @@ def export_fmu(
             'Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.',
         ),
     ] = None,
-    joints: Annotated[
-        Literal["rigid", "elastic"], typer.Option(help="Of a whole robot: its gears.")
-    ] = "rigid",
-    servo: Annotated[
-        str, typer.Option(metavar="NAME", help="Of a whole robot: a servo of its file.")
-    ] = "cascade",
+    joints: Gears = "rigid",
+    servo: ServoName = "cascade",
     quantise: Annotated[
         bool, typer.Option(help="Of a whole robot: currents and encoders in steps.")
     ] = True,
@@ -96,7 +157,6 @@ def export_fmu(
 ) -> None:
     """Write a robot in closed loop, or one transmission, as a Functional Mock-up Unit."""
     from armtwin.exchange.export_fmu import OneJoint, WholeRobot, export_fmu, joint_name
-    from armtwin.simulation.model import Model
 
     loaded = carried.by(robot)
     if fmi not in (2, 3):

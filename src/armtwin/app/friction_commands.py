@@ -61,7 +61,7 @@ def curves(
         bool, opt.flag("--sweep", "Logs of slow motion back and forth, not of plateaus.")
     ] = False,
     law: Annotated[
-        str | None, opt.option("--law", "LAW", 'The law to take, or "file" for the file\'s own.')
+        str | None, opt.option("LAW", 'The law to take, or "file" for the file\'s own.')
     ] = None,
     torque: opt.Torque = None,
     columns: opt.Columns = None,
@@ -122,15 +122,9 @@ def load(
     logs: opt.LogFiles,
     elements: Annotated[
         str,
-        opt.option(
-            "--elements",
-            "LIST",
-            'Friction that may follow the load of its gear, as "wrist_a, wrist_c".',
-        ),
+        opt.option("LIST", 'Friction that may follow the load of its gear, as "wrist_a, wrist_c".'),
     ],
-    tools: Annotated[
-        str, opt.option("--tools", "LIST", 'The tool of each log, as "none, laser_head".')
-    ],
+    tools: Annotated[str, opt.option("LIST", 'The tool of each log, as "none, laser_head".')],
     columns: opt.Columns = None,
     *,
     installation: opt.Installation,
@@ -151,7 +145,7 @@ def presliding(
     robot: opt.RobotFile,
     log: opt.LogFile,
     joint: Annotated[
-        str | None, opt.option("--joint", "NAME", "The joint; by default that moves most.")
+        str | None, opt.option("NAME", "The joint; by default that moves most.")
     ] = None,
     columns: opt.Columns = None,
     *,

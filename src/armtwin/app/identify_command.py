@@ -11,7 +11,6 @@ import typer
 import armtwin as at
 from armtwin.app import options as opt
 from armtwin.app.progress import Say, of, progress_bar
-from armtwin.app.robots import on_base
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import OnProgress, Record
@@ -42,7 +41,7 @@ def identify(
     ] = None,
     period: opt.Period = None,
     periods: Annotated[
-        str | None, opt.option("--periods", "RANGE", 'First and last period used, as "2-3".')
+        str | None, opt.option("RANGE", 'First and last period used, as "2-3".')
     ] = None,
     average: Annotated[
         bool, opt.flag("--average", "The logs repeat one motion: use their mean.")
@@ -56,7 +55,7 @@ def identify(
         Path | None, opt.option("--recipe", "FILE", "Choices from a recipe file (.toml).")
     ] = None,
     against: Annotated[
-        list[Path] | None, opt.option("--against", "ROBOT", "Another model to show beside.")
+        list[Path] | None, opt.option("ROBOT", "Another model to show beside.")
     ] = None,
     *,
     carried: opt.Carried,
@@ -121,7 +120,7 @@ def _prior(robot: str, chosen: RecipeFile, gravity: str | None, mounting: str | 
     prior = opt.Carried(chosen.tool, chosen.payload).by(robot)
     if chosen.gravity is not None:
         prior = prior.with_gravity(chosen.gravity, "measured: as given to identify")
-    return on_base(prior, gravity, mounting, "identify")
+    return opt.on_base(prior, gravity, mounting, "identify")
 
 
 def _models(paths: list[Path], chosen: RecipeFile) -> dict[str, at.Robot]:

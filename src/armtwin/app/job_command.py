@@ -20,13 +20,11 @@ def job(
         opt.argument("FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points."),
     ] = None,
     from_log: Annotated[
-        Path | None,
-        opt.option("--from-log", "LOG", "A log of a run with the commanded positions q_ref."),
+        Path | None, opt.option("LOG", "A log of a run with the commanded positions q_ref.")
     ] = None,
     seams: Annotated[
         str | None,
         opt.option(
-            "--seams",
             "TIMES",
             'Where seams are in the log, as "1.2 to 3.5, 4 to 6 s"; by default found by stops and '
             "speed.",

@@ -71,7 +71,6 @@ def predict(
     sweep_zone: Annotated[
         str | None,
         opt.option(
-            "--sweep-zone",
             "QUANTITIES",
             'Cycle time and error with other zones at the corners of a program, as "0,1,5 mm".',
         ),
@@ -100,7 +99,10 @@ def predict(
             raise ArmtwinError(f"{option} is for one run, got {len(chosen)} side by side")
         inputs = [path for one in chosen for path in places.files_of_job(one)]
         run = folder_run(places.of_jobs(asked, chosen, method), output, inputs)
-        _predict_several(chosen, method, nominal, run)
+        with progress_bar("runs") as progress:
+            share = of(progress, "runs")
+            runs = at.side_by_side(chosen, nominal=nominal, method=method, progress=share)
+        run.finish(runs, passed=runs.hold)
         return
     source = places.of_job("predict", asked[0], chosen[0], method)
     if sweep_zone is not None:
@@ -116,15 +118,6 @@ def predict(
     if loads:
         answer = replace(answer, loads=_loads(chosen[0]))
     _deliver(answer, run, passed=answer.holds, whole_log=whole_log)
-
-
-def _predict_several(
-    jobs: list[Job], method: opt.HowSimulated, nominal: bool, run: CommandRun
-) -> None:
-    """Runs side by side: one table, one report, all of them in result.json."""
-    with progress_bar("runs") as progress:
-        runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
-    run.finish(runs, passed=runs.hold)
 
 
 def parse_speeds(text: str) -> list[str]:
@@ -172,10 +165,7 @@ def compare(
         ),
     ],
     registration: Annotated[
-        Path | None,
-        opt.option(
-            "--registration", "FILE", "Of a tool path: its frame, point or clock, if known."
-        ),
+        Path | None, opt.option("FILE", "Of a tool path: its frame, point or clock, if known.")
     ] = None,
     payload: opt.Payload = None,
     method: opt.Method = "nonlinear",
@@ -205,7 +195,8 @@ def compare(
         read = [at.Log.read(log, columns) for log in logs]
         if read[0].is_tool_path:
             names = [COMPARED, REGISTERED]
-            run = folder_run(source, output, [*inputs, *_given(registration)], names)
+            inputs += [] if registration is None else [registration]
+            run = folder_run(source, output, inputs, names)
             _compare_tool_path(chosen, read, registration, run)
             return
         log = _only(logs, registration)
@@ -221,10 +212,6 @@ def compare(
     source = places.of_log(twin, log, asked_of)
     run = folder_run(source, output, inputs_of(job, [log], columns), [LOG, COMPARED])
     _compare_reference(twin, at.Log.read(log, columns), asked_of, run)
-
-
-def _given(file: Path | None) -> list[Path]:
-    return [] if file is None else [file]
 
 
 def _only(logs: list[Path], registration: Path | None) -> Path:
@@ -268,12 +255,7 @@ def _compare_reference(
     model = None if asked.servo is None else at.Model(servo=asked.servo)
     with progress_bar("simulation") as progress:
         comparison = at.compare(
-            robot,
-            log,
-            model=model,
-            offsets=asked.offsets,
-            method=asked.method,
-            progress=progress,
+            robot, log, model=model, offsets=asked.offsets, method=asked.method, progress=progress
         )
     contents: Contents = {
         LOG: partial(put_csv, comparison.run.log.recording),
@@ -286,10 +268,7 @@ def jobs(name: opt.ShippedName = None, json: opt.Json = False) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
     from armtwin.prediction.job_check import JobCheck
 
-    if name is None:
-        describe(at.jobs(), json)
-    else:
-        describe(JobCheck(Job.load(name)), json)
+    describe(at.jobs() if name is None else JobCheck(Job.load(name)), json)
 
 
 def change_job(job: Job, changes: opt.Changes) -> Job:

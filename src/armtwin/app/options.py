@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 import armtwin as at
-from armtwin.app.robots import on_base
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Record
 from armtwin.maths.units import Unit
 from armtwin.programs.table import find_format
+from armtwin.robot.schema.mounting import gravity_of, read_gravity
 
 BARE = "+-.0123456789eE"  # characters of a number without a unit
 
@@ -57,14 +57,25 @@ def argument(metavar: str, about: str) -> Any:
     return typer.Argument(metavar=metavar, help=about)
 
 
-def option(name: str, metavar: str, about: str) -> Any:
-    """An option that takes a value."""
-    return typer.Option(name, metavar=metavar, help=about)
+def option(*words: str) -> Any:
+    """An option that takes a value.
+
+    Args:
+        *words: What it is called, where it is not called as its parameter; the word for its value,
+            and what it does.
+    """
+    *names, metavar, about = words
+    return typer.Option(*names, metavar=metavar, help=about)
 
 
 def flag(name: str, about: str) -> Any:
     """An option that is given or not, or that lists what it takes."""
     return typer.Option(name, help=about)
+
+
+def output_place(about: str) -> Any:
+    """The option --out, which takes a path."""
+    return typer.Option("--out", parser=output_path, metavar="PATH", help=about)
 
 
 def quantity(name: str, unit: str | Unit, about: str) -> Any:
@@ -157,27 +168,34 @@ Method = Annotated[HowSimulated, typer.Option(help="How the arm is simulated.")]
 
 Out = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        parser=output_path,
-        metavar="PATH",
-        help="Folder for the results, by default in armtwin_out; of a command that writes a robot, "
-        "its file (.toml).",
+    output_place(
+        "Folder for the results, by default in armtwin_out; of a command that writes a robot, its "
+        "file (.toml)."
     ),
 ]
 OutFile = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        parser=output_path,
-        metavar="PATH",
-        help="File to write; by default one in this folder, named after the robot.",
-    ),
+    output_place("File to write; by default one in this folder, named after the robot."),
 ]
 Json = Annotated[bool, flag("--json", "Print the result as one JSON object.")]
 Force = Annotated[bool, flag("--force", "Replace existing files.")]
 Full = Annotated[bool, flag("--full", "Print all tables, not the answer alone.")]
 Sheet = Annotated[bool, flag("--sheet", "Also write sheet.html: one page to print and sign.")]
+
+
+def on_base(robot: at.Robot, gravity: str | None, mounting: str | None, command: str) -> at.Robot:
+    """A robot mounted as a command is given it, else as its file says."""
+    if gravity is not None and mounting is not None:
+        raise ArmtwinError("--gravity and --mounting say the same; give one of them")
+    source = f"measured: as given to {command}"
+    try:
+        if gravity is not None:
+            return robot.with_gravity(read_gravity(gravity), source)
+        if mounting is not None:
+            return robot.with_gravity(gravity_of(mounting), source)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"--{error}") from None
+    return robot
 
 
 @dataclass(frozen=True)

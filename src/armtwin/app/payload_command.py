@@ -15,9 +15,7 @@ from armtwin.logs.joints import torque_channel
 def payload(
     robot: opt.RobotFile,
     with_it: Annotated[Path, opt.option("--with", "LOG", "Log with the payload.")],
-    without: Annotated[
-        Path | None, opt.option("--without", "LOG", "Log of the same motion without it.")
-    ] = None,
+    without: Annotated[Path | None, opt.option("LOG", "Log of the same motion without it.")] = None,
     known: Annotated[
         float | None,
         opt.quantity(
@@ -28,10 +26,7 @@ def payload(
         bool, opt.flag("--held", "Hold the arm as in its file; one run is enough.")
     ] = False,
     expected: Annotated[
-        str | None,
-        opt.option(
-            "--expected", "NAME", "A tool or payload of the file that it is believed to be."
-        ),
+        str | None, opt.option("NAME", "A tool or payload of the file that it is believed to be.")
     ] = None,
     torque: opt.Torque = None,
     cutoff: opt.Cutoff = None,

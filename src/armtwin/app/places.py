@@ -73,10 +73,8 @@ class Source:
                 options[key] = [_from_folder(item, folder) for item in value]
             else:
                 options[key] = _from_folder(value, folder)
-        return {"command": self.command, "file": self._file_from(folder), "options": options}
-
-    def _file_from(self, folder: Path) -> str:
-        return _name_if_shipped(self.file) or seen_from(folder, self.file)
+        file = _name_if_shipped(self.file) or seen_from(folder, self.file)
+        return {"command": self.command, "file": file, "options": options}
 
 
 def _name_if_shipped(file: str) -> str:

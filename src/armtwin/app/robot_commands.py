@@ -1,5 +1,6 @@
 """The commands that list robots and take in those of others."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,17 +10,14 @@ import armtwin as at
 from armtwin import ArmtwinError, Robot
 from armtwin.app import options as opt
 from armtwin.app.export_commands import free
-from armtwin.app.robots import on_base
 from armtwin.app.run import end_with_cautions
 from armtwin.app.showing import describe
+from armtwin.robot.formats.urdf_meshes import read_urdf_meshes
 
 
 def robots(name: opt.ShippedName = None, json: opt.Json = False) -> None:
     """List the shipped robots, or show one of them."""
-    if name is None:
-        describe(at.robots(), json)
-    else:
-        describe(Robot.load(name).sections(sources=False), json)
+    describe(at.robots() if name is None else Robot.load(name).sections(sources=False), json)
 
 
 def import_robot(
@@ -37,10 +35,7 @@ def import_robot(
         bool, opt.flag("--allow-unphysical", "Keep bodies that cannot exist, marked so.")
     ] = False,
     tip: Annotated[
-        str,
-        opt.option(
-            "--tip", "LINK", "Of a URDF: last link of the chain that is wanted, as of one arm."
-        ),
+        str, opt.option("LINK", "Of a URDF: last link of the chain that is wanted, as of one arm.")
     ] = "",
     gravity: opt.Gravity = None,
     mounting: opt.Mounting = None,
@@ -59,9 +54,11 @@ def import_robot(
         found = Robot.from_dh(file, convention)
     elif file.suffix in {".urdf", ".xml", ".xacro"}:
         found = Robot.load(file, allow_unphysical=allow_unphysical, tip=tip)
+        meshes = read_urdf_meshes(file, found.assembly)
+        found = found.with_numbers(replace(found.description, meshes=meshes))
     else:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
-    robot = on_base(found, gravity, mounting, "import")
+    robot = opt.on_base(found, gravity, mounting, "import")
     target = free(robot, ".toml", output, file)
     robot.save(target)
     describe(robot.sections(sources=False), output.json, [target])

@@ -1,7 +1,6 @@
 """What a command writes and how it ends: the one path to a result, and the one writer of robots."""
 
 import json
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,10 @@ from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.showing import Place, Shown, report_of, show_result
 from armtwin.app.streams import print_json
 from armtwin.errors import ArmtwinError
-from armtwin.files.atomic import check_file, try_folder, write_files
+from armtwin.files.atomic import try_folder, write_files
 from armtwin.files.staging import Content, Contents
 from armtwin.maths.batch import Names, Record
-from armtwin.report.folder import RESULT, refuse_inputs
+from armtwin.report.folder import RESULT, refuse_written
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
 from armtwin.robot.files import contents as robot_contents
@@ -62,14 +61,7 @@ class ResultBeside:
 
     def _refuse_existing(self) -> None:
         paths = [self.path(name) for name in self.names]
-        for path in paths:
-            check_file(path)
-            if os.path.lexists(path) and not self.force:
-                raise ArmtwinError(
-                    f"{path} exists already; use --force to replace it, "
-                    "or --out to choose another name"
-                )
-        refuse_inputs(paths, self.inputs)
+        refuse_written(paths, self.inputs, force=self.force)
 
     def write(self, result: Record, contents: Contents) -> Record:
         """Write the result and its contents; returns what the result file holds."""

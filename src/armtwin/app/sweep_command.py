@@ -31,27 +31,21 @@ TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "
 def sweep(
     file: Annotated[str, argument("SWEEP", "A sweep file (.toml).")],
     workers: Annotated[
-        int | None, option("--workers", "NUMBER", "Processes on this machine, in place of threads.")
+        int | None, option("NUMBER", "Processes on this machine, in place of threads.")
     ] = None,
     cluster: Annotated[
-        str | None,
-        option(
-            "--cluster", "ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N."
-        ),
+        str | None, option("ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N.")
     ] = None,
     tls_ca: Annotated[
-        Path | None,
-        option("--tls-ca", "FILE", "Of a tls:// cluster: certificate of its authority (PEM)."),
+        Path | None, option("FILE", "Of a tls:// cluster: certificate of its authority (PEM).")
     ] = None,
-    tls_certificate: Annotated[
-        Path | None, option("--tls-certificate", "FILE", "Certificate of this machine.")
-    ] = None,
-    tls_key: Annotated[Path | None, option("--tls-key", "FILE", "Key of this machine.")] = None,
+    tls_certificate: Annotated[Path | None, option("FILE", "Certificate of this machine.")] = None,
+    tls_key: Annotated[Path | None, option("FILE", "Key of this machine.")] = None,
     dry_run: Annotated[
         bool, flag("--dry-run", "Say how many runs, how long, how large; nothing is kept.")
     ] = False,
     report: Annotated[
-        list[int] | None, option("--report", "RUN", "Make the report of a run, by its number.")
+        list[int] | None, option("RUN", "Make the report of a run, by its number.")
     ] = None,
     csv: Annotated[bool, flag("--csv", "Write the table as results.csv too.")] = False,
     parquet: Annotated[bool, flag("--parquet", "Write the table as results.parquet too.")] = False,
@@ -69,7 +63,9 @@ def sweep(
     scheduler = _scheduler(cluster, tls_ca, tls_certificate, tls_key)
     asked = at.Sweep.load(file)
     len(asked)  # refuses what cannot be run
-    _check_runs(asked, report or [])
+    for number in report or []:
+        if not 1 <= number <= len(asked):
+            raise ArmtwinError(f"--report must be a run from 1 to {len(asked)}, got {number}")
     source = Source("sweep", asked.name, asked.origin)
     names = [RESULT, REPORT, SHEET]
     names += [CSV] if csv else []
@@ -98,12 +94,6 @@ def _scheduler(address: str | None, *files: Path | None) -> Cluster | None:
     if any(file is not None for file in files):
         raise ArmtwinError("--tls-ca, --tls-certificate and --tls-key need --cluster tls://HOST")
     return None
-
-
-def _check_runs(asked: Sweep, numbers: list[int]) -> None:
-    for number in numbers:
-        if not 1 <= number <= len(asked):
-            raise ArmtwinError(f"--report must be a run from 1 to {len(asked)}, got {number}")
 
 
 def _estimate(
@@ -157,16 +147,12 @@ def _list_run_reports(found: SweepResult, folder: Path) -> dict[int, str]:
     return made
 
 
-def _folder_of(number: int) -> str:
-    return f"run_{number + 1}"
-
-
 def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> Path:
     """The report of one run with its causes, and its job, in a folder of the sweep's."""
     from armtwin.report.page import to_html
     from armtwin.report.result_file import to_result
 
-    folder = place.path(_folder_of(number))
+    folder = place.path(f"run_{number + 1}")
     run = {**place.run, "options": {"run": number + 1}}
     single = ResultFolder(folder, run, (RESULT, REPORT, JOB), found.sweep.files, force)
     single.check()

@@ -55,7 +55,7 @@ IN, FEEDBACK, OUT, FORWARD = range(4)
 INTEGRAL, COMMAND, BEFORE, FF, SATURATED, HELD = range(6)
 POSITION, SPEED, ACCELERATION, TORQUE, SHIFT = range(5)
 REFERENCES = 5
-BY_SPEED, BY_ACCELERATION, BY_SIGN, SIGN_SPEED, BY_TORQUE = range(5)
+BY_SPEED, BY_ACCELERATION, BY_SIGN, SIGN_SPEED, BY_TORQUE, OF_POSITION = range(6)
 NO_FILTERS: tuple[schema.Filter | None, ...] = (None, None, None, None)
 
 
@@ -71,7 +71,7 @@ class Controller(NamedTuple):
         setpoint_ticks: Velocity ticks between set-points.
         given_acceleration: 1 where acceleration set-points are taken as given, 0 where the cubic's
             are used.
-        shaping: What shifts the reference, columns BY_SPEED .. BY_TORQUE, (drives, 5).
+        shaping: What shifts the reference, columns BY_SPEED .. OF_POSITION, (drives, 6).
         setpoint_delay: Lateness of the whole reference, (drives,) [s].
         model: The controller's own model, whose torque is fed forward; None for the robot's.
     """
@@ -136,13 +136,14 @@ def _of_cs7b(servo: schema.CS7B, drives: int) -> Equation:
         KP: servo.kp,
         KI: servo.ki,
         KV: servo.kv,
-        KVF: servo.viscous,
         KAFC: servo.kaf,
         COULOMB: servo.coulomb_share * friction,
     }
     if servo.rule is not None:
         ruled = servo.rule.gains(drives)
         gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KAFC: ruled.kafc}
+    viscous = np.zeros(drives) if servo.viscous is None else np.array(servo.viscous)
+    gains[KVF] = viscous + servo.speed_feedforward * np.array(gains[KV])
     rates = (servo.position_rate, servo.position_rate, servo.velocity_rate)
     return Equation(gains, NO_FILTERS, rates, given_acceleration=True)
 
@@ -190,8 +191,8 @@ def controller(servo: schema.Servo, drives: int) -> Controller:
 
 
 def _shaping(shaping: schema.Shaping | None, drives: int) -> Floats:
-    """What shifts the reference of each drive, columns BY_SPEED .. BY_TORQUE, (drives, 5)."""
-    packed = np.zeros((drives, 5))
+    """What shifts the reference of each drive, columns BY_SPEED .. OF_POSITION, (drives, 6)."""
+    packed = np.zeros((drives, 6))
     packed[:, SIGN_SPEED] = 1.0
     if shaping is None:
         return packed
@@ -210,7 +211,7 @@ def shift(c: Controller, v: Floats, a: Floats, torque: Floats) -> Floats:
 
     shift = T v_ref + b a_ref + s tanh(v_ref / v_s) + τ_ref / c
     """
-    by_speed, by_acceleration, by_sign, sign_speed, by_torque = c.shaping.T
+    by_speed, by_acceleration, by_sign, sign_speed, by_torque, _ = c.shaping.T
     smooth_sign = np.tanh(v / sign_speed)
     return np.asarray(
         by_speed * v + by_acceleration * a + by_sign * smooth_sign + by_torque * torque

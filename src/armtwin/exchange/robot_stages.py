@@ -16,6 +16,7 @@ from armtwin.control.controller import (
     BY_SPEED,
     BY_TORQUE,
     HELD,
+    OF_POSITION,
     POSITION,
     REFERENCES,
     SHIFT,
@@ -265,7 +266,10 @@ def take(x: ClosedLoop) -> None:
         rows.insert(0, _read(inputs.ref, k, row.shape))
     if looks_ahead(c):
         shifts = [shift(c, at[SPEED], at[ACCELERATION], at[TORQUE]) for at in rows]
-        rows[-2][SHIFT] = (shifts[-1] - shifts[-3]) / (2 * setpoint_period(c))
+        followed = c.shaping[:, OF_POSITION]
+        speed = (shifts[-1] - shifts[-3]) / (2 * setpoint_period(c))
+        rows[-2][SHIFT] = (1 - followed) * speed
+        rows[-2][POSITION] = rows[-2][POSITION] + followed * shifts[-2]
     for k, values in enumerate(rows):
         for where, value in np.ndenumerate(values):
             inputs.ref[k, *where] = value

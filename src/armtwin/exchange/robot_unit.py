@@ -44,7 +44,7 @@ def robot_unit(
     """
     model = Model() if model is None else model
     q = middle(robot) if posture is None else check_array("posture", posture, (robot.n,), "joints")
-    run = _prepare_hold(robot, model, q)
+    run = prepare_hold(robot, model, q)
     loop = robot_stages.robot_loop(run)
     fields = UnitFields.of(loop)
     of_tick = {name: stage for name, stage in OF_TICK.items() if name not in OF_LOG}
@@ -102,7 +102,7 @@ def middle(robot: Robot) -> Floats:
     return found
 
 
-def _prepare_hold(robot: Robot, model: Model, q: Floats) -> PreparedRun:
+def prepare_hold(robot: Robot, model: Model, q: Floats) -> PreparedRun:
     """A run prepared to hold a posture."""
     c = controller_of(robot, model)
     still = np.zeros((2, robot.n))

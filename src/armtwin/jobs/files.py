@@ -26,8 +26,7 @@ def as_written(tables: Tables, like: Tables) -> Tables:
         tables: What is to be written.
         like: The tables of the file, as they were read.
     """
-    found: Tables = _Writer(like).written(tables, [like], "")
-    return found
+    return _Writer(like).written(tables, [like], "")
 
 
 def list_named(description: JobDescription) -> list[str]:

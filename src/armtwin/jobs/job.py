@@ -53,6 +53,7 @@ from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.robot.schema.provenance import missing
 
 AnyProfile = Profile | LookAhead | RecordedProfile
+PLANNED = ("points", "seam", "splines", "_path", "_planner", "_reference")  # computed of a job
 RECENT_OVERRIDES = 8  # robots with overrides that are cached
 BETWEEN = 8  # parts of a line at which its distance from the base is looked at
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
@@ -466,6 +467,12 @@ class Job(Result):
     def _planned(self, description: JobDescription, planner: program.Planner) -> Job:
         job = Job(description, self.origin)
         job.__dict__["_planner"] = planner
+        return job
+
+    def planned_as(self, other: Job) -> Job:
+        """The job with the seam of another that is the same but for what no motion depends on."""
+        job = Job(self.description, self.origin)
+        job.__dict__.update((k, v) for k, v in other.__dict__.items() if k in PLANNED)
         return job
 
     @property

@@ -254,16 +254,16 @@ def _run_in_trials(d: JobDescription) -> Iterator[tuple[str, JobDescription]]:
     if _fastest(d) > FAST:
         yield "Is the speed in m/min", _with_speeds(d, 1 / 60)
         yield "Is the speed in mm/s", _with_speeds(d, 1e-3)
-    for key in ("after_ramp", "before_ramp"):
-        time = getattr(d.process, key)
-        if time:
-            process = replace(d.process, **{key: 1e-3 * time})
-            yield f"Is process.{key} in ms", replace(d, process=process)
-    for key in ("run_in", "run_out"):
-        length = getattr(d.process, key)
-        if length:
-            process = replace(d.process, **{key: 1e-3 * length})
-            yield f"Is process.{key} in mm, but read in m", replace(d, process=process)
+    for key, unit in (
+        ("after_ramp", "ms"),
+        ("before_ramp", "ms"),
+        ("run_in", "mm, but read in m"),
+        ("run_out", "mm, but read in m"),
+    ):
+        value = getattr(d.process, key)
+        if value:
+            process = replace(d.process, **{key: 1e-3 * value})
+            yield f"Is process.{key} in {unit}", replace(d, process=process)
     law = d.time_law
     if law.ramp is not None:
         faster = replace(law, ramp=1e-3 * law.ramp)

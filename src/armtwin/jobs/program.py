@@ -176,10 +176,7 @@ class Planner:
 
 
 def build_program(
-    d: JobDescription,
-    of: MovesOfJob,
-    smooth: tuple[Curve, Orientations] | None,
-    planner: Planner,
+    d: JobDescription, of: MovesOfJob, smooth: tuple[Curve, Orientations] | None, planner: Planner
 ) -> Seam:
     """The seam of a job that is a program, with the profile that its robot's limits allow.
 

@@ -58,8 +58,7 @@ def answer_of(
 def _model(robot: Robot, given: Mapping[str, Any], origin: str) -> Model:
     """The model of the robot's proportional servo, with other values where some are given."""
     base = group_table(setpoints.hydraulic_model(robot))
-    model: Model = MODEL.read({**base, **given}, f"{origin}: setup.model")
-    return model
+    return MODEL.read({**base, **given}, f"{origin}: setup.model")
 
 
 def _values(

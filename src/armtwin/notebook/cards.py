@@ -26,6 +26,12 @@ def format_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def words_that_differ(*columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Of each row of several columns the words by which it differs from some other row."""
+    differing = [column for column in columns if len(set(column)) > 1]
+    return list(zip(*differing, strict=True)) or [()] * len(columns[0])
+
+
 def card(report: Report) -> str:
     """What a notebook shows of a result: title, verdict, and its first facts and table."""
     parts = [f"<p><b>{_format_cell(report.title)}</b></p>"]

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from armtwin.maths.batch import Flags, Floats, Sentences
 from armtwin.notebook import drawings
 from armtwin.notebook.markup import element, percent, words
-from armtwin.notebook.pane import Pane
 
 COLOURS = 9  # of the style sheet, from little to much
 NO_RUN, NO_VALUE = -2, -1  # cells that were not asked for, and runs that have no value
@@ -45,7 +44,7 @@ class Cells:
         """Values that the x and the y axis must show."""
         return [self.x], [self.y]
 
-    def marks(self, pane: Pane, number: int) -> Sentences:
+    def marks(self, pane: drawings.Pane, number: int) -> Sentences:
         """The cells, and the outline of the region."""
         across = pane.x.share(self.x)
         upright = pane.y.share(self.y)

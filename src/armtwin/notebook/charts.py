@@ -17,7 +17,6 @@ from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.layers import Curve, Layer
 from armtwin.notebook.markup import element, join_markup, percent, words
-from armtwin.notebook.pane import Pane
 from armtwin.notebook.scales import Axis, Scale
 
 X_TICKS, Y_TICKS, BAR_TICKS = 8, 5, 6  # ticks of an axis, about
@@ -222,7 +221,7 @@ def _scales(charts: Sequence[Chart]) -> tuple[Scale, Scale]:
 
 def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
     """A chart on given scales, with its words around it."""
-    pane = Pane(chart.x, chart.y, x, y)
+    pane = drawings.Pane(chart.x, chart.y, x, y)
     canvas = [*drawings.upright_axis(y, Y_TICKS)]
     if chart.x.ticked:
         canvas += drawings.level_axis(x, X_TICKS)

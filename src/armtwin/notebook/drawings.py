@@ -5,6 +5,7 @@ and paper. Places in a chart are shares of its pane: it takes any width without 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import cycle, pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats, Sentences, runs_of
 from armtwin.notebook.markup import element, join_markup, percent, words
-from armtwin.notebook.scales import Scale
+from armtwin.notebook.scales import Axis, Scale
 
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
 FAR = 10.0  # shares of the pane beyond which a curve is not followed
@@ -31,6 +32,25 @@ SIDE = 11  # of a square of a matrix
 LEFT, TOP = 110, 22  # room for the labels of a matrix
 
 Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Pane:
+    """Where layers are drawn: both axes and their scales."""
+
+    x_axis: Axis
+    y_axis: Axis
+    x: Scale
+    y: Scale
+
+    def holds(self, place: Place) -> bool:
+        """Whether a place, as shares of the pane, lies within it."""
+        across, upright = place
+        return 0 <= across <= 1 and 0 <= upright <= 1
+
+    def words(self, x: float, y: float) -> str:
+        """A place in words."""
+        return f"{self.x_axis.words(x)}, {self.y_axis.words(y)}"
 
 
 def decimate(columns: Sequence[Floats], most: int = MOST_SAMPLES) -> NDArray[np.intp]:

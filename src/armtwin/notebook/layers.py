@@ -13,7 +13,6 @@ from armtwin.maths.batch import Floats, Pair, Sentences
 from armtwin.notebook import drawings
 from armtwin.notebook.cells import Cells
 from armtwin.notebook.markup import element, percent, words
-from armtwin.notebook.pane import Pane
 from armtwin.notebook.scales import Scale
 
 ROWS = 4  # rows of labels of rules on x
@@ -53,7 +52,7 @@ class Curve:
             upright.append(self.high)
         return [self.x], upright
 
-    def marks(self, pane: Pane, number: int) -> Sentences:
+    def marks(self, pane: drawings.Pane, number: int) -> Sentences:
         """Band and line, on a canvas that is stretched over the pane."""
         x, y = self.reach()
         rows = drawings.decimate([*x, *y])
@@ -103,7 +102,7 @@ class Points:
         """Values that the x and the y axis must show."""
         return _with_error(self.x, self.x_error), _with_error(self.y, self.y_error)
 
-    def marks(self, pane: Pane, number: int) -> Sentences:
+    def marks(self, pane: drawings.Pane, number: int) -> Sentences:
         """Marks of the points within the pane, and error bars, cut off where the axes end."""
         colour = _colour(self.colour, number)
         shape = self._shape(number)
@@ -149,7 +148,7 @@ class Rule:
             return [value], []
         return [], [value]
 
-    def marks(self, pane: Pane, number: int) -> Sentences:
+    def marks(self, pane: drawings.Pane, number: int) -> Sentences:
         """The line with its label inside the pane."""
         scale = pane.x if self.on == "x" else pane.y
         share = scale.place(self.value)

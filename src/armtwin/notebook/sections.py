@@ -281,6 +281,12 @@ class Scene:
     legend: tuple[str, str, str] = OF_THE_TOLERANCE
     start: int = 0
 
+    @property
+    def series(self) -> Names:
+        """Names of the series that it moves by."""
+        joints = (f"q{k}" for k, _ in enumerate(self.model["joints"], 1))
+        return ("time", "place", *joints)
+
 
 @dataclass(frozen=True)
 class Picture:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armtwin.logs.joints import has_joint_torque, joint_torque
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, Names, Record
+from armtwin.maths.batch import Flags, Floats, Names
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.notebook.numbers import MICROMETRES, MILLIDEGREES, NEWTON_METRES, PERCENT, Number
 from armtwin.notebook.sections import Column, Table
@@ -40,10 +41,19 @@ def pair_joints(
         yield Series(f"{name} {what}", unit, np.stack(pair))
 
 
-def pair_torques(robot: Robot, log: Log, time: Floats, torque: Floats) -> Iterator[Series]:
-    """Torques of the joints, measured (m, n) and those of a simulated log, at times (m,)."""
-    predicted = interpolate_columns(time, log.time, log.tau)
-    return pair_joints(robot.joint_names, "torque", "N m", torque, predicted)
+def pair_torques(
+    robot: Robot, log: Log, rows: Flags, simulated: Log, time: Floats
+) -> tuple[list[Series], str]:
+    """Torques of the joints in rows of a log, and simulated ones at times (m,); their channel.
+
+    Nothing and "" of a log without torques.
+    """
+    if not has_joint_torque(robot, log):
+        return [], ""
+    torque, source = joint_torque(robot, log)
+    predicted = interpolate_columns(time, simulated.time, simulated.tau)
+    pairs = pair_joints(robot.joint_names, "torque", "N m", torque[rows], predicted)
+    return [*pairs], source
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,7 @@ def agreement_table(rows: Sequence[Agreement], predicted: str, explained: str) -
         explained: Which share is shown, "share_explained" or "variance_explained".
     """
     columns = (
-        Column("name", "", words=_name),
+        Column("name", "", words=lambda x: f"{x['name']} [{NUMBERS[x['unit']].unit}]"),
         _number("rms_measured", "rms log"),
         _number("rms_predicted", f"rms {predicted}"),
         _number("peak_measured", "peak log"),
@@ -117,11 +127,6 @@ def agreement_table(rows: Sequence[Agreement], predicted: str, explained: str) -
         Column(explained, "explained", PERCENT),
     )
     return Table(columns, [asdict(row) for row in rows], "comparison.rows")
-
-
-def _name(record: Record) -> str:
-    """Name of a quantity with the unit it is shown in."""
-    return f"{record['name']} [{NUMBERS[record['unit']].unit}]"
 
 
 def _number(key: str, head: str) -> Column:

@@ -30,6 +30,8 @@ class Answer(Result):
         band: Its 90 % interval; None for the nominal run alone.
         loads: What bearings and links carry along the commanded motion, where it was asked for.
         correction: The job with corrected set-points, where the seam does not hold without.
+        is_brief: Whether it is shown for a moment only, without the notes beside its verdict.
+        remedy: How changes are searched where it is shown; "" for commands that do.
     """
 
     prediction: Prediction
@@ -39,6 +41,8 @@ class Answer(Result):
     band: Band | None = None
     loads: BearingLoads | None = None
     correction: Correction | None = None
+    is_brief: bool = False
+    remedy: str = ""
 
     described_by = "armtwin.prediction.sections.overview:describe_answer"
 

@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.jobs.job import Job
-from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
+from armtwin.logs.joints import in_order_of, joint_positions
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.maths.batch import Floats, Pair
@@ -105,11 +105,7 @@ CLOSER = 0.1  # of another distance from the command, below which positions are 
 
 @overload
 def compare(
-    job: Job,
-    log: Log,
-    *,
-    method: Method = "nonlinear",
-    progress: Progress | None = None,
+    job: Job, log: Log, *, method: Method = "nonlinear", progress: Progress | None = None
 ) -> Comparison: ...
 
 
@@ -151,18 +147,23 @@ def compare(
         return compare_reference(job, log, model, offsets=offsets, method=method, progress=progress)
     if model is not None:
         raise ArmtwinError("compare: model= is for a robot; a job has a model of its own")
-    return _compare_job(job, log, method, progress)
+    _refuse_tool_path(log)
+    return compare_run(predict(job, method=method, progress=progress), log)
 
 
-def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) -> Comparison:
-    """A logged run of a job over its prediction."""
+def _refuse_tool_path(log: Log) -> None:
+    """Refuse a log that has no joints."""
     if log.is_tool_path:
         raise ArmtwinError(
             f"{log.origin or 'the log'}: it holds a measured tool path and no joints; compare it "
             "by at.compare_tool_path(job, log)"
         )
-    prediction = predict(job, method=method, progress=progress)
-    robot, motion = prediction.robot, prediction.motion.trajectory
+
+
+def compare_run(prediction: Prediction, log: Log) -> Comparison:
+    """A logged run of a job over its prediction."""
+    _refuse_tool_path(log)
+    job, robot, motion = prediction.job, prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
@@ -176,10 +177,8 @@ def _compare_job(job: Job, log: Log, method: Method, progress: Progress | None) 
     _check_same_job(prediction, log, q, deviation)
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
     series = list(_errors(prediction, side, time, deviation, measured))
-    source = ""
-    if has_joint_torque(robot, log):
-        torque, source = joint_torque(robot, log)
-        series += pair_torques(robot, prediction.log, time, torque[inside])
+    torques, source = pair_torques(robot, log, inside, prediction.log, time)
+    series += torques
     # a prediction that stops early has nothing to say later
     both = time <= prediction.run.trace_time[-1] + half
     covered = _compute_coverage(job, measured)

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.control.controller import KP, KV, controller
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.maths.batch import Floats, NamedArrays, Pair
@@ -22,7 +21,13 @@ from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.of_drives import friction_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
 from armtwin.prediction.band.quantity import Variant, sample_variant
-from armtwin.prediction.band.residual import APART, at_times, sample_knots
+from armtwin.prediction.band.residual import (
+    APART,
+    at_times,
+    decay_rates,
+    find_drifting,
+    sample_knots,
+)
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import ErrorSize
@@ -109,13 +114,10 @@ def sample_positions(run: NominalRun) -> Iterator[Floats]:
 def _decay(run: NominalRun) -> Floats:
     """How the positions change where all of the start's error decays with the loop, (m, n)."""
     assembly = run.robot.assembly
-    servo = run.robot.description.servo[run.model.servo]
-    c = controller(servo, len(assembly.drives))
-    rate = c.gains[:, KP] / np.where(c.gains[:, KV] > 0, c.gains[:, KV], np.inf)
     if run.robot.n != len(assembly.motor_rows):
         return np.zeros_like(run.predicted)
     drives = run.start @ assembly.motor_rows.T
-    decayed = drives * np.expm1(-np.maximum(rate, 0.0) * run.time[:, None])
+    decayed = drives * np.expm1(-decay_rates(run.robot, run.model.servo) * run.time[:, None])
     return np.asarray(decayed @ assembly.motor_inverse.T)
 
 
@@ -127,9 +129,11 @@ def _sample_residuals(run: NominalRun, left: Floats, size: ErrorSize | None) -> 
     width = 0.0 if size is None else size.width / Z_90
     apart = APART if size is None else max(size.time, APART)
     factors = np.exp(width * normal_draws(SAMPLES, 1, seed=0)[:, 0])
-    steps = float(run.time[-1]) / apart
+    duration = float(run.time[-1])
+    adds_up = find_drifting(run.robot, run.model.servo, duration)
+    every = sample_knots(left, duration / apart, SAMPLES, 0, adds_up)
     reference = run.motion.at(run.time)[0]
-    for factor, knots in zip(factors, sample_knots(left, steps, SAMPLES, 0), strict=True):
+    for factor, knots in zip(factors, every, strict=True):
         error = run.predicted - reference + at_times(knots, run.time, apart)
         yield reference + factor * error
 

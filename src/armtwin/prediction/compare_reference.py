@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.logs.joints import has_joint_torque, in_order_of, joint_positions, joint_torque
+from armtwin.logs.joints import in_order_of, joint_positions
 from armtwin.logs.log import Log
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
@@ -257,12 +257,17 @@ def compare_reference(
         shifted = other + compare_interval.take_offset(predicted - other, time, offsets)
         variants.append(partial(errors, shifted))
     bounds, intervals = compare_interval.find_interval(series, variants)
+<<<<<<< HEAD
     if used.joints == "elastic" and has_two_encoders(robot, ordered):
         series += pair_twists(robot, ordered, run, time)
     source = ""
     if has_joint_torque(robot, ordered):
         torque, source = joint_torque(robot, ordered)
         series += pair_torques(robot, run.log, time, torque[done])
+=======
+    torques, source = pair_torques(robot, ordered, done, run.log, time)
+    series += torques
+>>>>>>> main
     return ReferenceComparison(
         robot=robot,
         model=used,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, NamedArrays, Record
 from armtwin.notebook.numbers import PERCENT, Number
-from armtwin.notebook.sections import Blocks, Data, Text, Tone
+from armtwin.notebook.sections import Blocks, Data, Text
 from armtwin.prediction.agreement import Agreement, agreement_table
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
@@ -63,8 +63,8 @@ class Comparison(Result):
         else:
             held = f"exceeded the tolerance ({'; '.join(failures(self.verdict))})"
         predicted = "is within" if self.prediction.verdict.within else "exceeds"
-        tone: Tone = "good" if self.verdict.within else "bad"
-        return Text(f"The logged run {held}; the predicted one {predicted} it.", tone)
+        sentence = f"The logged run {held}; the predicted one {predicted} it."
+        return Text(sentence, "good" if self.verdict.within else "bad")
 
     def blocks(self) -> Blocks:
         """Measured beside predicted: rms, peak and share explained of every quantity."""

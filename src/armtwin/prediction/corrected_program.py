@@ -11,11 +11,7 @@ from armtwin.jobs.from_program import describe_stretch
 from armtwin.jobs.job import Job, ProgramSource
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.rotations import pose
-from armtwin.motion.shifted_motion import (
-    LEAST_SPACING,
-    points_beside,
-    space_by_curvature,
-)
+from armtwin.motion.shifted_motion import LEAST_SPACING, points_beside, space_by_curvature
 from armtwin.prediction.correct import measure_size
 from armtwin.prediction.correction import Corrected, Correction, WrittenProgram
 from armtwin.prediction.path_error import closest

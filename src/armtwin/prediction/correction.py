@@ -244,11 +244,7 @@ def _record(name: str, command: Corrected) -> Record:
 
 
 def _sizes(size: Size) -> Record:
-    return {
-        "rms_m": size.rms,
-        "lateral_peak_m": size.lateral,
-        "vertical_peak_m": size.vertical,
-    }
+    return {"rms_m": size.rms, "lateral_peak_m": size.lateral, "vertical_peak_m": size.vertical}
 
 
 def _verdict(result: Correction) -> Iterator[show.Text]:

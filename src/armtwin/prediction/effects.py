@@ -98,28 +98,15 @@ class SimulatedStretch:
     """A span of the seam whose error is evaluated in the runs of a window.
 
     Attributes:
-        window: The part of the motion that is simulated.
+        window: The part of the motion that is simulated; its prediction, model and missing torques
+            are here too.
         direction: Direction of the error.
         times: Times at which it is evaluated [s].
     """
 
     def __init__(self, window: TimeWindow, direction: Direction, times: Floats) -> None:
         self.window, self.direction, self.times = window, direction, times
-
-    @property
-    def prediction(self) -> Prediction:
-        """The prediction."""
-        return self.window.prediction
-
-    @property
-    def model(self) -> Model:
-        """What is simulated."""
-        return self.window.model
-
-    @property
-    def torques(self) -> NamedArrays:
-        """Missing torques by cause, (m, n) each [N m]."""
-        return self.window.torques
+        self.prediction, self.model, self.torques = window.prediction, window.model, window.torques
 
     def without(
         self, cause: str, joint: str, number: int | None = None, taken: str = "", **changes: Any

@@ -41,8 +41,8 @@ def correction(trials: Trials) -> list[Option]:
         return []
     job, ratio = trials.prediction.job, corrected.verdict.worst_ratio
     text = "correct the points of the program on the twin (armtwin correct)"
-    option = Option("correction", text, ratio <= 1, ratio, duration_of(job), job)
-    return [replace(option, corrected=corrected)]
+    duration = duration_of(job)
+    return [Option("correction", text, ratio <= 1, ratio, duration, job, corrected=corrected)]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
 from armtwin.motion.shifted_motion import shift_motion
 from armtwin.motion.trajectory import Trajectory
-from armtwin.prediction.cautions import cautions, cautions_of_run, find_caps, remarks
+from armtwin.prediction.cautions import Judged, cautions, cautions_of_run, find_caps, remarks
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
@@ -74,10 +74,16 @@ class Prediction(Result):
 
     def place_of_peak(self, direction: Direction) -> float:
         """Arc length at which an error is largest with the process on [m]."""
+        return float(self.path_error.place[self._sample_of_peak(direction)])
+
+    def time_of_peak(self, direction: Direction) -> float:
+        """When an error is largest with the process on [s]."""
+        return float(self.path_error.time[self._sample_of_peak(direction)])
+
+    def _sample_of_peak(self, direction: Direction) -> int:
         error = self.path_error
         size = np.abs(getattr(error, direction))
-        largest = np.where(process_is_on(self.job, error.s), size, -1.0).argmax()
-        return float(error.place[largest])
+        return int(np.where(process_is_on(self.job, error.s), size, -1.0).argmax())
 
     @cached_property
     def seen(self) -> PathError:
@@ -102,19 +108,32 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
+    def judged(self) -> Judged:
+        """What the verdict is on."""
+        return Judged(
+            job=self.job,
+            robot=self.robot,
+            method=self.method,
+            motion=self.motion,
+            outside=self.outside,
+            servo=self.servo,
+            stopped_at_m=self.verdict.stopped_at_m,
+        )
+
+    @cached_property
     def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
-        return (*cautions(self.robot, self.job), *cautions_of_run(self))
+        return (*cautions(self.robot, self.job), *cautions_of_run(self.judged))
 
     @cached_property
     def remarks(self) -> Names:
         """What it simplifies, in sentences."""
-        return remarks(self)
+        return remarks(self.judged)
 
     @cached_property
     def capped_by(self) -> Names:
         """Why its seam is at most said to hold probably, as phrases; none where nothing caps it."""
-        return find_caps(self)
+        return find_caps(self.judged)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
@@ -139,19 +158,15 @@ def predict(
     """
     job, robot = load_job_and_robot(job, robot)
     say: Progress = progress or (lambda what, share: None)
-    plan = _plan(job, robot, say)
+    plan = plan_job(job, robot, say)
     say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
     model, trajectory = job.description.model, plan.motion.trajectory
     run = simulate(
-        plan.robot,
-        trajectory,
-        model,
-        progress=watch,
-        options=plan.outside.options(method=method),
+        plan.robot, trajectory, model, progress=watch, options=plan.outside.options(method=method)
     )
     say("path error", 0.0)
-    prediction = _evaluate_run(method, plan, run)
+    prediction = evaluate_run(method, plan, run)
     say("path error", 1.0)
     return prediction
 
@@ -180,14 +195,14 @@ def predict_all(
         possible = {place: ready for place, ready in enumerate(made) if ready is not None}
         plans = [plan for plan, _ in possible.values()]
         runs = simulate_all([prepared for _, prepared in possible.values()])
-        judged = run_all(partial(_evaluate_run, method), plans, runs, executor=executor)
+        judged = run_all(partial(evaluate_run, method), plans, runs, executor=executor)
         for place, prediction in zip(possible, judged, strict=True):
             found[place] = prediction
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class Plan:
     """A job planned for a robot; fields as of a Prediction."""
 
     job: Job
@@ -198,7 +213,7 @@ class _Plan:
     feasibility: Feasibility
 
 
-def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
+def plan_job(job: Job, given: Robot | None, say: Progress) -> Plan:
     """The motion of a job and what it uses of the robot's limits."""
     robot = job.robot(given)
     refuse_incomplete(robot, job)
@@ -208,13 +223,13 @@ def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
     say("limits", 0.0)
     limits = check_limits(robot, job, motion)
     outside = acting(job, robot, motion.trajectory.time)
-    return _Plan(job, robot, given, motion, outside, limits)
+    return Plan(job, robot, given, motion, outside, limits)
 
 
-def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
+def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[Plan, PreparedRun] | None:
     """Plan a job and prepare its run; None where it is out of reach or beyond limits."""
     try:
-        plan = _plan(job, robot, lambda what, share: None)
+        plan = plan_job(job, robot, lambda what, share: None)
         ready = prepare_run(
             plan.robot,
             plan.motion.trajectory,
@@ -226,7 +241,7 @@ def _prepare_job(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, 
     return plan, ready
 
 
-def _evaluate_run(method: Method, plan: _Plan, run: Run) -> Prediction:
+def evaluate_run(method: Method, plan: Plan, run: Run) -> Prediction:
     """A simulated run beside its seam."""
     error = path_error_of(plan.job.seam, run.trace_time, run.built, run.bodies)
     verdict = verdict_on(plan.job, error, run.log.events)
@@ -243,18 +258,15 @@ def run_shifted(prediction: Prediction, shift: Floats) -> Prediction:
     p = prediction
     motion = shift_motion(p.robot, p.job.seam, p.motion, shift)
     limits = check_limits(p.robot, p.job, motion)
-    plan = _Plan(p.job, p.robot, p.given, motion, p.outside, limits)
+    plan = Plan(p.job, p.robot, p.given, motion, p.outside, limits)
     run = run_command(p, p.robot, motion.trajectory)
-    return replace(_evaluate_run(p.method, plan, run), shift=shift)
+    return replace(evaluate_run(p.method, plan, run), shift=shift)
 
 
 def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
     """A command run as the prediction was."""
     return simulate(
-        robot,
-        motion,
-        p.job.description.model,
-        options=p.outside.options(method=p.method),
+        robot, motion, p.job.description.model, options=p.outside.options(method=p.method)
     )
 
 

@@ -59,8 +59,7 @@ class ToolMotion:
     def _curve(self) -> Callable[..., Floats]:
         from scipy.interpolate import CubicSpline
 
-        curve: Callable[..., Floats] = CubicSpline(self.time, self.X[:, :3, :])
-        return curve
+        return CubicSpline(self.time, self.X[:, :3, :])
 
     def at(self, time: Floats, rate: int = 0) -> Floats:
         """Rotation and position, or their rates, at rest beyond its ends, (k, 3, 4)."""

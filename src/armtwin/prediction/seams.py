@@ -13,10 +13,9 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Floats, Record
+from armtwin.maths.batch import Record
 from armtwin.motion.look_ahead import LookAhead
 from armtwin.motion.path import Stretch
-from armtwin.motion.seam import Seam
 from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import MICROMETRES, MILLIMETRES, PERCENT, SECONDS, Number
 from armtwin.prediction.band.band import Band
@@ -49,33 +48,6 @@ class Cycle:
     wait_s: float
     lost_at_stops_s: float
     lost_at_corners_s: float
-
-
-def measure_cycle(seam: Seam, speeds: Floats) -> Cycle:
-    """The times of a program.
-
-    Args:
-        seam: Its seam.
-        speeds: Speed that is asked for on each piece of its route, (k,) [m/s]; NaN for none.
-    """
-    assert seam.route is not None
-    assert isinstance(seam.profile, LookAhead)
-    pieces, profile = seam.route.pieces, seam.profile
-    arrives = profile.time_at(pieces.bounds[1:])
-    leaves = profile.time_at(pieces.bounds[:-1] + LEAVING)
-    _, v, _ = profile.at(profile.time_at(pieces.bounds))
-    lost = np.maximum(np.nan_to_num(arrives - leaves - pieces.length / speeds), 0.0)
-    slower = np.maximum(np.nan_to_num(speeds[:, None] - np.stack([v[:-1], v[1:]], axis=1)), 0.0)
-    rests = np.concatenate([[True], pieces.stops])
-    is_stop = np.stack([rests[:-1], rests[1:]], axis=1)
-    share = (slower * is_stop).sum(axis=1) / np.maximum(slower.sum(axis=1), 1e-12)
-    at_stops = float((lost * np.where(pieces.is_zone, 0.0, share)).sum())
-    return Cycle(
-        time_s=profile.duration,
-        wait_s=float(profile.parts.wait.sum()),
-        lost_at_stops_s=at_stops,
-        lost_at_corners_s=float(lost.sum()) - at_stops,
-    )
 
 
 @dataclass(frozen=True)
@@ -193,11 +165,28 @@ def cycle_of(job: Job) -> Cycle:
     for x in d.segment:
         is_free = x.fastest or x.ptp is not None or x.joints is not None
         speeds.append(np.nan if is_free else x.speed or d.speed)
-    middle = (seam.route.pieces.bounds[1:] + seam.route.pieces.bounds[:-1]) / 2
+    assert isinstance(seam.profile, LookAhead)
+    pieces, profile = seam.route.pieces, seam.profile
+    middle = (pieces.bounds[1:] + pieces.bounds[:-1]) / 2
     starts = np.array([x.start for x in seam.path.stretches])
     which = np.searchsorted(starts, middle, side="right") - 1
     owners = np.array([x.move for x in seam.path.stretches])[which]
-    return measure_cycle(seam, np.array(speeds)[owners])
+    asked = np.array(speeds)[owners]  # on each piece, NaN for none
+    arrives = profile.time_at(pieces.bounds[1:])
+    leaves = profile.time_at(pieces.bounds[:-1] + LEAVING)
+    _, v, _ = profile.at(profile.time_at(pieces.bounds))
+    lost = np.maximum(np.nan_to_num(arrives - leaves - pieces.length / asked), 0.0)
+    slower = np.maximum(np.nan_to_num(asked[:, None] - np.stack([v[:-1], v[1:]], axis=1)), 0.0)
+    rests = np.concatenate([[True], pieces.stops])
+    is_stop = np.stack([rests[:-1], rests[1:]], axis=1)
+    share = (slower * is_stop).sum(axis=1) / np.maximum(slower.sum(axis=1), 1e-12)
+    at_stops = float((lost * np.where(pieces.is_zone, 0.0, share)).sum())
+    return Cycle(
+        time_s=profile.duration,
+        wait_s=float(profile.parts.wait.sum()),
+        lost_at_stops_s=at_stops,
+        lost_at_corners_s=float(lost.sum()) - at_stops,
+    )
 
 
 def corner_costs(p: Prediction) -> tuple[CornerCost, ...]:

@@ -11,6 +11,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Names, OnProgress, Record
 from armtwin.notebook import sections as show
+from armtwin.notebook.cards import words_that_differ
 from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.notebook.sampling import thin_out
 from armtwin.prediction.answer import Answer
@@ -252,14 +253,8 @@ def _labels(runs: SideBySide) -> list[str]:
     names = [job.name for job in runs.jobs]
     robots = [job.description.robot for job in runs.jobs]
     speeds = [MILLIMETRES_PER_SECOND.with_unit(job.description.speed) for job in runs.jobs]
-    labels = []
-    for row in zip(names, robots, speeds, strict=True):
-        parts = []
-        for word, column in zip(row, (names, robots, speeds), strict=True):
-            if len(set(column)) > 1:
-                parts.append(word)
-        labels.append(", ".join(parts) or row[0])
-    return labels
+    rows = words_that_differ(names, robots, speeds)
+    return [", ".join(row) or name for row, name in zip(rows, names, strict=True)]
 
 
 def _results(runs: SideBySide) -> Iterator[show.Data]:

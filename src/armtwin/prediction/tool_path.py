@@ -22,7 +22,7 @@ from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Flags, Floats, NamedArrays, NamedNumbers, Names
 from armtwin.prediction import registration as registering
 from armtwin.prediction.agreement import Agreement, Series, agreement
-from armtwin.prediction.band.band import Band, assess
+from armtwin.prediction.band.band import Band, assess_run
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.reference_comparison import PATH
@@ -150,7 +150,7 @@ def compare_tool_path(
         channels=channels,
         spread=_spread(series, noise**2 * weights) if len(runs) > 1 else {},
         noise=noise,
-        band=assess(prediction) if interval and prediction.verdict.stopped is None else None,
+        band=assess_run(prediction) if interval else None,
     )
 
 
@@ -188,9 +188,7 @@ def _rotations(found: registering.Registration, vectors: Floats, predicted: Floa
     return np.asarray((seen * on_tool).as_matrix())
 
 
-def _on_one_clock(
-    errors: Sequence[PathError],
-) -> tuple[Floats, dict[str, Floats], Floats]:
+def _on_one_clock(errors: Sequence[PathError]) -> tuple[Floats, dict[str, Floats], Floats]:
     """Times that all runs have, errors there by direction (r, m), and squared weights (r, m).
 
     Between two samples a value is their weighted mean, with less noise than either.

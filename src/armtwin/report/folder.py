@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError
 from armtwin.files import opening
-from armtwin.files.atomic import try_folder, write_folder
+from armtwin.files.atomic import check_file, try_folder, write_folder
 from armtwin.files.staging import MARK, Contents, naming_file, plain_name, real, recover
 from armtwin.maths.batch import Record
 
@@ -96,6 +96,18 @@ class ResultFolder:
                 f"{self.folder}: holds the result of another run ({_in_words(older.get('run'))}); "
                 "choose another folder with --out, or use --force to replace it"
             )
+
+
+def refuse_written(paths: Sequence[Path], inputs: Iterable[Path], *, force: bool) -> None:
+    """Refuse files that cannot be written, that the run reads, or that exist, unless by force."""
+    for path in paths:
+        check_file(path)
+        if os.path.lexists(path) and not force:
+            raise ArmtwinError(
+                f"{path}: exists already; use --force to replace it, or --out to choose another "
+                "name"
+            )
+    refuse_inputs(paths, inputs)
 
 
 def refuse_inputs(written: Iterable[Path], inputs: Iterable[Path]) -> None:

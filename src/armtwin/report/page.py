@@ -8,17 +8,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
 from string import Template
 
-from armtwin.maths.batch import Sentences
+from armtwin.maths.batch import Record, Sentences
 from armtwin.notebook import sections as show
 from armtwin.notebook.markup import element, join_markup, prose, words
 from armtwin.notebook.sampling import encode_series
 
+FIRST = ("answer", "numbers", "picture")  # roles of the first screen
 SHORT = 10  # rows of a table beside its picture
 
 
@@ -33,14 +34,75 @@ def fill_page(name: str, parts: Mapping[str, str]) -> str:
     return Template(read_asset(name)).substitute(parts)
 
 
-def report_markup(report: show.Report, plots: Sequence[show.Plot]) -> str:
-    """The first screen of a report, then its sections folded under a list of contents.
+@dataclass(frozen=True)
+class Fold:
+    """A section below the first screen: its title and its markup; None of one that is not read."""
 
-    A plot goes by its place in the list of all.
+    title: str
+    markup: str | None
+
+
+@dataclass(frozen=True)
+class PageParts:
+    """A report in the parts of a page.
+
+    Attributes:
+        front: The first screen.
+        folds: What is folded below.
+        data: What the viewer draws.
     """
-    numbers: dict[int, int] = {}  # by identity: two plots may be equal
+
+    front: str
+    folds: Sequence[Fold]
+    data: Record
+
+
+def page_parts(report: show.Report, chosen: Collection[str] | None = None) -> PageParts:
+    """The first screen of a report, its sections, and the data of its plots and its scene.
+
+    Args:
+        report: The report.
+        chosen: Titles of the sections to read beside the first screen; by default all.
+    """
+    sections = report.sections
+    read = [x for x in sections if chosen is None or x.role in FIRST or x.title in chosen]
+    known = replace(report, sections=tuple(read))
+    blocks = [block for section in read for block in section.blocks]
+    plots = [block for block in blocks if isinstance(block, show.Plot)]
+    scene = next((block for block in blocks if isinstance(block, show.Scene)), None)
+    numbers: dict[int, int] = {}  # of the plots, by identity: two plots may be equal
     for number, plot in enumerate(plots):
         numbers.setdefault(id(plot), number)
+    front, shown = _front(known, numbers)
+    folds = []
+    for section in sections:
+        if section not in read:
+            if section.title and section.content != ():
+                folds.append(Fold(section.title, None))
+            continue
+        inside = _blocks([x for x in section.blocks if id(x) not in shown], numbers)
+        if inside:
+            folds.append(Fold(section.title or "Details", inside))
+    return PageParts(front, folds, _data(report, plots, scene))
+
+
+def _data(report: show.Report, plots: Sequence[show.Plot], scene: show.Scene | None) -> Record:
+    """What the viewer draws."""
+    used = set() if scene is None else set(scene.series)
+    for plot in plots:
+        used.update((plot.x, *(line.series for line in plot.lines)))
+    series = {name: values for name, values in report.series.items() if name in used}
+    return {
+        "count": max((len(x) for x in series.values()), default=0),
+        "start": 0 if scene is None else scene.start,
+        "series": {name: encode_series(values) for name, values in series.items()},
+        "plots": [{k: v for k, v in asdict(plot).items() if k != "caption"} for plot in plots],
+        "scene": None if scene is None else scene.model,
+    }
+
+
+def _front(report: show.Report, numbers: Mapping[int, int]) -> tuple[str, set[int]]:
+    """The first screen, and the identities of the blocks that it shows."""
     picture = report.of_role("picture") or _first_pictures(report)
     heading, behind = "", report.of_role("numbers")
     if not behind:
@@ -55,16 +117,20 @@ def report_markup(report: show.Report, plots: Sequence[show.Plot]) -> str:
         "no_scripts": read_asset("no_scripts.html"),
     }
     shown = {id(block) for block in (*picture, *behind, *report.of_role("answer"))}
+    return fill_page("front.html", parts), shown
+
+
+def _body(parts: PageParts) -> str:
+    """The first screen, then the sections folded under a list of contents."""
     folds, contents = [], []
-    for number, section in enumerate(report.sections):
-        inside = _blocks([x for x in section.blocks if id(x) not in shown], numbers)
-        if inside:
-            title = words(section.title or "Details")
-            contents.append(element("a", inside=title, href=f"#s{number}"))
-            summary = element("summary", inside=element("h2", inside=title))
-            folds.append(element("details", "fold", summary + inside, id=f"s{number}") + "\n")
+    for number, fold in enumerate(parts.folds):
+        title = words(fold.title)
+        contents.append(element("a", inside=title, href=f"#s{number}"))
+        summary = element("summary", inside=element("h2", inside=title))
+        inside = summary + (fold.markup or "")
+        folds.append(element("details", "fold", inside, id=f"s{number}") + "\n")
     listing = element("nav", "", join_markup(contents), aria_label="Contents") if contents else ""
-    return fill_page("front.html", parts) + listing + join_markup(folds)
+    return parts.front + listing + join_markup(folds)
 
 
 def _headline(text: show.Text) -> str:
@@ -210,16 +276,7 @@ def to_html(report: show.Report, sheet: bool = False) -> str:
         report: The report.
         sheet: Whether it is the one page to print and sign, without what is folded.
     """
-    blocks = [block for section in report.sections for block in section.blocks]
-    plots = [block for block in blocks if isinstance(block, show.Plot)]
-    scene = next((block for block in blocks if isinstance(block, show.Scene)), None)
-    data = {
-        "count": max((len(x) for x in report.series.values()), default=0),
-        "start": 0 if scene is None else scene.start,
-        "series": {name: encode_series(values) for name, values in report.series.items()},
-        "plots": [{k: v for k, v in asdict(plot).items() if k != "caption"} for plot in plots],
-        "scene": None if scene is None else scene.model,
-    }
+    page = page_parts(report)
     script, style = read_asset("bundle/viewer.js"), read_asset("bundle/style.css")
     policy = (
         f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; "
@@ -230,8 +287,8 @@ def to_html(report: show.Report, sheet: bool = False) -> str:
         "kind": "armtwin sheet" if sheet else "armtwin",
         "title": words(report.title),
         "subtitle": words(report.subtitle),
-        "body": report_markup(report, plots),
-        "data": _json(data),
+        "body": _body(page),
+        "data": to_json(page.data),
         "script": script,
         "style": style,
     }
@@ -243,7 +300,7 @@ def _source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _json(value: object) -> str:
+def to_json(value: object) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -86,8 +86,7 @@ class Result:
 def _describe(result: Result, name: str) -> Report:
     """The report that a function gives, named as "module:function"."""
     module, _, function = name.partition(":")
-    report: Report = getattr(import_module(module), function)(result)
-    return report
+    return getattr(import_module(module), function)(result)
 
 
 def write_report(result: Result, path: str | Path) -> None:

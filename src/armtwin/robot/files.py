@@ -8,6 +8,7 @@ from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.atomic import check_file, write_files
 from armtwin.files.covariance import beside, covariance_content, read_covariance
 from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.meshes import meshes_beside, meshes_content, read_meshes
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import list_shipped_files, read_tables
 from armtwin.files.shape import Tables
@@ -64,14 +65,22 @@ def _read(path: Path, allow_unphysical: bool, tip: str = "") -> Description:
     if path.suffix == ".toml":
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
-        return _with_covariance(read_robot(tables, str(path)), path)
+        return _with_files_beside(read_robot(tables, str(path)), path)
     from armtwin.robot.formats.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical, tip)
 
 
-def _with_covariance(description: Description, path: Path) -> Description:
-    """The description with the covariance beside its file, or with why it has none."""
+def _links(description: Description) -> list[str]:
+    """Names of all links, the base included."""
+    parents = [joint.parent for joint in description.joint]
+    return [*(link.name for link in description.link), *parents]
+
+
+def _with_files_beside(description: Description, path: Path) -> Description:
+    """The description with meshes and covariance beside its file, or with why it has none."""
+    meshes = read_meshes(path, _links(description))
+    description = replace(description, meshes=meshes)
     given = description.standard_deviation
     if given is None:
         return description
@@ -81,9 +90,9 @@ def _with_covariance(description: Description, path: Path) -> Description:
 
 
 def contents(description: Description, name: str) -> Contents:
-    """What a robot is saved as: its file by this name, and its covariance beside it.
+    """What a robot is saved as: its file by this name, covariance and meshes beside it.
 
-    Both are read again first; what does not read back as it is is refused.
+    The first two are read again first; what does not read back as it is is refused.
     """
     what = f"robot '{description.name}'"
 
@@ -99,11 +108,13 @@ def contents(description: Description, name: str) -> Contents:
     given = description.standard_deviation
     if given is not None and given.covariance is not None:
         files[beside(Path(name)).name] = covariance_content(given.covariance, text)
+    if description.meshes is not None and description.meshes.links:
+        files[meshes_beside(Path(name)).name] = meshes_content(description.meshes)
     return files
 
 
 def save(description: Description, path: Path) -> None:
-    """Write a robot file, and its covariance beside it."""
+    """Write a robot file, and its covariance and meshes beside it."""
     check_file(path)
     files = contents(description, path.name)
     for name in files:

@@ -16,6 +16,7 @@ from armtwin.errors import ArmtwinError, FileError, check_known
 from armtwin.files.atomic import write_file
 from armtwin.files.covariance import beside
 from armtwin.files.file_cache import FileCache
+from armtwin.files.meshes import meshes_beside
 from armtwin.maths.batch import (
     Floats,
     Indices,
@@ -92,7 +93,9 @@ class Robot(Result):
             return Robot(description, origin)
 
         path = files.path_of(name_or_path)
-        return _LOADED.value(path, read, (allow_unphysical, tip), beside=(beside(path),))
+        return _LOADED.value(
+            path, read, (allow_unphysical, tip), beside=(beside(path), meshes_beside(path))
+        )
 
     @staticmethod
     def from_dh(path: str | Path, convention: Convention = "standard") -> Robot:
@@ -108,7 +111,8 @@ class Robot(Result):
     def save(self, path: str | Path) -> None:
         """Write a robot file from which `load` makes an equal robot.
 
-        The covariance of its parameters, where it has one, goes beside it as NAME.covariance.npz.
+        The covariance of its parameters, where it has one, goes beside it as NAME.covariance.npz,
+        surfaces of its links as NAME.meshes.npz.
         """
         files.save(self.description, Path(path))
 

@@ -39,8 +39,8 @@ from armtwin.simulation.bench_loop import bench_loop, bench_plant, play_bench
 from armtwin.simulation.energy import Energy, bristle_energy, spring_energy, sum_energy
 from armtwin.simulation.loop import ClosedLoop, Record, make_clock
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
+from armtwin.simulation.options import Partner
 from armtwin.simulation.packing import friction_tables
-from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import BRISTLES, C0, Friction as FrictionParts, Plant
 
 MOTOR = 0  # number of the motor's row

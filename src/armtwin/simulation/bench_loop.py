@@ -197,8 +197,7 @@ def play_bench(loop: loops.ClosedLoop, times: Floats, drive: Floats, steps: Any)
         found = {LOG: log_bench} | bench_stages(loop)
         stages = {name: python_of(stage) for name, stage in found.items()}
         play = interpret(run_bench, stages, (step,))
-        lost: int = play(loop, loop.clock, loop.inputs.drive, times, drive, steps)
-        return lost
+        return play(loop, loop.clock, loop.inputs.drive, times, drive, steps)
     fields = loops.trace_fields(loop)
     name = kernels.name_of(fields)
     kernel = _kernels.get(name)

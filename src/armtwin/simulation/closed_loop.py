@@ -28,9 +28,8 @@ from armtwin.simulation.kernels import kernel_of, name_of
 from armtwin.simulation.lanes import Ended, Lanes, run_lanes
 from armtwin.simulation.loop import FINISHED, Inputs
 from armtwin.simulation.model import Model
-from armtwin.simulation.options import PLAIN_RUN, RunOptions
+from armtwin.simulation.options import PLAIN_RUN, Partner, RunOptions
 from armtwin.simulation.outcome import Run, outcome
-from armtwin.simulation.partner import Partner
 from armtwin.simulation.prepared import PreparedRun, controller_of, prepare
 
 # LANES lanes cost as much as two loops that run alone, whether all of them are needed or not
@@ -39,28 +38,6 @@ LEAST_LOOPS = 3
 MANY = 32
 # Set-points beside a piece: differences and quintics of its first and last ones reach over them.
 BESIDE = 4
-
-
-def run_together(
-    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None, *, many: int = MANY
-) -> list[Ended]:
-    """Run prepared runs: how, when and where each ended; each ends as it would alone.
-
-    Args:
-        runs: Runs, each to be run once.
-        progress: Called with the number of runs that are done.
-        many: Number of runs from which on they go into lanes.
-    """
-    ends: dict[int, Ended] = {}
-    groups = list(_groups(runs)) if len(runs) >= many else [[k] for k in range(len(runs))]
-    with threads() as executor:
-        together = [[runs[place] for place in group] for group in groups]
-        found = run_all(_run, together, executor=executor)
-        for group, ended in zip(groups, found, strict=True):
-            ends.update(zip(group, ended, strict=True))
-            if progress is not None:
-                progress(len(ends))
-    return [ends[place] for place in range(len(runs))]
 
 
 def _run(group: Sequence[PreparedRun]) -> list[Ended]:
@@ -263,10 +240,17 @@ def simulate_all(
         many: Number of runs from which on they go into lanes.
     """
     before = [run.compute_stored_energy() for run in runs]
-    ends = run_together(runs, progress, many=many)
+    ends: dict[int, Ended] = {}
+    groups = list(_groups(runs)) if len(runs) >= many else [[k] for k in range(len(runs))]
+    with threads() as executor:
+        together = [[runs[place] for place in group] for group in groups]
+        for group, ended in zip(groups, run_all(_run, together, executor=executor), strict=True):
+            ends.update(zip(group, ended, strict=True))
+            if progress is not None:
+                progress(len(ends))
     found = []
-    for run, ended, energy in zip(runs, ends, before, strict=True):
-        found.append(outcome(run, ended, run.compute_stored_energy() - energy))
+    for place, (run, energy) in enumerate(zip(runs, before, strict=True)):
+        found.append(outcome(run, ends[place], run.compute_stored_energy() - energy))
     return found
 
 

@@ -171,8 +171,7 @@ def run_in_python(loop: ClosedLoop, counts: tuple[int, ...], ended: Any) -> int:
     stages = OF_TICK | stages_of_step(loop)
     found = {name: python_of(stage) for name, stage in stages.items()}
     play = interpret(run, found, (step, tick))
-    last: int = play(loop, loop.clock, (0,), counts, loop.inputs.is_pushed, ended)
-    return last
+    return play(loop, loop.clock, (0,), counts, loop.inputs.is_pushed, ended)
 
 
 def _drop_unread(parts: Mapping[str, Part], wanted: Collection[str]) -> None:

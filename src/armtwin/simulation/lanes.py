@@ -84,10 +84,9 @@ class Lanes:
         counts = (first, last, begin, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks)
         is_pushed = any(x.inputs.is_pushed for x in self.runs)
         lanes = (0,) * self.count
-        tick: int = self.kernel.run(
+        return self.kernel.run(
             self.memories, self.kernel.slots, lanes, counts, is_pushed, self.ended
         )
-        return tick
 
     def finish(self, lane: int) -> None:
         """Write the state and the record of a loop that has ended."""

@@ -106,9 +106,6 @@ class Model:
     def __post_init__(self) -> None:
         if isinstance(self.temperature, list):
             object.__setattr__(self, "temperature", tuple(self.temperature))
-        self._check_temperature()
-
-    def _check_temperature(self) -> None:
         given = () if self.temperature is None else np.atleast_1d(self.temperature)
         for one in given:
             if not COLDEST < one < HOTTEST:

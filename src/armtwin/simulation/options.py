@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from armtwin.control.controller import Controller
 from armtwin.errors import ArmtwinError
-from armtwin.simulation.partner import Partner
+from armtwin.maths.batch import Floats
 from armtwin.simulation.plant import Plant
 
+# From time [s], positions and speeds of the links, (n,) each, to torques on the joints, (n,) [N m].
+Partner = Callable[[float, Floats, Floats], Floats]
 Method = Literal["nonlinear", "perturbation"]
 METHODS = ("nonlinear", "perturbation")
 

@@ -292,7 +292,9 @@ def _on_time(
     shifted = control.shift(
         c, ref[:, control.SPEED], ref[:, control.ACCELERATION], ref[:, control.TORQUE]
     )
-    ref[:, control.SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
+    followed = c.shaping[:, control.OF_POSITION]  # this share's speed is that of the positions
+    ref[:, control.SHIFT] = (1 - followed) * np.gradient(shifted, 1 / motion.rate, axis=0)
+    ref[:, control.POSITION] += followed * shifted
     return ref
 
 

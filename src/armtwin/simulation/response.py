@@ -16,7 +16,7 @@ from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
 from armtwin.notebook.sampling import encode_series
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.showing.scene import bar_length, cylinder_figure, skeleton, tool_of
+from armtwin.robot.showing.scene import cylinder_figure, robot_figure
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.setpoints import Unit, list_units
@@ -160,7 +160,8 @@ def what_sensors_show(result: Response) -> tuple[list[show.Section], NamedArrays
     charts = _charts(result, kept)
     sections.append(show.Section("What the sensors show", (charts,), page_only=True))
     path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
-    if np.ptp(path, axis=0).max() <= LEAST_PATH or _size(result.robot) == 0.0:
+    # a test set-up has all in one place
+    if np.ptp(path, axis=0).max() <= LEAST_PATH or robot_figure(result.robot)["size"] == 0.0:
         return sections, {}
     model, series = _scene(result, kept, path)
     caption = (
@@ -211,24 +212,17 @@ def _charts(result: Response, kept: Any) -> show.Multiples:
     return show.Multiples(tuple(charts), columns=min(2, len(charts)), shared="x")
 
 
-def _size(robot: Robot) -> float:
-    """Size of a robot as it is drawn [m]; 0 where all is in one place, as on a test set-up."""
-    _, bars = skeleton(robot)
-    return 0.7 * sum(bar_length(bar) for bar in bars)
-
-
 def _scene(result: Response, kept: Any, path: Floats) -> tuple[Record, NamedArrays]:
     """The model the viewer draws, and its joints over the samples."""
     robot, log = result.robot, result.run.log
     q = log.q[kept]
-    joints, bars = skeleton(robot)
+    figure = robot_figure(robot)
     cylinders = cylinder_figure(robot, q)
     nothing = np.zeros((len(path), 3))
     model = {
-        "joints": [*joints, *cylinders.joints],
-        "bars": [*bars, *cylinders.bars],
-        "tool": tool_of(robot),
-        "size": _size(robot),
+        **figure,
+        "joints": [*figure["joints"], *cylinders.joints],
+        "bars": [*figure["bars"], *cylinders.bars],
         "pace": min(1.0, float(np.ptp(log.time)) / PLAYED),
         "tip": encode_series(path.ravel()),
         "seam": {

@@ -87,10 +87,7 @@ class Cluster:
             return None
         ca, certificate, key = map(str, self._files)
         return distributed.Security(
-            require_encryption=True,
-            tls_ca_file=ca,
-            tls_client_cert=certificate,
-            tls_client_key=key,
+            require_encryption=True, tls_ca_file=ca, tls_client_cert=certificate, tls_client_key=key
         )
 
 
@@ -112,8 +109,7 @@ class OnCluster:
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
         """Begin a piece of work."""
-        found: Future[R] = self.pool.submit(_on_worker, work, self.sent, *arguments)
-        return found
+        return self.pool.submit(_on_worker, work, self.sent, *arguments)
 
 
 @contextmanager

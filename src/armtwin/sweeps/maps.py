@@ -14,8 +14,7 @@ from armtwin.notebook.sampling import thin_out
 from armtwin.notebook.scales import Axis as ChartAxis
 from armtwin.notebook.sections import Blocks, Text
 from armtwin.sweeps import axes as sweep_axes
-from armtwin.sweeps.mapping import limit_axis, map_axes
-from armtwin.sweeps.pivot import Pivot, pivot_of, sort_values
+from armtwin.sweeps.pivot import Pivot, limit_axis, map_axes, pivot_of, sort_values
 from armtwin.sweeps.result import SweepResult
 
 Numbers = NDArray[np.int_]

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats
+from armtwin.notebook.cards import words_that_differ
 from armtwin.sweeps.axes import SweepAxis
-from armtwin.sweeps.mapping import map_axes
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.rows import HOLDS
+from armtwin.sweeps.sweep import Sweep
 
 Numbers = NDArray[np.int_]
+SPEED = "speed"
 JOBS = "job"  # what jobs and robots of a sweep are called as an axis
 
 
@@ -36,11 +38,6 @@ class Pivot:
     y: SweepAxis
     others: tuple[SweepAxis, ...]
     runs: Numbers
-
-    @cached_property
-    def measure(self) -> Floats:
-        """What runs are mapped by, shaped as the runs."""
-        return self.result.numbers[self.result.measure][self.runs]
 
     @cached_property
     def held(self) -> Flags:
@@ -116,13 +113,28 @@ def _base_names(result: SweepResult) -> Sequence[str]:
     """Labels that distinguish the jobs and robots of a sweep."""
     bases = result.sweep.bases
     jobs = [base.job.name for base in bases]
-    robots = [base.robot for base in bases]
-    found = []
-    for job, robot in zip(jobs, robots, strict=True):
-        words = []
-        if len(set(jobs)) > 1:
-            words.append(job)
-        if len(set(robots)) > 1:
-            words.append(robot)
-        found.append(" with ".join(words) or job)
-    return found
+    rows = words_that_differ(jobs, [base.robot for base in bases])
+    return [" with ".join(row) or job for row, job in zip(rows, jobs, strict=True)]
+
+
+def map_axes(asked: Sweep) -> tuple[SweepAxis, SweepAxis] | None:
+    """The level and the upright axis of maps; a limit's axis is taken last."""
+    by_key = {axis.key: axis for axis in asked.axes if axis.is_number}
+    if asked.description.map is not None:
+        first, second = asked.description.map
+        if first in by_key and second in by_key:
+            return by_key[first], by_key[second]
+    limit = limit_axis(asked)
+    usual = [axis for axis in by_key.values() if axis is not limit]
+    usual += [axis for axis in by_key.values() if axis is limit]
+    several = [axis for axis in usual if axis.varies]
+    return (several[0], several[1]) if len(several) > 1 else None
+
+
+def limit_axis(asked: Sweep) -> SweepAxis | None:
+    """The axis whose highest value that holds is of interest."""
+    wanted = asked.description.limit or SPEED
+    for axis in asked.axes:
+        if axis.key == wanted and axis.is_number and axis.varies:
+            return axis
+    return None

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.versions import stamped_version, stamped_versions
-from armtwin.maths.batch import Record
 from armtwin.maths.runner import as_done
-from armtwin.sweeps.bases import Parcel, parcel_of
+from armtwin.sweeps.bases import parcel_of
 from armtwin.sweeps.cluster import Cluster, check_cluster, on_cluster
 from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
@@ -75,7 +74,12 @@ def sweep(
         if missing.look():
             d = asked.description
             parcel = parcel_of(asked.bases, d.band, d.method, found["armtwin"])
-            with _place(parcel, total, workers, cluster, threads) as executor:
+            where: AbstractContextManager[Place] = on_threads(parcel, total, threads)
+            if cluster is not None:
+                where = on_cluster(parcel, cluster)
+            elif workers is not None:
+                where = on_processes(parcel, workers)
+            with where as executor:
                 words = executor.words
                 _run(missing, executor, _Watched(total, progress))
         course = Course(missing.given, total - missing.given, time.monotonic() - start, words)
@@ -83,9 +87,7 @@ def sweep(
 
 
 def check_place(
-    workers: int | None = None,
-    cluster: str | Cluster | None = None,
-    threads: int | None = None,
+    workers: int | None = None, cluster: str | Cluster | None = None, threads: int | None = None
 ) -> None:
     """Refuse a place where nothing can be run, before anything is written."""
     if sum(x is not None for x in (workers, cluster, threads)) > 1:
@@ -95,21 +97,6 @@ def check_place(
             check_count(count)
     if cluster is not None:
         check_cluster(cluster, stamped_version())
-
-
-def _place(
-    parcel: Parcel,
-    runs: int,
-    workers: int | None,
-    cluster: str | Cluster | None,
-    threads: int | None,
-) -> AbstractContextManager[Place]:
-    """Where it is run."""
-    if cluster is not None:
-        return on_cluster(parcel, cluster)
-    if workers is not None:
-        return on_processes(parcel, workers)
-    return on_threads(parcel, runs, threads)
 
 
 class _Missing(Iterator[SweepRun]):
@@ -189,21 +176,13 @@ def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
         records = []
         for piece, rows in done:
             for run, row in zip(piece, rows, strict=True):
-                records.append(_record(runs.sweep, run, row))
+                base, inputs = runs.sweep.base(run.number - 1), runs.sweep.inputs(run.number - 1)
+                records.append((run.key, base.job.name, base.robot, inputs, row))
             pieces.learn(rows)
         runs.table.put(records)  # one commit, which waits for the disk, for all that is done
         for piece, _ in done:
             runs.keep(piece)
         watched.count(runs)
-
-
-def _record(
-    asked: Sweep, run: SweepRun, row: ResultRow
-) -> tuple[bytes, str, str, Record, ResultRow]:
-    """A row with the inputs of its run."""
-    number = run.number - 1
-    base = asked.base(number)
-    return run.key, base.job.name, base.robot, asked.inputs(number), row
 
 
 class _Pieces(Iterator[Sequence[SweepRun]]):

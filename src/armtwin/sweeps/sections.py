@@ -11,6 +11,7 @@ import numpy as np
 from armtwin.files.digests import file_name
 from armtwin.maths.batch import Floats, NamedArrays, Record, Values
 from armtwin.notebook import sections as show
+from armtwin.notebook.cards import words_that_differ
 from armtwin.notebook.numbers import FINE_PERCENT, PERCENT, SECONDS
 from armtwin.notebook.sampling import Deferred, encode_series
 from armtwin.prediction.answer import Answer
@@ -53,7 +54,7 @@ class BestPlacement:
         if self.prediction is None:
             return
         tiles = _tiles(self.result)
-        model = figure(self.prediction, select_times(self.prediction))
+        model = figure(self.prediction)
         points = np.array(list(tiles), dtype=np.float64)
         ratios = np.array(list(tiles.values()), dtype=np.float64)
         model["map"] = {
@@ -144,13 +145,9 @@ def _verdict(result: SweepResult) -> show.Text:
 
 def _inputs(result: SweepResult, number: int) -> str:
     """Job, robot and values of a run, as far as they differ."""
-    words = []
-    bases = result.sweep.bases
-    base = result.sweep.base(number)
-    if len({x.job.name for x in bases}) > 1:
-        words.append(base.job.name)
-    if len({x.robot for x in bases}) > 1:
-        words.append(base.robot)
+    asked = result.sweep
+    rows = words_that_differ([x.job.name for x in asked.bases], [x.robot for x in asked.bases])
+    words = list(rows[number // asked.design.count])
     for axis, value in zip(result.sweep.axes, result.sweep.point(number), strict=True):
         if axis.varies:
             words.append(axis.named(value))
@@ -217,7 +214,9 @@ def _best(result: SweepResult) -> show.Blocks:
         columns += show.list_columns(probability=("P", PERCENT))
     columns += show.list_columns(duration_s=("time", SECONDS))
     if result.sweep.origin:
-        columns += (show.Column("report", "report", words=_report, link=_link),)
+        columns += (
+            show.Column("report", "report", words=_report, link=lambda x: x["report"] or ""),
+        )
     bad = frozenset(k for k, x in enumerate(records) if x["outcome"] != "holds")
     yield show.Table(columns, records, "best", bad=bad)
     if records and result.sweep.origin:
@@ -231,10 +230,6 @@ def _best(result: SweepResult) -> show.Blocks:
 
 def _report(record: Record) -> str:
     return "report" if record["report"] else f"--report {record['run']}"
-
-
-def _link(record: Record) -> str:
-    return record["report"] or ""
 
 
 def _reasons(result: SweepResult) -> show.Blocks:

@@ -83,8 +83,7 @@ def _of_job(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
     for path in values:
         _open(tables, job.description, path.split("."))
     changed = with_values(tables, values, JobDescription, "", origin)
-    found: JobDescription = SCHEMA.read(changed, origin)
-    return found
+    return SCHEMA.read(changed, origin)
 
 
 def _values_by_path(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, Any]:

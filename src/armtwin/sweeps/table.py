@@ -189,7 +189,8 @@ def _check_tables(
     connection: sqlite3.Connection, path: str, name: str, version: str, read_only: bool
 ) -> None:
     """Make the tables, or refuse a file that is not of this sweep and version."""
-    about = {"format": str(FORMAT), "armtwin": version, "sweep": name, "begun": _now()}
+    begun = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    about = {"format": str(FORMAT), "armtwin": version, "sweep": name, "begun": begun}
     try:
         with connection:
             tables = _list_tables(connection)
@@ -237,7 +238,3 @@ def _refuse_other(path: str, found: NamedTexts, own: NamedTexts) -> None:
             f"{path}: holds the results of another sweep, '{found.get('sweep')}', not of "
             f"'{own['sweep']}'; choose another folder with --out"
         )
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -10,8 +10,9 @@ are read off the bits of y. Beyond the last node the curves go on straight.
 Ref: [Waiboer 2007, eq. 3.70-3.72]
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -83,19 +84,32 @@ def tabulate(law: Law, largest: float) -> Floats:
 
     Tables are kept: runs of one robot, and of others that differ in something else, use them again.
     """
-    scale = scale_of(largest)
+    return tabulate_parts(partial(_smooth_split, law), scale_of(largest))
+
+
+def tabulate_parts(parts: Callable[[Floats], TwoArrays], scale: float) -> Floats:
+    """The table of g and f at speeds w >= 0, (INTERVALS, 8)."""
     y = coarse_numbers(FIRST, OCTAVES)
     w = (y - FIRST) / scale
     step = np.diff(y)
     h = DIFFERENCE * np.append(step, step[-1]) / scale
     above, below = w + h, np.maximum(w - h, 0.0)
     apart = scale * (above - below)
-    g, f = _smooth_split(law, w)
-    g_above, f_above = _smooth_split(law, above)
-    g_below, f_below = _smooth_split(law, below)
+    g, f = parts(w)
+    g_above, f_above = parts(above)
+    g_below, f_below = parts(below)
     g_slope = _without_overshoot(g, (g_above - g_below) / apart, step)
     f_slope = (f_above - f_below) / apart
     return read_only(np.hstack([_cubics(g, g_slope, step), _cubics(f, f_slope, step)]))
+
+
+def read_table(table: Floats, scale: float, w: Floats) -> TwoArrays:
+    """g and f of a table, (INTERVALS, 8), at speeds w >= 0."""
+    y = FIRST + scale * w
+    nodes = coarse_numbers(FIRST, OCTAVES)
+    at = np.searchsorted(nodes, y, side="right") - 1
+    powers = (y - nodes[at])[:, None] ** np.arange(4)
+    return (table[at, :4] * powers).sum(axis=1), (table[at, 4:] * powers).sum(axis=1)
 
 
 def _cubics(y: Floats, d: Floats, step: Floats) -> Floats:

@@ -66,7 +66,6 @@ NEAR = 1e-3  # relative change of a pole that ends them
 FARTHEST = 8.0  # change of a pole's logarithm
 STEP = 1e-3  # relative step of a pole's derivative
 UNSEEN = 1e-6  # of a column's size below which rows do not show it
-NULL_RATE = 10.0  # at which a drive whose law is not known loses what it has to begin with [1/s]
 TIME_CONSTANTS = 4.0  # of a loop that a log must last to identify it
 
 
@@ -306,8 +305,15 @@ def _poles(logs: Floats, lag: float) -> loops.Poles:
 
 
 def no_position_feedback(law: DriveLaw) -> bool:
-    """Whether no decay of the error is identifiable."""
-    return law.poles.p0 == 0 and law.poles.p1 - law.interval[0] <= loops.NO_POLE
+    """Whether no decay of the error is identifiable, of which the reference is not all."""
+    decays = law.poles.p0 > 0 or law.poles.p1 - law.interval[0] > loops.NO_POLE
+    return not (decays or is_of_reference(law))
+
+
+def is_of_reference(law: DriveLaw) -> bool:
+    """Whether the error is what the reference is at the time, with nothing that it begins with."""
+    has_pole = law.poles.p0 > 0 or law.poles.p1 > loops.NO_POLE
+    return not (has_pole or law.coefficient(loops.LOAD) or law.coefficient(loops.REFERENCE))
 
 
 def is_torque_loop(law: DriveLaw) -> bool:
@@ -328,10 +334,5 @@ def middle_law(laws: Sequence[DriveLaw]) -> DriveLaw:
 
 def null_law(law: DriveLaw) -> DriveLaw:
     """The law of a drive that follows its reference, with the intervals of one that did not fit."""
-    return replace(
-        law,
-        poles=loops.Poles(NULL_RATE),
-        theta=np.zeros(len(loops.TERMS)),
-        offset=None,
-        side="motor",
-    )
+    theta = np.zeros(len(loops.TERMS))
+    return replace(law, poles=loops.Poles(0.0), theta=theta, offset=None, side="motor")

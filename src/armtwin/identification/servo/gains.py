@@ -4,7 +4,9 @@
                     k_afc = -θ_v/θ_I
     velocity law:   k_p = p₁,  k_i = p₀,  k_ff = -θ_I,  k_vf = 1 - θ_q,  delay or lead = ±θ_v
 
-Other terms of a law shift the reference. Where load makes a drive lead, no torque loop does that:
+Other terms of a law shift the reference; those of a law of the reference alone shift it as a whole,
+and its position loop, which the logs do not show, takes away what a motion begins with. Where load
+makes a drive lead, no torque loop does that:
 the torque is then an offset of speed before a velocity servo so stiff that load does not show.
 """
 
@@ -15,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from armtwin.identification.servo import structure as loops
-from armtwin.identification.servo.estimator import DriveLaw, is_torque_loop
+from armtwin.identification.servo.estimator import DriveLaw, is_of_reference, is_torque_loop
 from armtwin.maths.batch import Floats, Values
 from armtwin.robot.schema import servo as servos
 
@@ -23,6 +25,7 @@ S = TypeVar("S", bound=Any)
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
 STIFF = 600.0  # bandwidth of a velocity loop that load does not move [1/s]
 RESET = 150.0  # corner of its integral [1/s]
+FAST = 60.0  # position gain where no decay shows, as it ends within what is smoothed [1/s]
 
 
 def build_servo(
@@ -72,6 +75,11 @@ def velocity_gain(law: DriveLaw) -> float:
     return 1 / law.coefficient(loops.LOAD)
 
 
+def position_gain(law: DriveLaw) -> float:
+    """Position gain of a velocity law, one that is fast where its law shows no loop [1/s]."""
+    return FAST if is_of_reference(law) else law.poles.p1
+
+
 def _cascade(
     laws: Sequence[DriveLaw],
     rates: tuple[float, float, float],
@@ -111,7 +119,7 @@ def _velocity_law(
     p0 = tuple(law.poles.p0 for law in laws)
     return servos.VelocityLaw(
         *rates,
-        kp=tuple(law.poles.p1 for law in laws),
+        kp=tuple(position_gain(law) for law in laws),
         kv=tuple(float(STIFF * x) for x in inertia),
         source=source,
         ki=p0 if any(p0) else None,
@@ -143,7 +151,7 @@ def _delays(laws: Sequence[DriveLaw]) -> servos.Delays:
         behind = 0.0 if law.offset is None else law.offset.lateness
         encoder.append(max(behind, 0.0) if law.side == "link" else 0.0)
     return servos.Delays(
-        reference=tuple(max(law.coefficient(loops.SPEED), 0.0) for law in laws),
+        reference=tuple(0.0 if is_of_reference(law) else law.late for law in laws),
         setpoint=tuple(max(law.coefficient(loops.DELAY), 0.0) for law in laws),
         encoder=tuple(encoder),
     )
@@ -152,18 +160,22 @@ def _delays(laws: Sequence[DriveLaw]) -> servos.Delays:
 def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> servos.Shaping | None:
     """Terms beside gains and delays."""
     table = np.array([law.theta for law in laws])
-    early = np.minimum(table[:, loops.DELAY], 0.0)
+    whole = np.array([is_of_reference(law) for law in laws])
+    late = whole * np.array([law.late for law in laws])
+    early = np.minimum(table[:, loops.DELAY], 0.0) + late
     if lead:
         early = early + np.minimum(table[:, loops.SPEED], 0.0)
-    shifts = (early, table[:, loops.ACCELERATION], table[:, loops.SIGN], table[:, loops.TORQUE])
+    accelerating = table[:, loops.ACCELERATION] - 0.5 * late**2
+    shifts = (early, accelerating, table[:, loops.SIGN], table[:, loops.TORQUE])
     if not any(np.any(x) for x in shifts):
         return None
     return servos.Shaping(
         speed=_numbers(-early),
-        acceleration=_numbers(-table[:, loops.ACCELERATION]),
+        acceleration=_numbers(-accelerating),
         sign=_numbers(-table[:, loops.SIGN]),
         sign_speed=tuple(law.sign_speed for law in laws),
         torque=_numbers(-table[:, loops.TORQUE]),
+        position=_numbers(whole),
     )
 
 

@@ -14,7 +14,11 @@ from armtwin.identification.fitting.estimate import student
 from armtwin.identification.plausibility.suspect import refuse_joint_torque_mistakes
 from armtwin.identification.rigid_body.data.log_checks import check_positions, refuse_duplicates
 from armtwin.identification.servo import evaluation, fed_forward, gains as servo_gains, servo_fit
-from armtwin.identification.servo.estimator import TIME_CONSTANTS, is_torque_loop
+from armtwin.identification.servo.estimator import (
+    TIME_CONSTANTS,
+    is_of_reference,
+    is_torque_loop,
+)
 from armtwin.identification.servo.result import NAME, Feedforward, ServoIdentification, ServoRow
 from armtwin.identification.servo.signals import PARTS, Signals, extract_signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
@@ -30,6 +34,7 @@ IN_FILE = 0.9  # confidence level of intervals in a robot file, that of a predic
 WIDEST = 1e9  # bound of an interval in a robot file, beyond all gains of servos
 LEAST_SHARE = -1e3  # of a variance explained, as it is written
 LEAST_SAMPLES = 100
+NOT_SHOWN = 0.5  # half width, relative, of a position gain that logs do not show
 
 
 def check_servo_logs(robot: Robot, logs: Sequence[Log], names: Sequence[str]) -> None:
@@ -291,6 +296,8 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             "ki": half["ki"],
             "ff_gain": half["load"],
         }
+        if is_of_reference(law):
+            interval["kp"] = NOT_SHOWN * servo_gains.position_gain(law)
         gain = None
         if torque:
             gain = servo_gains.velocity_gain(law)
@@ -304,7 +311,7 @@ def _rows(robot: Robot, fit: servo_fit.ServoFit, times: Pair) -> Iterator[ServoR
             structure=structure,
             feedback=law.side,
             delay=servo_gains.reference_delay(law),
-            kp=law.poles.p1,
+            kp=servo_gains.position_gain(law),
             ki=law.poles.p0,
             ff_gain=-law.coefficient(LOAD),
             encoder_offset=None if law.offset is None else law.offset.lateness,

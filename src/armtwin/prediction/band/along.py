@@ -116,8 +116,7 @@ def _probabilities(
         for k in range(len(place)):
             ratios = Distribution(largest[:, :, k]).ratios(tolerances)
             kept[k] = (ratios <= 1).mean()
-    found: Floats = kept * (1 - failed.mean(axis=1))
-    return found
+    return kept * (1 - failed.mean(axis=1))
 
 
 def _colour(probability: float) -> int:

@@ -85,8 +85,7 @@ def log_normal_bounds(peaks: Floats) -> Floats:
     logs = np.log(np.maximum(peaks, SMALLEST))
     mean = logs.mean(axis=0)
     spread = np.sqrt(((logs - mean) ** 2).sum(axis=0) / max(1, len(logs) - 1))
-    found: Floats = np.exp(mean[..., None] + spread[..., None] * STEPS)
-    return found
+    return np.exp(mean[..., None] + spread[..., None] * STEPS)
 
 
 class Distribution:
@@ -111,8 +110,7 @@ class Distribution:
     def ratios(self, tolerances: Floats) -> Floats:
         """Largest peak over its tolerance at the points of the distribution, (POINTS,)."""
         logs = self.mean + _points(len(self.mean)) @ self.factor.T
-        worst: Floats = np.exp((logs - np.log(tolerances)).max(axis=1))
-        return worst
+        return np.exp((logs - np.log(tolerances)).max(axis=1))
 
 
 @lru_cache(maxsize=4)

@@ -14,5 +14,4 @@ def normal_draws(count: int, quantities: int, seed: int) -> Floats:
     """
     from scipy.special import ndtri
 
-    found: Floats = ndtri(sobol_points(count, quantities, seed))
-    return found
+    return ndtri(sobol_points(count, quantities, seed))

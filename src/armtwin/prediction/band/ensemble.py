@@ -31,13 +31,7 @@ from armtwin.prediction.band.residual import at_times
 from armtwin.prediction.path_error import path_error, path_error_of
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import DIRECTIONS, Direction, SlowSpan, process_is_on, verdict_on
-from armtwin.simulation.closed_loop import (
-    MANY,
-    PiecedRun,
-    first_piece,
-    prepare_run,
-    run_in_pieces,
-)
+from armtwin.simulation.closed_loop import MANY, PiecedRun, first_piece, prepare_run, run_in_pieces
 from armtwin.simulation.lanes import Ended
 from armtwin.simulation.loop import FINISHED, Inputs
 from armtwin.simulation.options import RunOptions

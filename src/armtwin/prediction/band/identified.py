@@ -50,8 +50,7 @@ def with_errors(robot: Robot, error: Floats) -> Robot | None:
 
 def missing_torque(robot: Robot, motion: Trajectory, error: Floats) -> Floats:
     """What errors of the parameters take from the joints along a motion, (m, n) [N m]."""
-    found: Floats = -(robot.regressor(motion.q, motion.v, motion.a) @ error)
-    return found
+    return -(robot.regressor(motion.q, motion.v, motion.a) @ error)
 
 
 def is_identified(known: Uncertainty, start: str) -> bool:

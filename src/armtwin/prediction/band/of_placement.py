@@ -15,27 +15,18 @@ from armtwin.robot.schema.groups import Pose
 
 def placement_quantities(asked: WidthSettings) -> Iterator[Quantity]:
     """Shifts of the workpiece in the base frame, and its turn about the vertical."""
-    for axis in ("x", "y", "z"):
+    for key in ("x", "y", "z", "yaw"):
+        turns = key == "yaw"
         yield Quantity(
-            name=f"placement.{axis}",
-            words=f"place of the workpiece in {axis}",
+            name=f"placement.{key}",
+            words="turn of the workpiece" if turns else f"place of the workpiece in {key}",
             kind="placement",
             basis="assumed",
-            width=asked.shift(axis),
-            change=partial(_move, axis),
+            width=asked.yaw if turns else asked.shift(key),
+            change=partial(_move, key),
             measured_by="placement",
-            unit="m",
+            unit="rad" if turns else "m",
         )
-    yield Quantity(
-        name="placement.yaw",
-        words="turn of the workpiece",
-        kind="placement",
-        basis="assumed",
-        width=asked.yaw,
-        change=partial(_move, "yaw"),
-        measured_by="placement",
-        unit="rad",
-    )
 
 
 def _move(key: str, variant: Variant, by: float) -> Variant:

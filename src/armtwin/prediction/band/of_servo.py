@@ -52,12 +52,6 @@ def with_filters(servo: Servo, factor: float) -> Servo:
     return replace(servo, **changes)
 
 
-def has_filters(servo: Servo) -> bool:
-    """Whether a servo has filters that are given by their frequencies."""
-    own = [getattr(servo, f.name) for f in fields(servo)]
-    return any(isinstance(x, Filter) and x.frequency is not None for x in own)
-
-
 def with_acceleration_feedforward(servo: Servo, factor: float) -> Servo:
     """The servo with its feed-forward of the acceleration scaled."""
     return _with_rule(servo, "acceleration_feedforward", ("kafv", "kafc", "kaf"), factor)
@@ -128,7 +122,7 @@ def servo_quantities(robot: Robot, name: str, asked: WidthSettings) -> Iterator[
         source = source_kind(group, key)
         width = asked.width(kind, kind, source, group, servo, key=key)
         yield _make_shared(name, kind, words, source, width, change)
-    if has_filters(servo):
+    if with_filters(servo, 2.0) != servo:
         source = _filter_source(servo)
         width = asked.width("servo.filters", "servo.filters", source, servo, key="filters")
         yield _make_shared(

@@ -6,6 +6,7 @@ from functools import partial
 
 from armtwin.errors import blame
 from armtwin.jobs.job import Job
+from armtwin.jobs.uncertainty import Kind
 from armtwin.prediction.band import quantity
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
@@ -43,25 +44,21 @@ def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Qua
     tool = robot.description.tool[name] if name else None
     if tool is None or tool.body is None:
         return
-    mass, size = quantity.source_kind(tool, "mass"), quantity.source_kind(tool, "com")
-    yield quantity.Quantity(
-        name="tool.mass",
-        words="mass of the tool",
-        kind="tool.mass",
-        basis=f"{mass} {tool.body.mass:g} kg",
-        width=asked.width("tool.mass", "tool.mass", mass, tool, key="mass"),
-        change=partial(_with_tool, name, heavier),
-        measured_by="tool",
+    parts: tuple[tuple[Kind, str, Change], ...] = (
+        ("tool.mass", "mass", heavier),
+        ("tool.size", "com", larger),
     )
-    yield quantity.Quantity(
-        name="tool.size",
-        words="size of the tool",
-        kind="tool.size",
-        basis=size,
-        width=asked.width("tool.size", "tool.size", size, tool, key="size"),
-        change=partial(_with_tool, name, larger),
-        measured_by="tool",
-    )
+    for kind, key, change in parts:
+        source, what = quantity.source_kind(tool, key), kind.removeprefix("tool.")
+        yield quantity.Quantity(
+            name=kind,
+            words=f"{what} of the tool",
+            kind=kind,
+            basis=f"{source} {tool.body.mass:g} kg" if key == "mass" else source,
+            width=asked.width(kind, kind, source, tool, key=what),
+            change=partial(_with_tool, name, change),
+            measured_by="tool",
+        )
 
 
 def heavier(body: Body, factor: float) -> Body:

@@ -38,7 +38,7 @@ def describe_band(band: Band) -> show.Report:
 def interval_verdict(band: Band) -> Iterator[show.Text]:
     """The first lines: outcome with its interval, what decides it, what measuring would gain."""
     yield verdict_text(band.prediction, band)
-    yield show.Text(describe_judged(band.prediction))
+    yield show.Text(describe_judged(band.prediction.judged))
     reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
     for sentence in (reasons, _measuring_sentence(band)):
         if sentence:
@@ -191,10 +191,6 @@ def share_record(share: Share) -> Record:
     }
 
 
-def _within(record: Record) -> str:
-    return in_words(record["width"], record["unit"])
-
-
 def _elastic(record: Record) -> str:
     """Change of the error by ten per cent of a quantity, or a millimetre or a degree."""
     elasticity = record["elasticity"]
@@ -210,7 +206,7 @@ SHARE_COLUMNS = show.list_columns(
     name="quantity",
     what=("what it is", None, show.PAGE_ONLY),
     known_from="known from",
-    width=("90 % within", _within),
+    width=("90 % within", lambda x: in_words(x["width"], x["unit"])),
     share=("share", PERCENT),
     elasticity=("error at +10 %", _elastic),
 )

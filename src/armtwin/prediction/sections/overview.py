@@ -69,7 +69,10 @@ class _Shown:
     def plots(self) -> tuple[show.Plot, ...]:
         """Errors and speed along the seam, first the error that decides."""
         found = path_plots(self.answer.prediction, self.explanations, self.times, self.series)
-        decisive = "lateral" if self.worst is None else self.worst.span.direction
+        peaks = self.answer.prediction.verdict.peaks
+        decisive = self.answer.prediction.verdict.worst if peaks else "lateral"
+        if self.worst is not None:
+            decisive = self.worst.span.direction
         return tuple(sorted(found, key=lambda plot: plot.lines[0].series != decisive))
 
 
@@ -96,11 +99,13 @@ def describe_comparison(comparison: Comparison) -> show.Report:
 def describe_answer(answer: Answer) -> show.Report:
     """A predicted job, with a logged run beside it where one was compared."""
     p, shown = answer.prediction, _Shown(answer)
+    loads = () if answer.loads is None else load_blocks(answer.loads)
     sections = [
         show.Section("", _sentences(shown), role="answer"),
         show.Section(
             "Predicted run" if answer.comparison else "", _outcome(answer), role="numbers"
         ),
+        show.Section("", _data(answer)),
         show.Section(
             "Uncertainty", () if answer.band is None else intervals.interval_blocks(answer.band)
         ),
@@ -112,7 +117,7 @@ def describe_answer(answer: Answer) -> show.Report:
         show.Section("What to change", _changes(answer)),
         show.Section("Segments", _segments(p)),
         show.Section("Joints", _joints(shown)),
-        show.Section("Loads on bearings and links", _loads(answer)),
+        show.Section("Loads on bearings and links", loads),
         show.Section("Feasibility", limit_blocks(p)),
         show.Section("What this assumes", _basis(answer), role="assumed"),
     ]
@@ -144,7 +149,9 @@ def _verdict(answer: Answer) -> Iterator[show.Text]:
         yield from intervals.interval_verdict(answer.band)
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
-        yield show.Text(describe_judged(p))
+        yield show.Text(describe_judged(p.judged))
+    if answer.is_brief:
+        return
     for remark in p.remarks:
         yield show.Text(remark)
     for caution in p.cautions:
@@ -186,6 +193,8 @@ def _remedy(answer: Answer) -> str:
         return answer.advice.verdict_text.text
     if answer.holds:
         return "Nothing: the seam holds as it is."
+    if found is None and answer.remedy:
+        return answer.remedy
     search = f"`armtwin predict {name} --advise` searches other changes."
     if found is None and answer.prediction.motion.trajectory.duration > LONGEST_TRIAL:
         return f"`armtwin correct {name}` corrects set-points; {search}"
@@ -211,8 +220,6 @@ def _outcome(answer: Answer) -> show.Blocks:
     for event in p.log.events:
         yield show.Text(f"At {numbers.SECONDS.with_unit(event.time)}: {event.text}", "bad")
     yield _outside_window(p.verdict)
-    yield from _data(p)
-    yield intervals.verdict_data(p, answer.band)
 
 
 def _facts(p: Prediction, band: Band | None) -> Iterator[tuple[str, str]]:
@@ -254,8 +261,9 @@ def _outside_window(verdict: Verdict) -> show.Table:
     return show.Table(columns, records, "outside_window", bad=bad, most=SHOWN)
 
 
-def _data(p: Prediction) -> Iterator[show.Data]:
+def _data(answer: Answer) -> Iterator[show.Data]:
     """What result.json says of job and verdict."""
+    p = answer.prediction
     d = p.job.description
     yield show.Data(
         {
@@ -277,15 +285,20 @@ def _data(p: Prediction) -> Iterator[show.Data]:
             "events": [event.record for event in p.log.events],
         }
     )
+    yield intervals.verdict_data(p, answer.band)
 
 
 def _scene(shown: _Shown) -> show.Blocks:
     """The robot in 3-D; the page begins where the error is largest."""
     answer, times = shown.answer, shown.times
-    worst = shown.worst
-    start = 0 if worst is None else sample_at(times, worst.time)
+    worst, p = shown.worst, answer.prediction
+    start = 0
+    if worst is not None:
+        start = sample_at(times, worst.time)
+    elif p.verdict.peaks:
+        start = sample_at(times, p.time_of_peak(p.verdict.worst))
     legend = show.OF_THE_TOLERANCE if answer.band is None else _legend(answer.band)
-    model = figure(answer.prediction, times, answer.band)
+    model = figure(p, answer.band)
     yield show.Scene(model, TURN, legend=legend, start=start)
     yield shown.plots[0]
 
@@ -368,12 +381,6 @@ def _speeds(record: Record) -> str:
 
 def _joints(shown: _Shown) -> show.Blocks:
     yield from joint_blocks(shown.answer.prediction, shown.times, shown.series)
-
-
-def _loads(answer: Answer) -> show.Blocks:
-    """Peaks on bearings and in links along the commanded motion."""
-    if answer.loads is not None:
-        yield from load_blocks(answer.loads)
 
 
 def _basis(answer: Answer) -> show.Blocks:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from armtwin.maths.batch import Floats, NamedArrays, Pair
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.sections import Line, Mark, Plot
 from armtwin.prediction.causes import Explanation
+from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import number_of
 from armtwin.prediction.verdict import DIRECTIONS
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer
     from armtwin.prediction.comparison import Comparison
 
+T = TypeVar("T")
 GRID = 1400  # samples evenly in time
 BUCKETS = 300  # stretches of time in each of which the extremes of the path error are kept
 JOINT_BUCKETS = 20  # and those of each joint
@@ -28,6 +32,20 @@ COLOURS = {"lateral": 0, "vertical": 1, "orientation": 4}
 ALONG = "along the seam [mm]"
 
 
+def once_per_run(compute: Callable[[Prediction], T]) -> Callable[[Prediction], T]:
+    """What is computed of a run is the same however it is judged, and computed once."""
+    known: WeakKeyDictionary[PathError, T] = WeakKeyDictionary()
+
+    @wraps(compute)
+    def find(p: Prediction) -> T:
+        if p.path_error not in known:
+            known[p.path_error] = compute(p)
+        return known[p.path_error]
+
+    return find
+
+
+@once_per_run
 def select_times(p: Prediction) -> Floats:
     """Times of the samples that are shown: an even grid, the extremes of errors and torques."""
     error, log = p.path_error, p.log
@@ -44,14 +62,20 @@ def select_times(p: Prediction) -> Floats:
 
 def series_of(answer: Answer, times: Floats) -> NamedArrays:
     """All series at the times of the samples, in the units of the plots."""
-    p = answer.prediction
-    series = _path_series(p, times) | _joint_series(p, times)
+    series = dict(_series_of_run(answer.prediction))
     if answer.comparison is not None:
         series |= _read_measured(answer.comparison, times)
     if answer.correction is not None:
         corrected = _path_series(answer.correction.decisive.prediction, times)
         series |= {f"corrected {name}": corrected[name] for name in DIRECTIONS}
     return series
+
+
+@once_per_run
+def _series_of_run(p: Prediction) -> NamedArrays:
+    """Series of the predicted run alone, at the samples that are selected of it."""
+    times = select_times(p)
+    return _path_series(p, times) | _joint_series(p, times)
 
 
 def _path_series(p: Prediction, times: Floats) -> NamedArrays:

@@ -8,28 +8,24 @@ from armtwin.notebook.sampling import encode_series
 from armtwin.prediction.band.along import EVEN, LIKELY
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.plots import once_per_run, select_times
 from armtwin.prediction.verdict import process_is_on
-from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
+from armtwin.robot.showing.scene import robot_figure
 
 SEAM_POINTS = 700  # of the seam in 3-D
 GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 
 
-def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
+def figure(p: Prediction, band: Band | None = None) -> Record:
     """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
 
     With an interval the seam's colours say how likely it holds within a window about each place.
     """
-    robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
-    joints, bars = skeleton(robot)
     return {
-        "joints": joints,
-        "bars": bars,
-        "tool": tool_of(robot),
-        "size": 0.7 * sum(bar_length(bar) for bar in bars),
-        "tip": encode_series(_tip(p, times).ravel()),
+        **robot_figure(p.robot),
+        "tip": encode_series(_tip(p).ravel()),
         "seam": {
             "points": encode_series(points.ravel()),
             "ratio": encode_series(
@@ -41,8 +37,10 @@ def figure(p: Prediction, times: Floats, band: Band | None = None) -> Record:
     }
 
 
-def _tip(p: Prediction, times: Floats) -> Floats:
+@once_per_run
+def _tip(p: Prediction) -> Floats:
     """Where the tool is at the times of the samples, (k, 3) [m]."""
+    times = select_times(p)
     q = np.empty((len(times), p.run.bodies.shape[1]))
     for j, values in enumerate(p.run.bodies.T):
         q[:, j] = np.interp(times, p.run.trace_time, values)

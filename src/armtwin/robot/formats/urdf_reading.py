@@ -1,7 +1,7 @@
 """A validating URDF reader: every problem at once with its line, nothing guessed in silence.
 
-Fixed joints are folded into their parent links and stay as named frames. Meshes are never
-opened.
+Fixed joints are folded into their parent links and stay as named frames. Meshes are not
+opened here.
 """
 
 from collections import Counter
@@ -119,8 +119,8 @@ def _bodies(reader: Reader, root: Node) -> NamedArrays:
         bodies[name] = _inertial(reader, node.first("inertial"), what)
     meshes = [m.attributes.get("filename", "") for m in root.walk() if m.tag == "mesh"]
     if meshes:
-        ignored = f"{len(meshes)} mesh references were ignored (first: {meshes[0]:.100})"
-        reader.note(f"{ignored}; meshes are not opened.")
+        named = f"{len(meshes)} mesh references (first: {meshes[0]:.100})"
+        reader.note(f"{named} are for drawing alone; `armtwin import` reads them.")
     return bodies
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from armtwin.errors import did_you_mean
-from armtwin.files.fields import PROSE, OneOf, SourceText
-from armtwin.files.shape import ALWAYS
+from armtwin.files.fields import PROSE, Beside, OneOf, SourceText
+from armtwin.files.shape import ALWAYS, DERIVED
 from armtwin.maths.batch import Indices, NamedArrays, Sentences
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.schema import drive_groups, groups
@@ -32,6 +32,7 @@ class Description:
         torques_only: Why this is a model of torques alone, which is not simulated; "" for a robot.
         friction_set: The set of friction elements in use, besides those without a set.
         deviation: How well identified numbers are known.
+        meshes: Surfaces of the links, from the file beside; None where it is not there.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Description:
     wrist: groups.Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
     standard_deviation: groups.StandardDeviations | None = None
+    meshes: Beside = field(default=None, compare=False, repr=False, metadata=DERIVED)
 
     format_number: ClassVar[int] = FORMAT
 

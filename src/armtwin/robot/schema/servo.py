@@ -280,6 +280,8 @@ class Shaping:
         sign: s [rad].
         sign_speed: v_s [rad/s].
         torque: Elastic compensation 1 / c [rad/(N m)].
+        position: Share of the shift that the position loop follows too, without which its feedback
+            takes a shift back.
     """
 
     speed: tuple[Number, ...] = (0.0,)
@@ -287,6 +289,7 @@ class Shaping:
     sign: tuple[Number, ...] = (0.0,)
     sign_speed: tuple[Positive, ...] = (1.0,)
     torque: tuple[Number, ...] = (0.0,)
+    position: tuple[Share, ...] = (0.0,)
 
 
 def _rule_problem(servo: Cascade | CS7B, ruled: Names) -> str:
@@ -385,6 +388,8 @@ class CS7B:
         coulomb: Coulomb friction [N m].
         coulomb_share: Share of the Coulomb friction that is compensated.
         viscous: Viscous friction compensation [N m s/rad].
+        speed_feedforward: Share of the velocity feedback that is compensated as viscous friction
+            is: by 1 a steady speed costs no position error.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
@@ -406,6 +411,7 @@ class CS7B:
     coulomb: Gain | None = None
     coulomb_share: Share = 1.0
     viscous: Gain | None = None
+    speed_feedforward: Share = 0.0
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     following_error_limit: FollowingError | None = None

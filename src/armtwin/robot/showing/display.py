@@ -10,6 +10,7 @@ from armtwin.report.figures import BLUE, RED, axes_in_space, equal_lengths, plai
 from armtwin.robot.dynamics.assembly import Assembly
 
 MM = 1e3  # a metre in mm
+GREY, SHEER = "0.6", 0.4  # of meshes
 SAME_PLACE = 1.0  # neighbouring joints nearer than this share a label [mm]
 
 
@@ -31,6 +32,11 @@ def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any =
     bodies = [*places, np.zeros(3)]  # the base is body -1
     for parent, place in zip(tree.parents, places, strict=True):
         _bar(axes, bodies[parent], place)
+    meshes = assembly.description.meshes
+    for mesh in () if meshes is None else meshes.links:
+        X = pose(mesh.link)
+        corners = MM * (mesh.corners @ X[:3, :3].T + X[:3, 3])
+        axes.plot_trisurf(*corners.T, triangles=mesh.faces, color=GREY, alpha=SHEER)
     body, _ = assembly.frame("flange")
     flange = _origin(pose, "flange")
     _bar(axes, bodies[body], flange)

@@ -56,6 +56,7 @@ def describe_robot(
         "parameters": f"{len(parameters)}: {_parameter_groups(parameters)}",
         "standard deviations": _describe_deviations(uncertainty),
         "inverse kinematics": inverse,
+        "meshes": "" if d.meshes is None else d.meshes.remark,
     }
     sections = [
         show.Section("Joints (deg, deg/s, N m; kg m²)", _joints(assembly)),

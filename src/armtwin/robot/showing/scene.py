@@ -86,6 +86,18 @@ def _cylinder_bar(body: int, start: Pair, end: Pair, tone: str) -> Record:
     return {"body": body, "from": [*start, 0.0], "to": [*end, 0.0], "tone": tone}
 
 
+def robot_figure(robot: Robot) -> Record:
+    """What the viewer draws of a robot: joints, bars, tool, size [m], and meshes it has."""
+    joints, bars = skeleton(robot)
+    size = 0.7 * sum(bar_length(bar) for bar in bars)
+    found = {"joints": joints, "bars": bars, "tool": tool_of(robot), "size": size}
+    meshes = robot.description.meshes
+    if meshes is not None and meshes.links:
+        body = robot.assembly.tree.body
+        found["meshes"] = [mesh.figure(body(mesh.link)) for mesh in meshes.links]
+    return found
+
+
 def skeleton(robot: Robot) -> tuple[list[Record], list[Record]]:
     """Joints with their frames, and bars from each link's frame to its children."""
     tree = robot.assembly.tree

@@ -72,9 +72,9 @@ class LeftOutSquares(NamedTuple):
     """Residual squares of left-out parts with one cut-off.
 
     Attributes:
-        error: Mean over the joints of ln of the squares over those of the torque.
+        error: Mean over the joints of ln of the squares over those of the torque, at most 0.
         without_noise: The same mean without the squares of noise.
-        squares: The squares of each part and joint, (parts, n).
+        squares: The squares of each part and joint over those of the torque, (parts, n).
     """
 
     error: float
@@ -190,8 +190,11 @@ def _predict_left_out(work: data.IdentificationData) -> LeftOutSquares:
     left_out = prepare_left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
     squares = left_out.missed(())
     of_model = np.maximum(squares - judged.count * noise**2, LEAST_SHARE * squares)
-    without_noise = np.log(of_model.sum(axis=0) / left_out.power).mean()
-    return LeftOutSquares(left_out.error(), float(without_noise), squares / left_out.power)
+    without_noise = np.minimum(np.log(of_model.sum(axis=0) / left_out.power), 0.0)
+    # a joint that a short log hardly excites must not decide by how far its prediction runs away
+    relative = squares / np.maximum(left_out.power, squares.sum(axis=0))
+    error = np.log(relative.sum(axis=0)).mean()
+    return LeftOutSquares(float(error), float(without_noise.mean()), relative)
 
 
 def _estimate_noise(work: data.IdentificationData) -> Floats:

@@ -1,0 +1,303 @@
+"""The check that an export carries: what it does beside the twin on a stated motion.
+
+Torques and closed loop are those of the engine where it is installed. Else the twin is run with the
+same reductions; so is it with each of them alone, which says what each costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import numpy as np
+
+from armtwin.control.controller import OUT, Controller, equation
+from armtwin.exchange import mujoco_run
+from armtwin.exchange.mjcf import Mjcf, to_mjcf
+from armtwin.exchange.reductions import FrictionForm, reduce_friction, reduce_struts, strut_torque
+from armtwin.maths.batch import Floats, Names
+from armtwin.maths.interpolation import interpolate_columns
+from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook import sections as show
+from armtwin.notebook.numbers import MICROMETRES, Number
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.kinematics.limits import highest_speeds
+from armtwin.robot.robot import Robot
+from armtwin.simulation.closed_loop import prepare_run, simulate
+from armtwin.simulation.model import Model
+from armtwin.simulation.options import RunOptions
+from armtwin.simulation.outcome import Run
+from armtwin.simulation.plant import Plant
+from armtwin.simulation.prepared import controller_of, servo_of
+
+Torque = Callable[[Floats, Floats, Floats], Floats]
+
+POSTURES = 300  # at which torques are compared
+ACCELERATION = 5.0  # of the postures over the range [rad/s² or m/s²]
+WIDE, SECONDS = 0.1, 2.0  # of the motion where none is given: a turn [rad], there and back
+RATE = 250.0  # of its set-points [Hz]
+AT_MOST = 0.3  # of the highest speeds that it has
+NEARLY = 1e-9  # how far a filter that passes everything is from doing so: its kernel stays
+LEAST_TORQUE = 1e-9  # of the largest torque [N m], for joints that bear nothing
+ESTIMATED = "estimated, not run"
+OF_LARGEST = Number(100.0, "%", digits=2)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckMotion:
+    """The motion that an export is checked on.
+
+    Attributes:
+        title: What it is, in words.
+        setpoints: Set-points of the joints.
+        model: What is simulated.
+        outside: What acts on it from outside.
+        deviation: From times, (k,), and poses of the tool, (k, 4, 4), how far it is beside its
+            path, (k, d) [m]; zero where it does not count.
+    """
+
+    title: str
+    setpoints: Trajectory
+    model: Model
+    outside: Outside
+    deviation: Callable[[Floats, Floats], Floats]
+
+
+def usual_motion(robot: Robot, model: Model) -> CheckMotion:
+    """All joints there and back once, slowly; what counts is how far the tool is from its path."""
+    room = robot.position_limits[1] - robot.home
+    turn = np.minimum(np.minimum(WIDE, room), AT_MOST * highest_speeds(robot.assembly))
+    phase = np.pi * np.arange(round(2 * SECONDS * RATE) + 1)[:, None] / (SECONDS * RATE)
+    per = np.pi / SECONDS
+    q = robot.home + turn * (1 - np.cos(phase)) / 2
+    v, a = turn * per * np.sin(phase) / 2, turn * per**2 * np.cos(phase) / 2
+    motion = Trajectory.sampled(RATE, q, v, a)
+    places = robot.forward_kinematics(motion.q)[:, :3, 3]
+
+    def beside(time: Floats, poses: Floats) -> Floats:
+        wanted = interpolate_columns(time, motion.time, places)
+        way = interpolate_columns(time, motion.time, np.gradient(places, axis=0))
+        way /= np.maximum(np.linalg.norm(way, axis=1), 1e-12)[:, None]
+        error = poses[:, :3, 3] - wanted
+        return np.asarray(error - np.sum(error * way, axis=1)[:, None] * way)
+
+    degrees = 180 / np.pi * turn.max()
+    title = f"all joints there and back by up to {degrees:.3g}° in {2 * SECONDS:g} s"
+    return CheckMotion(title, motion, model, Outside(), beside)
+
+
+class Beside(NamedTuple):
+    """A closed loop beside that of the twin: who ran it, largest deviations, differences [m]."""
+
+    of: str
+    peak_m: float
+    rms_m: float
+    largest_m: float
+
+
+class TorqueError(NamedTuple):
+    """Largest error of a joint's torque along the motion and over its range, over the largest."""
+
+    joint: str
+    along: float
+    range: float
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What an export does beside the twin.
+
+    Attributes:
+        motion: The motion, in words.
+        how: The engine and its version, or "estimated, not run".
+        torques: Torques of the joints.
+        loops: Closed loops; that of the twin first, that of the export second.
+        costs: What each reduction alone costs, the twin's own estimate.
+        lost: What did not map, in phrases.
+    """
+
+    motion: str
+    how: str
+    torques: tuple[TorqueError, ...]
+    loops: tuple[Beside, ...] = ()
+    costs: tuple[Beside, ...] = ()
+    lost: Names = ()
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        along, over = (max(getattr(t, key) for t in self.torques) for key in ("along", "range"))
+        words = f"Torques err by at most {100 * along:.2g} % of the largest along the motion, "
+        words += f"{100 * over:.2g} % over the range ({self.how})."
+        if not self.loops:
+            return words
+        twin, export = self.loops[:2]
+        return (
+            f"{words} Closed loop on {self.motion}: {1e6 * export.peak_m:.4g} µm beside the twin's "
+            f"{1e6 * twin.peak_m:.4g} µm, difference {1e6 * export.rms_m:.2g} µm rms."
+        )
+
+    def sections(self) -> Iterator[show.Section]:
+        """Torques, closed loop, what each reduction costs, what did not map."""
+        heads = show.list_columns(
+            joint="joint",
+            along=("along the motion", OF_LARGEST),
+            range=("over the range", OF_LARGEST),
+        )
+        records = [torque._asdict() for torque in self.torques]
+        title = f"Torques: error over the largest ({self.how})"
+        yield show.Section(title, (show.Table(heads, records, "check.torques"),))
+        for title, key, loops in (
+            (f"Closed loop: {self.motion}", "check.closed_loop", self.loops),
+            ("What each reduction costs, by the twin", "check.costs", self.costs),
+        ):
+            if loops:
+                table = show.Table(LOOP_HEADS, [loop._asdict() for loop in loops], key)
+                yield show.Section(title, (table,))
+        facts = show.Facts(tuple((str(k), phrase) for k, phrase in enumerate(self.lost, 1)))
+        data = show.Data({"check.lost": list(self.lost), "check.how": self.how})
+        yield show.Section("What did not map", (facts, data))
+
+
+FINE_MICROMETRES = Number(1e6, "µm", digits=2)
+LOOP_HEADS = show.list_columns(
+    of="of",
+    peak_m=("largest beside its path", MICROMETRES),
+    rms_m=("difference to the twin, rms", FINE_MICROMETRES),
+    largest_m=("largest", FINE_MICROMETRES),
+)
+
+
+def compare_torques(
+    robot: Robot, motion: Trajectory, torque: Torque, wanted: Torque
+) -> tuple[TorqueError, ...]:
+    """Torques of an export beside those that are wanted, along a motion and over the range."""
+    some = slice(None, None, max(1, len(motion.q) // POSTURES))
+    random = np.random.default_rng(0)
+    shape = POSTURES, robot.n
+    range_ = np.clip(robot.position_limits, -np.pi, np.pi)
+    speed = highest_speeds(robot.assembly)
+    cases = (
+        (motion.q[some], motion.v[some], motion.a[some]),
+        (
+            random.uniform(range_[0], range_[1], shape),
+            random.uniform(-speed, speed, shape),
+            random.uniform(-ACCELERATION, ACCELERATION, shape),
+        ),
+    )
+    errors = []
+    for q, v, a in cases:
+        exact = wanted(q, v, a)
+        largest = np.abs(exact).max(axis=0)
+        largest = np.maximum(largest, LEAST_TORQUE * largest.max())
+        errors.append(np.abs(torque(q, v, a) - exact).max(axis=0) / largest)
+    columns = zip(robot.joint_names, *np.array(errors).tolist(), strict=True)
+    return tuple(TorqueError(*column) for column in columns)
+
+
+def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
+    """An MJCF file beside the twin: in MuJoCo where it is installed."""
+    model, outside = motion.model, motion.outside
+    options = RunOptions(torque=outside.torque, wrench=outside.wrench)
+    run = prepare_run(robot, motion.setpoints, model, options=options)
+    exported = to_mjcf(run, model, form)
+    twin = simulate(robot, motion.setpoints, model, options=options)
+    at = _deviation(motion, twin)
+    loops = [Beside("the twin", _peak(at), 0.0, 0.0)]
+    costs = tuple(_costs(robot, motion, exported, options, twin))
+    if find_spec(mujoco_run.ENGINE) is None:
+        loops.append(costs[-1]._replace(of=ESTIMATED))
+        torques = compare_torques(
+            robot, motion.setpoints, _reduced_torque(robot, exported), robot.inverse_dynamics
+        )
+        return Check(motion.title, ESTIMATED, torques, tuple(loops), costs[:-1], exported.lost)
+    how = f"MuJoCo {mujoco_run.version()}"
+    simpler: FrictionForm = "frictionloss"
+    files = {how: exported}
+    if form != simpler and exported.friction:
+        files[f"{how}, friction as frictionloss"] = to_mjcf(run, model, simpler)
+    for name, file in files.items():
+        engine = mujoco_run.closed_loop(file, run, outside)
+        poses = twin.built.forward_kinematics(run.coordinates.of_bodies(engine.u))
+        deviation = motion.deviation(engine.time, poses)
+        loops.append(_compare(name, twin, at, engine.time, deviation))
+    places = run.coordinates
+
+    def torque(*state: Floats) -> Floats:
+        both = (places.both_sides(x) for x in state)
+        return places.joint_torques(mujoco_run.inverse_dynamics(exported, run, *both))
+
+    torques = compare_torques(robot, motion.setpoints, torque, robot.inverse_dynamics)
+    return Check(motion.title, how, torques, tuple(loops), costs, exported.lost)
+
+
+def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
+    def torque(q: Floats, v: Floats, a: Floats) -> Floats:
+        found = robot.inverse_dynamics(q, v, a)
+        for strut, spring in zip(robot.assembly.struts, exported.struts, strict=True):
+            change = strut_torque(strut, spring, q[:, strut.joint]) - strut.torque(q)
+            found[:, strut.joint] += change
+        return found
+
+    return torque
+
+
+def _costs(
+    robot: Robot, motion: CheckMotion, exported: Mjcf, options: RunOptions, twin: Run
+) -> Iterator[Beside]:
+    """The twin with each reduction of a file alone, then with all of them."""
+    own = _deviation(motion, twin)
+    exact = replace(motion.model, quantise=False)
+    servo = _without_filters(controller_of(robot, motion.model), robot, motion.model)
+
+    def friction(parts: Plant) -> Plant:
+        return reduce_friction(parts, exported.friction)
+
+    def struts(parts: Plant) -> Plant:
+        return reduce_struts(parts, twin.built, exported.struts)
+
+    alone = {}
+    if exported.friction:
+        alone["friction as it is fitted"] = motion.model, replace(options, change=friction)
+    if exported.struts:
+        alone["struts as they are fitted"] = motion.model, replace(options, change=struts)
+    alone["no steps of currents and encoders"] = exact, options
+    alone["no filters in the servo"] = motion.model, replace(options, servo=servo)
+
+    def all_of_them(parts: Plant) -> Plant:
+        return struts(friction(parts)) if exported.struts else friction(parts)
+
+    alone["all of these"] = exact, replace(options, change=all_of_them, servo=servo)
+    for name, (model, changed) in alone.items():
+        run = simulate(robot, motion.setpoints, model, options=changed)
+        yield _compare(name, twin, own, run.trace_time, _deviation(motion, run))
+
+
+def _without_filters(c: Controller, robot: Robot, model: Model) -> Controller:
+    """A servo whose filters pass everything; what integrates stays."""
+    passing = np.zeros(c.filters.shape)
+    passing[..., 0] = 1.0
+    structural = np.isin(c.filters, (-1.0, 0.0, 1.0))
+    found = np.where(structural, c.filters, passing + NEARLY)
+    if equation(servo_of(robot, model), len(c.gains)).reset is not None:
+        found[:, OUT] = c.filters[:, OUT]
+    return c._replace(filters=found)
+
+
+def _deviation(motion: CheckMotion, run: Run) -> Floats:
+    return motion.deviation(run.trace_time, run.tool_poses())
+
+
+def _peak(deviation: Floats) -> float:
+    return float(np.linalg.norm(deviation, axis=1).max(initial=0.0))
+
+
+def _compare(name: str, twin: Run, own: Floats, time: Floats, deviation: Floats) -> Beside:
+    """A closed loop beside the twin's own deviation."""
+    there = interpolate_columns(twin.trace_time, time, deviation)
+    apart = np.linalg.norm(there - own, axis=1)
+    counts = own.any(axis=1)
+    rms = float(np.sqrt(np.mean(apart[counts] ** 2))) if counts.any() else 0.0
+    return Beside(name, _peak(deviation), rms, float(apart.max(initial=0.0)))

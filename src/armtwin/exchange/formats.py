@@ -1,0 +1,170 @@
+"""The formats that a robot is exported in, one row each, and the export with its check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.exchange import check as checks
+from armtwin.exchange.check import Check, CheckMotion
+from armtwin.exchange.export import c_compiler
+from armtwin.exchange.feedforward import evaluate_torques, run_compiled, write_feedforward
+from armtwin.exchange.mjcf import check_tree, to_mjcf
+from armtwin.exchange.reductions import FrictionForm
+from armtwin.exchange.robot_unit import prepare_hold
+from armtwin.files.atomic import write_files
+from armtwin.maths.batch import Floats, NamedTexts
+from armtwin.notebook.sections import Report, Text
+from armtwin.report.result import Result
+from armtwin.report.result_file import plain, to_description
+from armtwin.robot.formats.urdf_reading import read_urdf
+from armtwin.robot.robot import Robot
+from armtwin.simulation.model import Model
+
+CHECK = ".check.json"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExportedRobot(Result):
+    """A robot in another format, with its check.
+
+    Attributes:
+        title: Robot and format.
+        path: Its main file; the check lies beside it, its name with .check.json.
+        contents: Texts of all files by name.
+        check: What it does beside the twin.
+    """
+
+    title: str
+    path: Path
+    contents: NamedTexts
+    check: Check
+
+    @property
+    def files(self) -> list[Path]:
+        """All files, the check last."""
+        return [self.path.with_name(name) for name in (*self.contents, self.path.name + CHECK)]
+
+    def sections(self) -> Report:
+        """What it comes to, torques, closed loop, costs, what did not map."""
+        verdict = Text(f"{self.title}. {self.check.sentence}")
+        return Report(self.title, "", tuple(self.check.sections()), (verdict,))
+
+    def write(self) -> None:
+        """Write its files and its check, all or none."""
+        described = plain(to_description(self.sections()))
+        check = {self.path.name + CHECK: json.dumps(described, indent=1)}
+        write_files(self.path.parent, {**self.contents, **check})
+
+
+Converted = tuple[NamedTexts, Check]
+
+
+@dataclass(frozen=True)
+class RobotFormat:
+    """A format of robots.
+
+    Attributes:
+        title: What it is, in words.
+        suffix: Ending of its main file.
+        convert: From robot, name, motion and form of friction to texts by file name and the check.
+    """
+
+    title: str
+    suffix: str
+    convert: Callable[[Robot, str, CheckMotion, FrictionForm], Converted]
+
+
+def _urdf(robot: Robot, name: str, motion: CheckMotion, form: FrictionForm) -> Converted:
+    with TemporaryDirectory(prefix="armtwin-urdf-") as folder:
+        path = Path(folder, f"{name}.urdf")
+        lost = robot.to_urdf(path)
+        text = path.read_text("utf-8")
+        again = Robot(read_urdf(path, allow_unphysical=True))
+    order = [again.joint_names.index(joint) for joint in robot.joint_names]
+    back = np.argsort(order)
+
+    def torque(*state: Floats) -> Floats:
+        return again.inverse_dynamics(*(x[:, back] for x in state))[:, order]
+
+    errors = checks.compare_torques(robot, motion.setpoints, torque, robot.inverse_dynamics)
+    return {path.name: text}, Check(motion.title, "the file read again", errors, lost=lost)
+
+
+def _mjcf(robot: Robot, name: str, motion: CheckMotion, form: FrictionForm) -> Converted:
+    check_tree(robot)
+    hold = prepare_hold(robot, motion.model, robot.home)
+    exported = to_mjcf(hold, motion.model, form)
+    return {f"{name}.xml": exported.text}, checks.check_mjcf(robot, motion, form)
+
+
+def _c(robot: Robot, name: str, motion: CheckMotion, form: FrictionForm) -> Converted:
+    sources = write_feedforward(robot, name)
+    compiler = c_compiler()
+    how = [checks.ESTIMATED]
+
+    def torque(*state: Floats) -> Floats:
+        if compiler is None:
+            return evaluate_torques(robot, state).sum(axis=0)
+        found = run_compiled(compiler, sources, name, state)
+        how[0] = f"compiled with {Path(compiler[0]).name}, {1e6 * found.call:.2g} µs a call"
+        return found.tau + found.friction
+
+    def wanted(q: Floats, v: Floats, a: Floats) -> Floats:
+        return robot.inverse_dynamics(q, v, a) + robot.friction_torque(v, q)
+
+    errors = checks.compare_torques(robot, motion.setpoints, torque, wanted)
+    lost = ("friction before sliding, and what follows load and temperature", "servo and limits")
+    return sources, Check(motion.title, how[0], errors, lost=lost)
+
+
+FORMATS = {
+    "urdf": RobotFormat("URDF", ".urdf", _urdf),
+    "mjcf": RobotFormat("MJCF, for MuJoCo >= 4", ".xml", _mjcf),
+    "c": RobotFormat("C99, torques for feed-forward", ".c", _c),
+}
+
+
+def export_robot(
+    robot: Robot,
+    path: str | Path,
+    kind: str,
+    *,
+    motion: CheckMotion | None = None,
+    friction: FrictionForm = "lugre",
+) -> ExportedRobot:
+    """Write a robot in another format, with a check of what it does beside the twin.
+
+    Args:
+        robot: The robot, with what it carries mounted.
+        path: The main file; what is there is replaced.
+        kind: "urdf", "mjcf" or "c".
+        motion: The motion of the check, and the model that is exported; `check_motion_of` gives
+            that of a prediction. By default all joints go there and back.
+        friction: In MJCF: as "lugre", or as "frictionloss" and damping, or "off".
+    """
+    if motion is None:
+        motion = checks.usual_motion(robot, Model())
+    exported = convert_robot(robot, Path(path), kind, motion, friction)
+    exported.write()
+    return exported
+
+
+def convert_robot(
+    robot: Robot, path: Path, kind: str, motion: CheckMotion, friction: FrictionForm
+) -> ExportedRobot:
+    """What `export_robot` writes; nothing is written."""
+    if kind not in FORMATS:
+        raise ArmtwinError(f"format '{kind}' is not known. {did_you_mean(kind, FORMATS)}")
+    found = FORMATS[kind]
+    name = "".join(x if x.isascii() and x.isalnum() else "_" for x in path.stem)
+    if kind == "c" and (path.stem != name or name[:1].isdigit()):
+        raise ArmtwinError(f"{path}: the name of a C file must be an identifier, as '{name}.c'")
+    contents, check = found.convert(robot, path.stem, motion, friction)
+    return ExportedRobot(f"{robot.name} as {found.title}", path, contents, check)
