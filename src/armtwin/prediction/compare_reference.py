@@ -257,17 +257,10 @@ def compare_reference(
         shifted = other + compare_interval.take_offset(predicted - other, time, offsets)
         variants.append(partial(errors, shifted))
     bounds, intervals = compare_interval.find_interval(series, variants)
-<<<<<<< HEAD
     if used.joints == "elastic" and has_two_encoders(robot, ordered):
         series += pair_twists(robot, ordered, run, time)
-    source = ""
-    if has_joint_torque(robot, ordered):
-        torque, source = joint_torque(robot, ordered)
-        series += pair_torques(robot, run.log, time, torque[done])
-=======
     torques, source = pair_torques(robot, ordered, done, run.log, time)
     series += torques
->>>>>>> main
     return ReferenceComparison(
         robot=robot,
         model=used,
