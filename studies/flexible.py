@@ -30,7 +30,7 @@ UM = 1e6
 HEAD = """# The flexible twin in numbers
 
 Made by `python studies/flexible.py`. Stiffness of the RX90B, deviations and ripple are assumptions
-(`armtwin check rx90b`), so are the dampings of the KR300 and four of its six stiffnesses.
+(`armtwin check rx90b`), so are the dampings of the KR300 and the stiffnesses of its wrist.
 """
 
 

@@ -84,16 +84,28 @@ def test_offset_and_stiffness_of_a_virtual_robot_are_found(found):
         assert row.stiffness == pytest.approx(row.prior, rel=0.05)
         assert row.motor_share == pytest.approx(1.0, abs=0.05)
     for row in found.table[:2]:  # the third bears on one flank throughout
-        assert row.lost_motion == pytest.approx(4e-5, abs=4e-6)
+        assert row.lost_motion == pytest.approx(3e-5, abs=4e-6)
     assert "one flank" in found.table[2].sentence
 
 
 def test_the_robot_that_comes_back_has_stiffness_and_delay(found):
     for row, transmission in zip(found.table, found.robot.description.transmission, strict=True):
         assert transmission.delay == pytest.approx(found.offset)
-        if row.stiffness is not None:
+        if not row.is_poor:
             assert transmission.stiffness == row.stiffness
             assert transmission.source["stiffness"].startswith("identified: two encoders")
+            low, high = row.interval
+            noise = np.sqrt(high / low) ** (1.645 / 1.96) - 1
+            assert transmission.uncertainty == pytest.approx(np.hypot(noise, 0.15), rel=1e-3)
+
+
+def test_a_stiffness_that_logs_know_no_better_than_an_assumption_stays_as_it_was(found):
+    """Those of the wrist, which carries nothing here."""
+    poor = [row for row in found.table if row.stiffness is not None and row.is_poor]
+    kept = {one.joint: one for one in found.robot.description.transmission}
+    for row in poor:
+        assert kept[row.name].stiffness == row.prior
+        assert "poorly identified" in row.sentence
 
 
 @pytest.mark.parametrize(
@@ -111,6 +123,33 @@ def test_a_link_encoder_that_is_not_beside_the_motors_is_refused(robots, virtual
     spoilt = replace(virtual, channels={**virtual.channels, "q_link": q_link})
     with pytest.raises(at.ArmtwinError, match=asked):
         at.identify_transmission(robots["kr300"], [spoilt])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "asked"),
+    [
+        (np.degrees, "Are the positions in degrees"),
+        (lambda q: q * np.where(np.arange(6) == 1, -1, 1), "Do the positions of joint_2 count"),
+    ],
+    ids=["degrees", "sign"],
+)
+def test_encoders_that_agree_on_a_mistake_are_refused_by_the_torques(robots, virtual, spoil, asked):
+    both = {name: spoil(virtual.channels[name]) for name in ("q", "q_link")}
+    spoilt = replace(virtual, channels={**virtual.channels, **both})
+    with pytest.raises(at.ArmtwinError, match=asked):
+        at.identify_transmission(robots["kr300"], [spoilt])
+
+
+def test_motor_angles_in_degrees_beside_a_link_encoder_are_refused(robots, virtual):
+    spoilt = replace(virtual, channels={**virtual.channels, "q": np.degrees(virtual.q)})
+    with pytest.raises(at.ArmtwinError, match="Is q in degrees"):
+        at.identify_transmission(robots["kr300"], [spoilt])
+
+
+@pytest.mark.parametrize("other", ["rx90b", "lwa4p"])
+def test_a_log_of_another_robot_is_refused(robots, virtual, other):
+    with pytest.raises(at.ArmtwinError, match="Is the log of 'kr300'"):
+        at.identify_transmission(robots[other], [virtual])
 
 
 def test_logs_without_two_encoders_are_refused(robots, virtual):

@@ -404,10 +404,10 @@ def test_gains_without_a_rule_and_friction_may_say_how_sure_they_are(short):
 
 
 def test_friction_that_holds_nothing_at_rest_is_told_by_what_it_slides_with(robots):
-    """The KR300's laws are smooth: 70 N m of joint 1 show beyond some mrad/s, none at rest."""
+    """The KR300's laws are smooth: 390 N m of joint 1 show beyond 0.1 mrad/s, none at rest."""
     law = robots["kr300"].description.friction[0].law
     assert breakaway(law) < 1e-6
-    assert 70 < dry_level(law) < 110
+    assert 389 < dry_level(law) < 430
 
 
 def test_an_identified_robot_is_drawn_by_its_covariance(short):

@@ -13,7 +13,16 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.setpoints import Unit
 
 FeatureName = Literal[
-    "first_peak", "period", "overshoot", "settling", "final", "rms", "largest", "clamping"
+    "first_peak",
+    "period",
+    "overshoot",
+    "settling",
+    "final",
+    "rms",
+    "largest",
+    "lost_motion",
+    "glitch",
+    "clamping",
 ]
 
 

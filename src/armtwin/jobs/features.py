@@ -9,6 +9,9 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.responses import StepFeatures, step_features
+from armtwin.maths.reversals import measure_turn, turning_samples
+
+ABOUT_TURN = 0.25  # of the time between two turns, to either side of one
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,22 @@ def _away(name: str, measure: Callable[[Floats], Any], response: SetpointRespons
     return [Feature(response.of, name, value, response.unit)]
 
 
+def _of_turns(name: str, response: SetpointResponse) -> list[Feature]:
+    """Mean of a number over the turns of a set-point; None where it never turns back and forth."""
+    away, wanted, time = response.distance, response.wanted, response.time
+    samples = turning_samples(wanted)
+    values = []
+    if away is not None and len(samples) > 1:
+        half = ABOUT_TURN * float(np.diff(time[samples]).min())
+        for sample in samples[time[samples] > time[0] + half]:
+            after = float(np.sign(wanted[sample + 1] - wanted[sample]))
+            turn = measure_turn(time, away, float(time[sample]), half, after)
+            if turn is not None:
+                values.append(getattr(turn, name))
+    value = float(np.mean(values)) if values else None
+    return [Feature(response.of, name, value, response.unit)]
+
+
 def _feature(name: str, unit: str, response: SetpointResponse) -> list[Feature]:
     """What of the response to the last step has this name there."""
     found = _after_step(response)
@@ -110,6 +129,8 @@ OF_RESPONSES: dict[str, Callable[[SetpointResponse], list[Feature]]] = {
     "final": partial(_feature, "final", "1"),  # where it ends, as a share of the step
     "rms": partial(_away, "rms", lambda away: np.sqrt(np.mean(away**2))),
     "largest": partial(_away, "largest", lambda away: np.abs(away).max()),
+    "lost_motion": partial(_of_turns, "lost_motion"),  # by how much it stays behind at turns
+    "glitch": partial(_of_turns, "glitch"),  # range of the error about them, less what is smooth
 }
 
 

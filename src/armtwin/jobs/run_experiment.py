@@ -168,7 +168,7 @@ def _run_robot(
         turns = robot.assembly.tree.joints[joint].type == "revolute"
         drive = Drive("rad" if turns else "m", experiment.folder)
         q[:, joint], v[:, joint] = experiment.sampled(number, point, time, drive)
-        if point.kind in ("noise", "file"):
+        if point.kind in ("sine", "noise", "file"):
             a[:, joint] = np.gradient(v[:, joint], time)
         driven.append((joint, drive.unit))
     change = None
@@ -189,6 +189,10 @@ def _run_robot(
         wanted = run.log.q_ref[:, joint]
         name = robot.joint_names[joint]
         responses.append(SetpointResponse(name, unit, unit, run.log.time, wanted, got))
+        if "lost_motion" in d.features and "q_link" in run.log:
+            link = run.log.q_link[:, joint]
+            of = f"{name}, link side"
+            responses.append(SetpointResponse(of, unit, unit, run.log.time, wanted, link))
     return ExperimentRun(experiment, run.log, tuple(responses), run.energy, setup.clamp is not None)
 
 

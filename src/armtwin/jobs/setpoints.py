@@ -1,4 +1,4 @@
-"""Set-points of an experiment: ramps, steps, a triangle, noise, or a column of a log.
+"""Set-points of an experiment: ramps, steps, a triangle, a sine, noise, or a column of a log.
 
 Every kind gives its value and rate of change at given times; levels are read in the unit of what
 they drive, an angle, a length or a torque.
@@ -20,6 +20,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, TwoArrays, Values
 from armtwin.maths.quantities import Frequency, Number, Positive, Time
 from armtwin.maths.units import Unit
+from armtwin.robot.schema.groups import TurnCoordinate
 
 Duration = Annotated[float, Unit("s", above=0)]
 
@@ -138,6 +139,40 @@ class TriangleWave:
 
 
 @dataclass(frozen=True)
+class SineWave:
+    """A sine around a centre; two of them a quarter of a turn apart are a circle.
+
+    It begins slowly: its phase rises to the full speed within the first period.
+
+    Attributes:
+        on: What it drives.
+        amplitude: Height above the centre.
+        period: Time of one cycle [s].
+        phase: Phase at the start [rad].
+        centre: Level around which it goes.
+        start: When it begins [s].
+    """
+
+    on: str
+    amplitude: Level
+    period: Duration
+    phase: TurnCoordinate = 0.0
+    centre: Level = 0.0
+    start: Time = 0.0
+    kind: Literal["sine"] = "sine"
+
+    def samples(self, time: Floats, drive: Drive) -> TwoArrays:
+        """Values and rates at times (m,)."""
+        height, centre = drive.read(self.amplitude), drive.read(self.centre)
+        share = np.maximum((time - self.start) / self.period, 0.0)
+        speed = np.minimum(share, 1.0)
+        turns = np.where(share < 1, 0.5 * share**2, share - 0.5)
+        angle = self.phase + 2 * np.pi * turns
+        rate = 2 * np.pi * speed / self.period
+        return centre + height * np.sin(angle), height * rate * np.cos(angle)
+
+
+@dataclass(frozen=True)
 class Noise:
     """Gaussian noise in a band of frequencies.
 
@@ -237,7 +272,7 @@ class FromFile:
         return value, np.gradient(value, time)
 
 
-Setpoint = Ramps | Steps | TriangleWave | Noise | FromFile
+Setpoint = Ramps | Steps | TriangleWave | SineWave | Noise | FromFile
 
 
 def _points_problem(times: Values, values: tuple[Any, ...]) -> str:

@@ -36,7 +36,8 @@ RATIOS = (*get_args(Kind), "links.mass", "links.size", "tool")
 LENGTHS = ("placement", "placement.x", "placement.y", "placement.z")
 ANGLES = ("placement.yaw",)
 NAMES = (*RATIOS, *LENGTHS, *ANGLES)
-BY_NAME = ("servo.bandwidth", "friction")  # before the name of a drive or of a friction element
+# before the name of a drive, of a friction element, of a gear, of those that one rule gave
+BY_NAME = ("servo.bandwidth", "friction", "gears", "rotors", "links.mass", "links.size")
 LEAST_DRAWS, MOST_DRAWS = 8, 8192  # sampled variants, a power of 2 (Sobol)
 
 FURTHEST, MOST_TURNED = 0.5, 0.5  # of a workpiece [m], [rad]: beyond, another place was meant

@@ -22,6 +22,7 @@ from armtwin.prediction import compare_interval
 from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
 from armtwin.prediction.logged_reference import LoggedReference, read_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
+from armtwin.prediction.twist import has_two_encoders, pair_twists
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.provenance import DEFAULT_SERVO
 from armtwin.simulation.closed_loop import simulate
@@ -220,8 +221,10 @@ def compare_reference(
         raise ArmtwinError(
             f"offsets must be one of {', '.join(compare_interval.OFFSETS)}, got '{offsets}'"
         )
-    used = usual_model(robot) if model is None else model
     ordered = in_order_of(log, robot.joint_names)
+    used = usual_model(robot) if model is None else model
+    if model is None and has_two_encoders(robot, ordered):
+        used = replace(used, joints="elastic")
     q, side = joint_positions(robot, ordered)
     reference = read_reference(robot, ordered, q)
     if _feeds_the_model(robot, used):
@@ -254,6 +257,8 @@ def compare_reference(
         shifted = other + compare_interval.take_offset(predicted - other, time, offsets)
         variants.append(partial(errors, shifted))
     bounds, intervals = compare_interval.find_interval(series, variants)
+    if used.joints == "elastic" and has_two_encoders(robot, ordered):
+        series += pair_twists(robot, ordered, run, time)
     torques, source = pair_torques(robot, ordered, done, run.log, time)
     series += torques
     return ReferenceComparison(

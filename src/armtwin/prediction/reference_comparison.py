@@ -28,6 +28,7 @@ MOVED = 0.01  # travel of a joint whose error is to be explained [rad, m]
 NOTHING = 0.01  # share of the variance of an error below which nothing of it is explained
 EXPLAINED = 0.8  # share of the variance of an error from which on it counts as explained
 ROUGH = Number(1e3, "mm", digits=2)
+MICRORADIANS = Number(1e6, "µrad", places=0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +152,13 @@ def _outcome(c: ReferenceComparison) -> show.Blocks:
         "Explained is 1 - var(measured - predicted) / var(measured). Errors are q - q_ref; at the "
         "tool they are beside the path of the reference."
     )
+    twists = [row for row in c.rows if row.name.endswith(" twist")]
+    if twists:
+        residual = ", ".join(MICRORADIANS.text(row.rms_difference) for row in twists)
+        yield show.Text(
+            f"Twist is q - q_link, the encoders' time offset and each mean taken off; the twin "
+            f"leaves {residual} µrad rms of it. The flange moves by the twists of these joints."
+        )
     yield show.Text(_offsets(c))
     if c.intervals:
         yield interval_table(c)
@@ -193,8 +201,12 @@ def _charts(c: ReferenceComparison) -> Iterator[show.Multiples]:
     tool = c.robot.n + len(PATH)
     yield _multiples(c, c.errors, "Errors of the joints")
     yield _multiples(c, c.rows[c.robot.n : tool], "Errors of the tool")
-    if c.rows[tool:]:
-        yield _multiples(c, c.rows[tool:], "Torques")
+    torques = [row for row in c.rows[tool:] if row.unit == "N m"]
+    deflections = [row for row in c.rows[tool:] if row.unit != "N m"]
+    if deflections:
+        yield _multiples(c, deflections, "Twist of the gears, and of the flange by it")
+    if torques:
+        yield _multiples(c, torques, "Torques")
 
 
 def _multiples(c: ReferenceComparison, rows: Sequence[Agreement], title: str) -> show.Multiples:

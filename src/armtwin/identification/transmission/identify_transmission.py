@@ -188,17 +188,26 @@ def _row(
         with_gap = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
         lost, lost_std, lost_half = (2 * float(values[j]) for values in with_gap.gap[:3])
         lost = max(lost, 0.0)
-    return JointTransmission(
+    found = JointTransmission(
         name=name,
         prior=prior,
         sentence=f"{_lost_motion(lost, lost_half)}; {_side(share, share_half)}",
         stiffness=1 / float(fit.compliance.value[j]),
-        interval=_interval(j, fit, _cautious(rows)),
+        interval=_interval(j, fit, _cautious(rows), _with_own_friction(rows, j, elastic, loose)),
         motor_share=share,
         motor_share_std=share_std,
         lost_motion=lost,
         lost_motion_std=lost_std,
     )
+    if not found.is_poor:
+        return found
+    poor = "stiffness poorly identified, the robot file keeps its own"
+    return replace(found, sentence=f"{poor}; {found.sentence}")
+
+
+def _with_own_friction(rows: TwistRows, j: int, elastic: list[int], loose: list[int]) -> TwistFit:
+    """A joint's friction, which the load is less by, of any size: the file's may be off."""
+    return fit_twist(rows, elastic, loose, [(j, rows.friction[:, j])])
 
 
 def _interval(j: int, *fits: TwistFit) -> Pair:
@@ -220,7 +229,7 @@ def _motor_share(
     load, friction = rows.load[:, j].std(), rows.friction[:, j].std()
     if friction < FRICTION_SEEN * load:
         return None
-    fit = fit_twist(rows, elastic, loose, [(j, rows.friction[:, j])])
+    fit = _with_own_friction(rows, j, elastic, loose)
     c = float(fit.compliance.value[j])
     if c <= 0:
         return None
@@ -281,12 +290,13 @@ def _with_transmissions(
             kept.append(transmission)
             continue
         changed = replace(transmission, delay=late, source=_source(transmission, source, row))
-        if row.stiffness is not None:
-            changed = replace(changed, stiffness=row.stiffness)
+        if not row.is_poor:
+            changed = replace(changed, stiffness=row.stiffness, uncertainty=row.width)
         kept.append(changed)
-    new = [row for row in found.values() if row.stiffness is not None]
+    new = [row for row in found.values() if not row.is_poor]
     for row in new:
-        kept.append(Transmission(source, row.name, stiffness=row.stiffness, delay=late))
+        spring = Transmission(source, row.name, stiffness=row.stiffness, delay=late)
+        kept.append(replace(spring, uncertainty=row.width))
     friction = tuple(_set_side(element, {row.name for row in new}) for element in d.friction)
     return robot.with_description(replace(d, transmission=tuple(kept), friction=friction))
 
@@ -295,7 +305,7 @@ def _source(
     transmission: Transmission, source: str, row: JointTransmission
 ) -> str | dict[str, str]:
     """Sources of a transmission of which some numbers are new."""
-    keys = ["delay"] if row.stiffness is None else ["delay", "stiffness"]
+    keys = ["delay"] if row.is_poor else ["delay", "stiffness"]
     old = transmission.source
     if isinstance(old, str):
         given = ("stiffness", "damping", "backlash")

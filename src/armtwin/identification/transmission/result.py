@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,11 @@ from armtwin.robot.robot import Robot
 
 STIFFNESS = Number(1e-6, "MN m/rad", digits=3)
 MICRORADIANS = Number(1e6, "µrad", places=0)
+SHARE_OF_95 = 0.8393  # a normal 90 % interval over its 95 % interval
+# half width of the error of a load, alike in a whole log: rotors and friction of a file are off by
+# 10 to 20 %, and no noise shows it
+LOAD_WIDTH = 0.15
+POOR = 0.5  # width from which on a stiffness is known no better than an assumed one
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,20 @@ class JointTransmission:
     rms: float = 0.0
     rms_offset_only: float = 0.0
     rms_unseen: float | None = None
+
+    @property
+    def width(self) -> float | None:
+        """Half width of its 90 % interval as a share of it, the error of the load included."""
+        if self.interval is None:
+            return None
+        low, high = self.interval
+        noise: float = (high / low) ** (0.5 * SHARE_OF_95) - 1
+        return math.hypot(noise, LOAD_WIDTH)
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether its stiffness is known no better than an assumed one: no file takes it."""
+        return self.width is None or self.width > POOR
 
 
 @dataclass(frozen=True, eq=False, repr=False)

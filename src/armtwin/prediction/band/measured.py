@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, Names, Record
 from armtwin.prediction.band.along import LIKELY
 from armtwin.prediction.band.band import Band, assess_alike
-from armtwin.prediction.band.measuring import MEASUREMENTS, MOST
+from armtwin.prediction.band.measuring import MEASUREMENTS, MOST, describe_measurement
 
 FEW = 16  # variants by which measurements are ranked: the same ones, so that few suffice
 LEAST_FALL = 0.02  # of the error, its mean over these, from which a measurement is tried
@@ -50,7 +50,7 @@ def measure_first(band: Band) -> tuple[MeasuredFirst, ...]:
     keys = _rank_measurements(band)[:MOST]
     for count in range(1, len(keys) + 1):
         then = _assess_measured(band, keys[:count], len(band.ensemble))
-        ways = tuple(MEASUREMENTS[key] for key in keys[:count])
+        ways = tuple(describe_measurement(key, band.quantities) for key in keys[:count])
         found.append(MeasuredFirst(ways, then.probability))
         if then.probability >= LIKELY:
             break

@@ -1,9 +1,8 @@
 """What of friction, rotors and transmissions is not known exactly."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,13 +18,16 @@ from armtwin.prediction.band.quantity import (
     scale_keys,
     source_kind,
 )
+from armtwin.prediction.band.rules import Rules
 from armtwin.prediction.band.width_settings import WidthSettings
+from armtwin.prediction.band.widths import EACH
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
+from armtwin.robot.schema.drive_groups import FrictionElement, Motor, Transmission
 from armtwin.simulation.model import Model
 
-DRY = ("level", "asperity", "static", "torques", "scale")  # keys of what rubs
-LOGGED = "identify"
+DRY = ("level", "first", "asperity", "static", "torques", "scale")  # keys of what rubs
+LOGGED, ENCODERS = "identify", "transmission"
+TOGETHER = ("derived", "assumed")  # sources that are a rule for several gears
 SLOW = np.logspace(-4, -1, 16)  # speeds at which friction is mostly dry [rad/s]
 
 
@@ -51,27 +53,22 @@ def friction_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Ite
         )
     guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
     if guessed:
-        words = "viscosity of all friction"
-        yield _of_all("friction.viscosity", words, "viscous", _with_viscosity, guessed, asked)
+        yield _viscosity(guessed, asked)
     bristles = [element for element in elements if element.presliding is not None]
     if model.friction == "lugre" and bristles:
+        named = {element.name: element for element in bristles}
         words = "pre-sliding stiffness"
-        yield _of_all("friction.bristles", words, "presliding", _with_bristles, bristles, asked)
+        rules = Rules("friction.bristles", words, "presliding", _with_bristles, LOGGED)
+        yield from rules.quantities(named, asked)
 
 
-def _of_all(
-    kind: Kind,
-    words: str,
-    key: str,
-    change: Callable[[Variant, float], Variant],
-    groups: Sequence[Any],
-    asked: WidthSettings,
-) -> Quantity:
-    """What moves in all groups together, as viscosity does with the oil's temperature."""
-    source = least_trusted(source_kind(group, key) for group in groups)
-    own = kind.partition(".")[2]
-    width = max(asked.width(kind, kind, source, group, key=own) for group in groups)
-    return Quantity(kind, words, kind, source, width, change, LOGGED)
+def _viscosity(elements: Sequence[FrictionElement], asked: WidthSettings) -> Quantity:
+    """Viscosity of all elements together: it follows the oil's temperature."""
+    kind: Kind = "friction.viscosity"
+    source = least_trusted(source_kind(element, "viscous") for element in elements)
+    width = max(asked.width(kind, kind, source, x, key="viscosity") for x in elements)
+    words = "viscosity of all friction"
+    return Quantity(kind, words, kind, source, width, _with_viscosity, LOGGED)
 
 
 def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
@@ -79,18 +76,50 @@ def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     motors = robot.description.motor
     if not motors or is_identified(robot.uncertainty, "Jm"):
         return
-    words = "inertia of the rotors"
-    yield _of_all("rotors", words, "rotor_inertia", _with_rotors, motors, asked)
+    named = {motor.name: motor for motor in motors}
+    rules = Rules("rotors", "inertia of the rotors", "rotor_inertia", _with_rotors, LOGGED)
+    yield from rules.quantities(named, asked)
 
 
 def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iterator[Quantity]:
-    """The stiffness of all gears, where they are elastic."""
-    gears = [gear for gear in robot.description.transmission if gear.stiffness is not None]
-    if model.joints != "elastic" or not gears:
+    """The stiffness of each gear, where they are elastic.
+
+    What one rule gave errs together, each of its gears beside the others by a third of that. What
+    was measured, or printed for each, errs alone.
+    """
+    if model.joints != "elastic":
         return
-    words = "stiffness of the gears"
-    found = _of_all("gears", words, "stiffness", _with_stiffness, gears, asked)
-    yield replace(found, measured_by="transmission")
+    gears = {_gear_name(x): x for x in robot.description.transmission if x.stiffness is not None}
+    rules = Rules("gears", "stiffness of the gears", "stiffness", _with_stiffness, ENCODERS)
+    for quantity in rules.quantities(gears, asked):
+        own = 1.0
+        if quantity.source in TOGETHER and len(quantity.of) > 1:
+            yield replace(quantity, then=0.0)
+            own = EACH
+        for name in quantity.of:
+            yield _of_gear(name, gears[name], own, asked)
+
+
+def _of_gear(name: str, gear: Transmission, share: float, asked: WidthSettings) -> Quantity:
+    """The stiffness of one gear, with a share of the usual width."""
+    source = source_kind(gear, "stiffness")
+    width = asked.job.first(f"gears.{name}")
+    if width is None:
+        width = share * asked.width("gears", "gears", source, gear)
+    return Quantity(
+        name=f"gears.{name}",
+        words=f"stiffness of the gear of {name}",
+        kind="gears",
+        basis=f"{source} {1e-6 * (gear.stiffness or 0.0):.3g} MN m/rad",
+        width=width,
+        change=partial(_with_stiffness, frozenset((name,))),
+        measured_by=ENCODERS,
+        of=(name,),
+    )
+
+
+def _gear_name(gear: Transmission) -> str:
+    return gear.joint or gear.motor
 
 
 def _with_level(name: str, variant: Variant, factor: float) -> Variant:
@@ -130,17 +159,23 @@ def _with_viscosity(variant: Variant, factor: float) -> Variant:
     return change_each(variant, "friction", change)
 
 
-def _with_bristles(variant: Variant, factor: float) -> Variant:
-    return change_each(variant, "friction", lambda x: _with_stiffer_bristles(x, factor))
+def _with_bristles(names: frozenset[str], variant: Variant, factor: float) -> Variant:
+    def change(element: FrictionElement) -> FrictionElement:
+        return _with_stiffer_bristles(element, factor) if element.name in names else element
+
+    return change_each(variant, "friction", change)
 
 
-def _with_rotors(variant: Variant, factor: float) -> Variant:
-    return change_each(variant, "motor", lambda x: scale_keys(x, factor, "rotor_inertia"))
+def _with_rotors(names: frozenset[str], variant: Variant, factor: float) -> Variant:
+    def change(motor: Motor) -> Motor:
+        return scale_keys(motor, factor, "rotor_inertia") if motor.name in names else motor
+
+    return change_each(variant, "motor", change)
 
 
-def _with_stiffness(variant: Variant, factor: float) -> Variant:
+def _with_stiffness(names: frozenset[str], variant: Variant, factor: float) -> Variant:
     def change(gear: Transmission) -> Transmission:
-        if gear.stiffness is None:
+        if _gear_name(gear) not in names:
             return gear
         return scale_keys(gear, factor, "stiffness", "low_stiffness")
 

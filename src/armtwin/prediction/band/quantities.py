@@ -15,6 +15,7 @@ from armtwin.prediction.band.of_drives import (
 )
 from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
+from armtwin.prediction.band.rules import Rules
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
@@ -25,18 +26,16 @@ Change = Callable[[Body, float], Body]
 
 
 def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Quantity]:
-    """Density and size of all links."""
-    links = [link for link in robot.description.link if link.body is not None]
+    """Density and size of the links."""
+    links = {link.name: link for link in robot.description.link if link.body is not None}
     inertial = robot.uncertainty.known[robot.layout.all_links]
     if not links or inertial.any():
         return
-    source = quantity.least_trusted(quantity.source_kind(link, "mass") for link in links)
     mass = ("links.mass", "masses of the links", heavier)
     size = ("links.size", "where the links' masses are", larger)
     for name, words, change in (mass, size):
-        width = max(asked.width("links", name, source, link) for link in links)
-        changed = partial(_with_links, change)
-        yield quantity.Quantity(name, words, "links", source, width, changed, "identify")
+        rules = Rules("links", words, "mass", partial(_with_links, change), "identify", name)
+        yield from rules.quantities(links, asked)
 
 
 def tool_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Quantity]:
@@ -80,9 +79,13 @@ def _with_inertias(body: Body, factor: float) -> Body:
     return replace(body, inertia=quantity.scale_keys(body.inertia, factor, *INERTIAS))
 
 
-def _with_links(change: Change, variant: quantity.Variant, factor: float) -> quantity.Variant:
+def _with_links(
+    change: Change, names: frozenset[str], variant: quantity.Variant, factor: float
+) -> quantity.Variant:
     def change_link(link: Link) -> Link:
-        return link if link.body is None else replace(link, body=change(link.body, factor))
+        if link.body is None or link.name not in names:
+            return link
+        return replace(link, body=change(link.body, factor))
 
     return quantity.change_each(variant, "link", change_link)
 

@@ -7,12 +7,12 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.files.shape import WithFields
-from armtwin.jobs.uncertainty import Kind
+from armtwin.jobs.uncertainty import NAMES, Kind
 from armtwin.maths.batch import Floats, NamedTexts, Names, Record
 from armtwin.prediction.band.widths import MEASURED, WIDTHS, Z_90, in_words, spread_of
 from armtwin.robot.schema.description import Description
 
-GROUPS = ("links", "tool", "placement")  # names of several kinds together
+KNOWN = ("measured", "identified")  # sources of what was measured on the robot itself
 G = TypeVar("G", bound=WithFields)
 Measurement = str  # a measurement: a key of `measuring.WAYS`
 
@@ -58,6 +58,8 @@ class Quantity:
         change: Moves it: a variant and a factor, or how far.
         measured_by: What would measure it; "" for nothing we know.
         unit: "1" where a factor moves it, else "m" or "rad".
+        of: Parts whose numbers it moves, where the robot has others of the kind; () for all.
+        then: Its width once it is measured; by default that of its kind.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Quantity:
     change: Callable[[Variant, float], Variant]
     measured_by: Measurement = ""
     unit: Literal["1", "m", "rad"] = "1"
+    of: Names = ()
+    then: float | None = None
 
     @property
     def source(self) -> str:
@@ -77,9 +81,12 @@ class Quantity:
     @property
     def names(self) -> Names:
         """Its names, the most specific first: its own, of its kind, of its group."""
-        group = self.name.partition(".")[0]
-        names = (self.name, self.kind)
-        return (*names, group) if group in GROUPS else names
+        return names_of(self.name, self.kind)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it was measured on the robot itself."""
+        return self.source in KNOWN
 
     @property
     def is_ratio(self) -> bool:
@@ -98,10 +105,13 @@ class Quantity:
 
     @property
     def spread_if_measured(self) -> float:
-        """What the spread would be once it is measured."""
+        """What the spread would be once it is measured; its own where it was."""
+        if self.is_measured:
+            return self.spread
         if self.unit in MEASURED:
             return min(self.spread, MEASURED[self.unit])
-        return min(self.spread, spread_of(WIDTHS[self.kind][0]))
+        width = WIDTHS[self.kind][0] if self.then is None else self.then
+        return min(self.spread, spread_of(width))
 
     def moved(self, variant: Variant, deviations: float) -> Variant:
         """A variant with the quantity moved by n standard deviations."""
@@ -109,6 +119,14 @@ class Quantity:
         if by == 0:
             return variant
         return self.change(variant, math.exp(by) if self.is_ratio else by)
+
+
+def names_of(name: str, kind: str) -> Names:
+    """Names by which a job may say a width, the most specific first."""
+    parts = name.split(".")
+    wider = [".".join(parts[:k]) for k in range(len(parts) - 1, 0, -1)]
+    known = [part for part in wider if part in NAMES]
+    return tuple(dict.fromkeys((name, *known, kind)))
 
 
 def sample_variant(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:

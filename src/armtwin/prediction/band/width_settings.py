@@ -6,7 +6,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs.uncertainty import Kind, Uncertainty
-from armtwin.prediction.band.quantity import Quantity
+from armtwin.prediction.band.quantity import Quantity, names_of
 from armtwin.prediction.band.widths import POSITION, YAW, width_of
 
 PLACEMENT = "placement"
@@ -32,7 +32,7 @@ class WidthSettings:
             groups: Groups of the robot file, the first that has a width counts.
             key: Its key there.
         """
-        asked = self.of_job(name, kind)
+        asked = self.job.first(*names_of(name, kind))
         if asked is not None:
             return asked
         for group in groups:
@@ -42,11 +42,6 @@ class WidthSettings:
             if own is not None:
                 return float(own)
         return width_of(kind, source)
-
-    def of_job(self, *names: str) -> float | None:
-        """The width that the job gives for the first of some names, or for their group."""
-        group = names[-1].partition(".")[0]
-        return self.job.first(*names, group)
 
     def shift(self, axis: str) -> float:
         """Half width of the 90 % interval of the workpiece along an axis [m]."""

@@ -16,6 +16,7 @@ from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Explanation, explain
 from armtwin.prediction.cautions import describe_judged
+from armtwin.prediction.circle import circle_test
 from armtwin.prediction.comparison import Comparison
 from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.parts import error_parts
@@ -112,6 +113,7 @@ def describe_answer(answer: Answer) -> show.Report:
         show.Section("The robot and its seam", _scene(shown), role="picture"),
         show.Section("Where and why", _where_and_why(shown)),
         show.Section("Motor side and link side", _parts(p)),
+        show.Section("Circle test", _circle(p)),
         show.Section("What to change", _changes(answer)),
         show.Section("Segments", _segments(p)),
         show.Section("Joints", _joints(shown)),
@@ -318,6 +320,13 @@ def _parts(p: Prediction) -> show.Blocks:
     parts = error_parts(p)
     if parts is not None:
         yield from parts.blocks()
+
+
+def _circle(p: Prediction) -> show.Blocks:
+    """How round it is, of a job that runs a whole circle."""
+    test = circle_test(p)
+    if test is not None:
+        yield from test.blocks()
 
 
 def _changes(answer: Answer) -> show.Blocks:
