@@ -50,7 +50,7 @@ class Shown:
 
 def read_pictures(band: Band) -> Shown:
     """What colours and curves show, read from the blocks of a report."""
-    model = figure(band.prediction, np.zeros(1), band)
+    model = figure(band.prediction, band)
     ratio = np.frombuffer(base64.b64decode(model["seam"]["ratio"]), dtype="<f4")
     on = ratio[ratio >= 0]
     highest = dict(_highest(band))

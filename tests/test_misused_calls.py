@@ -51,6 +51,7 @@ RIGHT = {
 }
 # words of an annotation, and an object that it allows and that holds nothing
 HOLLOW = {
+    "Callable": len,
     "ArrayLike": np.zeros(2),
     "int64": np.zeros(2, dtype=int),
     "ndarray": np.zeros(2),
@@ -71,14 +72,22 @@ RESULT = at.Advice.__mro__[1]  # the parent of results, which the package alone 
 
 def spell_out(call, annotation):
     """An annotation with its aliases in full."""
-    known = vars(sys.modules[call.__module__])
 
     def full(found):
-        alias = known.get(found[0], found[0])
+        alias = resolve(call, found[0])
         is_plain = found[0] == "ArrayLike" or isinstance(alias, type | types.ModuleType)
         return found[0] if is_plain else str(alias)
 
-    return re.sub(r"[A-Za-z]\w*", full, annotation)
+    return re.sub(r"[A-Za-z][\w.]*", full, annotation)
+
+
+def resolve(call, name):
+    """What a name, or a name of a module, is where a call was written; itself if nothing."""
+    first, *more = name.split(".")
+    found = vars(sys.modules[call.__module__]).get(first, name)
+    for part in more:
+        found = getattr(found, part, name)
+    return found
 
 
 def hollow(call, annotation):
@@ -89,8 +98,9 @@ def hollow(call, annotation):
     for word, value in HOLLOW.items():
         if re.search(rf"\b{word}\b", full):
             return value
-    first = re.match(r"(Annotated.)?(\w+)", annotation)[2]
-    noun = vars(sys.modules[call.__module__]).get(first) or getattr(at, first)
+    first = re.match(r"(Annotated.)?([\w.]+)", annotation)[2]
+    noun = resolve(call, first)
+    noun = getattr(at, first) if isinstance(noun, str) else noun
     return object.__new__(noun if isinstance(noun, type) else typing.get_args(noun)[0])
 
 

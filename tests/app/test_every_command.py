@@ -77,6 +77,7 @@ ERRORS = {
     ("demo",): None,
     ("predict",): ("nothing",),
     ("compare",): ("nothing", "log.csv"),
+    ("studio",): ("nothing",),
     ("job",): ("--from-log", "log.csv", "--robot", "nothing", "--tolerance", "0.1 mm"),
     ("jobs",): ("nothing",),
     ("robots",): ("nothing",),

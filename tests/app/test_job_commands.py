@@ -91,9 +91,9 @@ def test_the_simulation_is_watched(never_run, tmp_path):
 
 
 def test_a_seam_within_tolerance_is_exit_0(tmp_path):
-    """Were its gears rigid, the servo of the KR300 would make up for a cut that begins slowly."""
+    """The frame that the KR300 mills, where a millimetre is allowed."""
     text = list_shipped()["kr300_frame"].read_text(encoding="utf-8")
-    save(tmp_path, text.replace('joints = "elastic"', 'joints = "rigid"'))
+    save(tmp_path, text.replace('"0.3 mm"', '"1 mm"').replace('"elastic"', '"rigid"'))
     done = call(tmp_path, "predict", "job.toml", "--speed", "50 mm/s")
     assert (done.code, done.err) == (0, "")
     told = r"WITHIN TOLERANCE \(nominal run, no interval\)\. \d+ µm lateral at"
@@ -385,7 +385,7 @@ def test_a_bad_option_is_exit_2_with_one_sentence_and_nothing_is_written(
         ),
         (
             ["compare", "nothing", "nothing.csv"],
-            "job 'nothing' is neither shipped nor a .toml file. Known: kr300_frame",
+            "job 'nothing' is neither shipped nor a .toml file. Known: kr300_circle, kr300_frame",
         ),
     ],
     ids=" ".join,
@@ -456,7 +456,7 @@ def test_a_robot_from_a_urdf_is_refused_with_the_list_of_what_is_missing(never_r
         "motor: motors with",
     ):
         assert phrase in done.err
-    assert tree(tmp_path) == ["back.toml", "job.toml", "rx90b.urdf"]
+    assert tree(tmp_path) == ["back.toml", "job.toml", "rx90b.urdf", "rx90b.urdf.check.json"]
 
 
 # Folders of results

@@ -204,6 +204,11 @@ NOWHERE = "the null device, to which output is led"
 OTHERWISE = {
     "__init__.py": {"Path(__file__).read_text": "its own text"},
     "app/commands.py": {"open": WRITES},
+    "app/studio/server.py": {
+        "(resources.files('armtwin.app.studio') / 'page.html').read_text": OWN_DATA,
+        "(resources.files(package) / name).read_text": OWN_DATA,
+    },
+    "app/studio_command.py": {"webbrowser.open": "an address"},
     "app/streams.py": {"os.open": NOWHERE},
     "exchange/confinement.py": {
         "os.open": "the null device, and names of folders that a program may write to",
@@ -219,6 +224,8 @@ OTHERWISE = {
         "target.open": WRITES,
     },
     "exchange/external_fmu_process.py": {"os.open": NOWHERE, "os.fdopen": "its own output"},
+    "exchange/feedforward.py": {"place.read_text": OWN_DATA},
+    "exchange/formats.py": {"path.read_text": "what it has written into a folder of its own"},
     "exchange/unit.py": {
         "(resources.files('armtwin.exchange') / 'sources' / file).read_text": OWN_DATA
     },

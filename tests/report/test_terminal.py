@@ -25,10 +25,12 @@ def printed(report, width, spelled=printable):
 
 @pytest.fixture(scope="module")
 def report():
-    """A seam that holds: the frame of the KR300, slowly and with rigid gears."""
+    """A seam that holds: the frame of the KR300, slowly, with rigid gears and a wide tolerance."""
     job = at.Job.load("kr300_frame").with_speed(0.05)
     stiff = replace(job.description.model, joints="rigid")
-    p = at.predict(at.Job(replace(job.description, model=stiff), job.origin))
+    wide = replace(job.description.tolerance, lateral=1e-3, vertical=1e-3)
+    described = replace(job.description, model=stiff, tolerance=wide)
+    p = at.predict(at.Job(described, job.origin))
     return at.Answer(p, at.explain(p)).sections()
 
 
@@ -36,7 +38,7 @@ def test_the_first_line_is_the_verdict_with_its_servo_and_its_margin(report):
     first, second, *_ = printed(report, 80).splitlines()
     words = f"{first.strip()} {second.strip()}"
     headline = r"WITHIN TOLERANCE \(nominal run, no interval\)\. "
-    peak = r"\d+ µm \w+ at \d+ mm, 300 µm allowed, \d+ % to spare; "
+    peak = r"\d+ µm \w+ at \d+ mm, 1000 µm allowed, \d+ % to spare; "
     assert re.match(headline + peak + "assumed servo, structure not known", words)
 
 

@@ -8,8 +8,9 @@ from importlib.util import find_spec
 from typing import Annotated
 
 from armtwin.app.job_commands import DEFAULT_JOB
-from armtwin.app.options import Changes, argument, drop_unset, flag, option
+from armtwin.app.options import Changes, Json, argument, drop_unset, flag, option
 from armtwin.app.showing import say
+from armtwin.app.streams import print_json
 from armtwin.errors import ArmtwinError
 
 NEEDED = ("starlette", "uvicorn", "websockets")
@@ -26,6 +27,7 @@ def studio(
     no_browser: Annotated[
         bool, flag("--no-browser", "Only print the address of the page.")
     ] = False,
+    json: Json = False,
     *,
     changes: Changes,
 ) -> None:
@@ -53,11 +55,18 @@ def studio(
     listening = free_socket(port)
     token = secrets.token_urlsafe(16)
     address = f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
-    try:
-        say(f"armtwin studio is at {address}")
-        say("It ends with Ctrl-C.")
+
+    def announce() -> None:
+        if json:
+            print_json({"address": address})
+        else:
+            say(f"armtwin studio is at {address}")
+            say("It ends with Ctrl-C.")
         if not no_browser:
             webbrowser.open(address)
-        asyncio.run(serve(source, listening, token))
+
+    try:
+        asyncio.run(serve(source, listening, token, announce))
     except KeyboardInterrupt:
-        say("armtwin studio has ended")
+        if not json:
+            say("armtwin studio has ended")

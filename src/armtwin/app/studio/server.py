@@ -42,6 +42,7 @@ T = TypeVar("T")
 HOST, PORT = "127.0.0.1", 8731
 MOST_TABS = 12  # of one page; each keeps a run in memory
 MOST_CONNECTIONS = 200
+STARTING = 0.02  # between looks whether it answers [s]
 LARGEST_MESSAGE = 1 << 16  # bytes of a request of the page
 REST = 1.0  # time without a change after which causes and interval follow [s]
 WORKERS = 8  # pieces of work of all tabs at the same time; each on as many threads as it needs
@@ -363,8 +364,17 @@ def free_socket(port: int | None) -> socket.socket:
     raise ArmtwinError(f"{HOST} has no free port")
 
 
-async def serve(source: Opening, listening: socket.socket, token: str) -> None:
-    """Serve the page until it is asked to end."""
+async def serve(
+    source: Opening, listening: socket.socket, token: str, announce: Callable[[], None]
+) -> None:
+    """Serve the page until it is asked to end.
+
+    Args:
+        source: What is opened.
+        listening: Where it answers.
+        token: First part of its address.
+        announce: Called once it answers, and ends in order when interrupted.
+    """
     studio = Studio(source)
     app = make_app(studio, listening.getsockname()[1], token)
     config = uvicorn.Config(
@@ -381,6 +391,9 @@ async def serve(source: Opening, listening: socket.socket, token: str) -> None:
     running = asyncio.create_task(server.serve(sockets=[listening]))
     asked = asyncio.create_task(studio.stopped.wait())
     try:
+        while not (server.started or running.done()):
+            await asyncio.sleep(STARTING)
+        announce()
         await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         server.should_exit = True
