@@ -1,5 +1,7 @@
 """Of single mistakes in real logs nearly all are refused by name; good logs are taken."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,15 @@ def test_single_mistakes_in_a_log_are_named_first(cases, name):
         if not right:
             wrong[mistake.name] = said
     assert wrong == {}
+
+
+def test_joint_torques_named_as_those_of_motors_are_suspected_of_it(cases):
+    """What the gears of the file have multiplied is as large as they are without them."""
+    robot, logs, _ = cases["kr300"]
+    named = []
+    for log in logs:
+        named.append(replace(log, channels={**log.channels, "tau_m": log.tau}))
+    assert "the torques already at the joints" in refusal(robot, named, "tau_m")
 
 
 def test_at_most_a_tenth_of_the_mistakes_is_silent(cases):

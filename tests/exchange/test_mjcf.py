@@ -121,11 +121,14 @@ def test_the_closed_loop_is_that_of_the_twin(name, model):
     assert rms < max(5e-6, 0.01 * peak(twin))
 
 
-def test_the_milling_force_is_most_of_what_the_mill_of_the_kr300_shows():
-    """A closed loop in another engine that leaves it out has about half of the error."""
-    p = predicted("kr300_frame", joints="rigid")
+def test_without_friction_the_milling_force_is_most_of_what_the_mill_of_the_kr300_shows():
+    """A closed loop in another engine that leaves it out has a tenth of the error.
+
+    With friction the peak is that of friction: 725 µm with the force, 746 µm without.
+    """
+    p = predicted("kr300_frame", joints="rigid", friction="off")
     twin, without = closed_loop(p, Outside())
-    assert peak(without) < 0.7 * peak(twin)
+    assert peak(without) < 0.2 * peak(twin)
 
 
 def test_lugre_elements_side_by_side_have_the_curve_of_the_law():

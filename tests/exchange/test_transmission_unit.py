@@ -49,7 +49,11 @@ def test_torques_at_uneven_times_move_it_as_they_move_the_bench(tmp_path, fricti
         unit.begin()
         got = unit.drive(TIMES, TORQUE, "torque")
     wanted = at.simulate_bench(given, TIMES, TORQUE).log.q_m[:, 0]
-    assert np.abs(got - wanted).max() < ROUNDING
+    # the last digit of the torque moves switching friction by more, by when it turns over
+    rounded = at.simulate_bench(given, TIMES, np.nextafter(TORQUE, np.inf)).log.q_m[:, 0]
+    moved = np.abs(rounded - wanted).max()
+    assert moved < (1e-10 if friction == "switching" else ROUNDING)
+    assert np.abs(got - wanted).max() < max(moved, ROUNDING)
 
 
 def test_what_was_written_says_what_it_is_for_and_what_is_compiled(tmp_path):

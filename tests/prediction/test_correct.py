@@ -1,6 +1,7 @@
 """Set-points corrected on the twin, and what they do on a robot that is not the twin."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,11 +55,22 @@ def test_on_a_robot_that_is_off_by_ten_percent_the_error_falls_by_more_than_40_p
 
 
 def test_the_milled_frame_is_corrected_for_sag_and_force_on_a_robot_that_is_off():
-    """What statics know comes first: it takes most of the error away; two rounds take the rest."""
+    """What statics know comes first: it leaves what a rigid arm shows. Rounds of learning do more.
+
+    The rest is mostly friction where joints turn back: each round takes more than half of it away.
+    """
     found = at.correct(at.Job.load("kr300_frame"), rounds=2, nominal=True)
     assert found.prediction.job.description.model.joints == "elastic"
-    assert found.deflected.rms < 0.1 * found.before.rms
-    assert found.best.size.rms < 0.02 * found.before.rms
+    job = found.prediction.job
+    model = replace(job.description.model, joints="rigid")
+    rigid = at.correct(
+        at.Job(replace(job.description, model=model), job.origin), rounds=0, nominal=True
+    )
+    assert found.deflected.rms < 0.5 * found.before.rms
+    assert found.deflected.rms == pytest.approx(rigid.before.rms, rel=0.05)
+    sizes = [found.deflected.rms, *(size.rms for size in found.rounds)]
+    assert len(sizes) == 3
+    assert all(after < 0.5 * before for before, after in pairwise(sizes))
     other = varied(at.Robot.load("kr300"), np.random.default_rng(1))
     before, after = (size_of(found.prediction.job, x) for x in found.on(other))
     assert after.rms < 0.6 * before.rms

@@ -182,7 +182,10 @@ def test_stiction_of_a_clamped_motor_stops_without_spikes():
 def test_a_joint_of_a_robot_on_a_bench_has_its_numbers(robots):
     bench = at.bench_of(robots["kr300"], "joint_1")
     assert bench.gear_ratio == pytest.approx(1798 / 7)
-    assert bench.stiffness == pytest.approx(1695572.7)
+    gear = robots["kr300"].description.transmission[0]
+    found = (bench.stiffness, bench.damping, bench.backlash)
+    assert found == (gear.stiffness, gear.damping, gear.backlash)
+    assert bench.stiffness == pytest.approx(4577800.0)
     assert bench.rotor_inertia == pytest.approx(0.00923)
     with pytest.raises(at.ArmtwinError, match="joint_5 must have a motor of its own"):
         at.bench_of(robots["rx90b"], "joint_5")

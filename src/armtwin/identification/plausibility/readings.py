@@ -10,6 +10,7 @@ from armtwin.identification.plausibility.evidence import SHOWN_TORQUE, TRAVEL
 from armtwin.identification.plausibility.samples import TorqueSamples
 from armtwin.identification.plausibility.single_joints import estimate_weight
 from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.logs.channels import channel_kind
 from armtwin.logs.plausibility import FAST
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
@@ -203,8 +204,10 @@ def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
         yield Reading(words, motion, tau * limit / 100, robot)
     if gear.shape != (robot.n, robot.n) or np.allclose(gear, np.eye(robot.n)):
         return
-    words = "Is it the torque of the motors|name its columns tau_m"
-    yield Reading(words, motion, tau @ gear, robot)
+    if channel_kind(samples.source) == "tau":  # which no gear of the file has touched
+        words = "Is it the torque of the motors|name its columns tau_m"
+        yield Reading(words, motion, tau @ gear, robot)
+        return
     words = "Are the gear ratios of the robot file inverted, or the torques already at the joints|"
     words += "correct gear in the robot file, or name the columns tau"
     yield Reading(words, motion, tau @ np.linalg.inv(gear), robot)

@@ -52,12 +52,14 @@ class TorqueSamples:
     Attributes:
         robot: The robot, with drives.
         logs: The samples of each log.
+        source: Channel of the torque.
         gains: What the torques are multiplied by, (n,); the gains of drives that are not known.
         has_gains: Whether these were only guessed, so that no scale can be judged.
     """
 
     robot: Robot
     logs: tuple[SampledLog, ...]
+    source: str
     gains: Floats
     has_gains: bool
 
@@ -97,7 +99,7 @@ def sample_torques(robot: Robot, logs: Sequence[Log], source: str, recipe: Recip
         rate = (count - 1) / float(np.ptp(clean.time))
         motion = Motion(clean.q, clean.v, clean.a)
         sampled.append(SampledLog(motion, clean.tau, rate, chosen))
-    plain_gains = TorqueSamples(robot, tuple(sampled), np.ones(robot.n), False)
+    plain_gains = TorqueSamples(robot, tuple(sampled), source, np.ones(robot.n), False)
     if not needs_gains(robot, source):
         return plain_gains
     return replace(plain_gains, gains=_guess_gains(plain_gains), has_gains=True)
