@@ -12,6 +12,13 @@ from contextlib import contextmanager
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+# as `python -m armtwin`, where whoever started the tests may leave out interrupts, as `nohup` does
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from armtwin.__main__ import start
+start()
+"""
 MESSAGE = 1 << 24  # bytes of the largest answer that a tab takes
 
 
@@ -45,7 +52,7 @@ class Studio:
 @contextmanager
 def studio(*arguments, folder):
     """A studio started as a command."""
-    command = [sys.executable, "-m", "armtwin", "studio", *arguments, "--no-browser"]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "studio", *arguments, "--no-browser"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
     process = subprocess.Popen(
         command,
