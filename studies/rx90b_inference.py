@@ -5,8 +5,8 @@
 Priors stand in rx90b_numbers.py, the likelihood in rx90b_statements.py, the method in
 rx90b_sampling.py. The centre of the samples, one of them, is graded by the statement code of
 chapter_5.py as it is, and written to rx90b_inferred.toml beside this file. About 20 minutes of a
-core with 160 members; a run that is interrupted goes on from its last temperature. No run has ended yet: nothing of the
-project depends on it.
+core with 160 members; a run that is interrupted goes on from its last temperature. No run has
+ended yet: nothing of the project depends on it.
 
 Ref: [Waiboer 2007]
 """
