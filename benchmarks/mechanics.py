@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 
 os.environ["ARMTWIN_THREADS"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -23,6 +22,7 @@ import armtwin as at
 
 QUICK = "--quick" in sys.argv
 SAMPLES, REPEATS = (200, 2) if QUICK else (10_000, 9)
+EDGES = [SAMPLES // 100, SAMPLES // 10, SAMPLES - 1, SAMPLES]  # rows of a batch
 
 
 def best(work):
@@ -63,38 +63,34 @@ def pinocchio_model(robot):
 def peers(model, data, q, v, a, tau):
     """Python loops over Pinocchio that fill an array, as its users write them, by name."""
 
-    def inverse():
-        out = np.empty((SAMPLES, 6))
-        for i in range(SAMPLES):
-            out[i] = pinocchio.rnea(model, data, q[i], v[i], a[i])
+    def loop(call, shape, *arguments, given=None):
+        """A call for each sample; its result is a row of an array."""
 
-    def mass():
-        out = np.empty((SAMPLES, 6, 6))
-        for i in range(SAMPLES):
-            out[i] = pinocchio.crba(model, data, q[i])
+        def work():
+            out = np.empty((SAMPLES, *shape)) if given is None else given
+            for i in range(SAMPLES):
+                out[i] = call(model, data, *(x[i] for x in arguments))
 
-    def forward():
-        out = np.empty((SAMPLES, 6))
-        for i in range(SAMPLES):
-            out[i] = pinocchio.aba(model, data, q[i], v[i], tau[i])
+        return work
 
-    def regressor(given=None):
-        out = np.empty((SAMPLES, 6, 60)) if given is None else given
-        for i in range(SAMPLES):
-            out[i] = pinocchio.computeJointTorqueRegressor(model, data, q[i], v[i], a[i])
+    def place(model, data, q):
+        pinocchio.forwardKinematics(model, data, q)
+        return data.oMi[6].homogeneous
 
-    def linearise():
-        K, D, M = np.empty((3, SAMPLES, 6, 6))
-        for i in range(SAMPLES):
-            K[i], D[i], M[i] = pinocchio.computeRNEADerivatives(model, data, q[i], v[i], a[i])
+    def jacobian(model, data, q):
+        pinocchio.computeJointJacobians(model, data, q)
+        return pinocchio.getJointJacobian(model, data, 6, pinocchio.LOCAL_WORLD_ALIGNED)
 
+    columns = pinocchio.computeJointTorqueRegressor
     return {
-        "inverse dynamics": inverse,
-        "mass matrix": mass,
-        "forward dynamics": forward,
-        "regressor": regressor,
-        "regressor, out=": partial(regressor, np.zeros((SAMPLES, 6, 60))),
-        "linearisation": linearise,
+        "forward kinematics": loop(place, (4, 4), q),
+        "jacobian": loop(jacobian, (6, 6), q),
+        "inverse dynamics": loop(pinocchio.rnea, (6,), q, v, a),
+        "mass matrix": loop(pinocchio.crba, (6, 6), q),
+        "forward dynamics": loop(pinocchio.aba, (6,), q, v, tau),
+        "regressor": loop(columns, (6, 60), q, v, a),
+        "regressor, out=": loop(columns, (6, 60), q, v, a, given=np.zeros((SAMPLES, 6, 60))),
+        "linearisation": loop(pinocchio.computeRNEADerivatives, (3, 6, 6), q, v, a),
     }
 
 
@@ -102,6 +98,8 @@ def ours(robot, q, v, a, tau):
     """The same questions to our robot, by name."""
     Y = robot.regressor(q, v, a)
     return {
+        "forward kinematics": lambda: robot.forward_kinematics(q),
+        "jacobian": lambda: robot.jacobian(q),
         "inverse dynamics": lambda: robot.inverse_dynamics(q, v, a),
         "mass matrix": lambda: robot.mass_matrix(q),
         "forward dynamics": lambda: robot.forward_dynamics(q, v, tau),
@@ -109,6 +107,16 @@ def ours(robot, q, v, a, tau):
         "regressor, out=": lambda: robot.regressor(q, v, a, out=Y),
         "linearisation": lambda: robot.linearise(q, v, a),
     }
+
+
+def of_one(robot, state):
+    """CPU time of a thousand inverse dynamics of one state [s]."""
+
+    def work():
+        for _ in range(1000):
+            robot.inverse_dynamics(*state)
+
+    return best(work)
 
 
 def report():
@@ -131,6 +139,13 @@ def report():
         body, whole, peer = (best(work) / SAMPLES * 1e6 for work in works)
         times = f"{body:8.2f}{whole:13.2f}{peer:16.2f}"
         print(f"{name:18}{times}{peer / body:14.1f}{peer / whole:13.1f}")
+    one = q[0], v[0], a[0]
+    print(f"inverse dynamics of one state: {1e3 * of_one(robot, one):.1f} us", end="; ")
+    rows = []
+    for m in EDGES:
+        each = best(lambda m=m: robot.inverse_dynamics(q[:m], v[:m], a[:m])) / m
+        rows.append(f"{1e6 * each:.3f} of {m}")
+    print(f"a row {', '.join(rows)} us")
     X = robot.forward_kinematics(q[:200])
     single = best(lambda: [robot.inverse_kinematics(x) for x in X]) / len(X) * 1e6
     path = robot.forward_kinematics(

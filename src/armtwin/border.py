@@ -171,6 +171,8 @@ def _one_of(members: Sequence[object]) -> Expected:
     choices = tuple(choice for kind in kinds for choice in kind.choices)
     words = " or ".join(kind.words for kind in kinds)
     maker = next((kind.maker for kind in kinds if kind.maker), "")
+    if len(kinds) == 1:
+        return Expected(words, kinds[0].fits, choices, maker)
     return Expected(words, lambda value: any(kind.fits(value) for kind in kinds), choices, maker)
 
 

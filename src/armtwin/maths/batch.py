@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -88,6 +88,18 @@ def stack_tables(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
             f"leading dimensions must agree or broadcast, got shapes {shapes}"
         ) from None
     return lead, [_table(x, lead) for x in arrays]
+
+
+def one_row(vectors: Iterable[ArrayLike], n: int) -> tuple[tuple[int, ...], list[Floats]] | None:
+    """The same of single vectors that are float64 and finite, without a look at each; else None."""
+    rows = []
+    for x in vectors:
+        if type(x) is not np.ndarray or x.dtype.char != "d" or x.shape != (n,):
+            return None
+        if not (x.flags.carray and x.dot(x) <= LARGEST):
+            return None
+        rows.append(x[None])
+    return (), rows
 
 
 def _table(x: Floats, lead: tuple[int, ...]) -> Floats:

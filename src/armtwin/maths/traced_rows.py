@@ -5,7 +5,10 @@ each output. Its kernel is traced from the readable one: what depends on the num
 computed before the rows, zeros and ones of the geometry leave nothing to compute.
 """
 
+from __future__ import annotations
+
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,13 +21,14 @@ from armtwin.maths.batch import Floats, Indices, spread
 from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import staged
-from armtwin.maths.stretches import Memory, Part, TapeStretch, stretches
+from armtwin.maths.stretches import Memory, Part, TapeStretch, evaluate, stretches
 from armtwin.maths.tape import Tape, pattern_of
 
 # Rows of one call from which on its kernel is traced; compiling takes 1 to 2 s, once. The number
 # of rows alone decides, so that a call gives the same digits in every process.
 LEAST_ROWS = 10_000
 
+EVERY_LANE = np.arange(LANES)
 MOST_KEPT = 8192  # results that are computed before the rows
 NUMBERS, KEPT, ROWS = 0, 1, 2  # memories: the numbers, what is kept, and tables from here on
 
@@ -66,6 +70,19 @@ class Formula:
         """All numbers, in the order in which they lie in memory."""
         arrays = [*self.patterns.values(), *self.numbers.values()]
         return np.concatenate([np.asarray(x, dtype=np.float64).ravel() for x in arrays])
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Numbers of a row of each output."""
+        return [math.prod(shape) for shape in self.outputs.values()]
+
+    @cached_property
+    def kernel(self) -> _Kernel:
+        """The kernel, shared by all formulas of its structure."""
+        with _making:
+            if self.name not in _kernels:
+                _kernels[self.name] = _Kernel(self)
+            return _kernels[self.name]
 
     def memory(self) -> Memory:
         """Where the arrays lie."""
@@ -151,21 +168,29 @@ def is_traced(rows: int) -> bool:
     return rows >= LEAST_ROWS and compiles()
 
 
-def kernel_of(formula: Formula) -> _Kernel:
-    """The kernel of a formula, shared by all formulas of its structure."""
-    with _making:
-        if formula.name not in _kernels:
-            _kernels[formula.name] = _Kernel(formula)
-        return _kernels[formula.name]
-
-
 def compute(formula: Formula, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
-    """Fill the outputs, C-contiguous (m, ...), from the inputs, (m, ...), on several threads.
-
-    There are at least LANES rows.
-    """
-    kernel = kernel_of(formula)
+    """Fill the outputs, C-contiguous (m, ...), from the inputs, (m, ...), on several threads."""
     m = len(outputs[0])
-    width = sum(x.size for x in outputs) // max(m, 1)
-    tables = tuple(np.ascontiguousarray(x).reshape(-1) for x in (*inputs, *outputs))
-    spread(kernel.run, m, width, formula.flat, tables)
+    if not compiles():
+        _evaluate_rows(formula, inputs, outputs)
+    elif m >= LANES:
+        tables = tuple(np.ascontiguousarray(x).reshape(-1) for x in (*inputs, *outputs))
+        spread(formula.kernel.run, m, sum(formula.sizes), formula.flat, tables)
+    elif m:  # too few for the lanes: the last one fills the rest
+        given = [x.take(EVERY_LANE, 0, None, "clip").ravel() for x in inputs]
+        found = [np.empty(LANES * size) for size in formula.sizes]
+        formula.kernel.run(formula.flat, (*given, *found), 0, LANES)
+        for x, y in zip(outputs, found, strict=True):
+            x.ravel()[:] = y[: x.size]
+
+
+def _evaluate_rows(formula: Formula, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
+    """The same in plain Python, operation by operation."""
+    before, row = formula.stretches()
+    memory: dict[str, Any] = {**formula.patterns, **formula.numbers}
+    memory["kept"] = np.empty(len(before.kept))
+    evaluate(before, memory)
+    for i in range(len(outputs[0])):
+        for name, x in zip((*formula.inputs, *formula.outputs), (*inputs, *outputs), strict=True):
+            memory[name] = x[i]
+        evaluate(row, memory)

@@ -95,10 +95,10 @@ class Bodies(NamedTuple):
 
 
 @inlined
-def make_frames(arm: Arm) -> Frames:
-    """Room for the frames of an arm."""
-    n = len(arm.parent)
-    return Frames(np.empty((n, 3, 3)), np.empty((n, 3)))
+def make_frames(arm: Arm, q: Numbers) -> Frames:
+    """Room for the frames of an arm: numbers or symbols, as q (..., N) has."""
+    n, kind = len(arm.parent), q.dtype
+    return Frames(np.empty((n, 3, 3), kind), np.empty((n, 3), kind))
 
 
 @inlined

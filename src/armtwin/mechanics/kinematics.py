@@ -27,7 +27,7 @@ def axis_to_base(arm: Arm, at: Frames | Bodies, body: int, x: Vector) -> Vector:
 @compiled
 def poses(arm: Arm, body: int, X_BF: Floats, q: Floats, X: Floats, start: int, stop: int) -> None:
     """Poses X_WF (m, 4, 4) of the frame F that sits at X_BF (4, 4) on a body (-1: the base)."""
-    at, columns = make_frames(arm), X_BF.T
+    at, columns = make_frames(arm, q), X_BF.T
     for row in range(start, stop):
         place(arm, q[row], at)
         p = to_base(arm, at, body, vector(columns, 3))
@@ -45,7 +45,7 @@ def places(
     arm: Arm, bodies: Integers, points: Floats, q: Floats, P_W: Floats, start: int, stop: int
 ) -> None:
     """Places P_W (m, k, 3) of points (k, 3) that are fixed to bodies (k,) (-1: the base)."""
-    at = make_frames(arm)
+    at = make_frames(arm, q)
     for row in range(start, stop):
         place(arm, q[row], at)
         for k in range(bodies.shape[0]):
@@ -92,7 +92,7 @@ def jacobians(
     arm: Arm, body: int, point: Floats, q: Floats, J: Floats, start: int, stop: int
 ) -> None:
     """Jacobians J (m, 6, n) of a point of a body, rows linear then angular, in base axes."""
-    at = make_frames(arm)
+    at = make_frames(arm, q)
     for row in range(start, stop):
         place(arm, q[row], at)
         tip = to_base(arm, at, body, (point[0], point[1], point[2]))

@@ -5,9 +5,11 @@
 Ref: [Featherstone 2008]
 """
 
+from typing import Any
+
 import numpy as np
 
-from armtwin.maths.batch import Floats, Integers
+from armtwin.maths.batch import Floats, Numbers
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (
@@ -59,18 +61,16 @@ def composite(arm: Arm, bodies: Bodies) -> None:
             j = k
 
 
-@compiled
-def mass_matrix(arm: Arm, rotors: Rotors, q: Floats, M: Floats, start: int, stop: int) -> None:
-    """Mass matrices of rows start..stop, rotors included; q (m, N), M (m, N, N)."""
-    every = q.shape[1]
+def mass_matrix(arm: Arm, rotors: Rotors, q: Numbers) -> Any:
+    """Mass matrix with the rotors, (N, N), at joint positions q, (N,)."""
     bodies = make_bodies(arm, q)
-    L = np.empty((every, every))
-    for row in range(start, stop):
-        place(arm, q[row], bodies)
-        whole_mass(arm, rotors, bodies, L)
-        for i in range(every):
-            for j in range(i + 1):
-                M[row, i, j] = M[row, j, i] = L[i, j]
+    place(arm, q, bodies)
+    M = np.empty(rotors.inertia.shape, q.dtype)
+    whole_mass(arm, rotors, bodies, M)
+    for i in range(len(M)):
+        for j in range(i):
+            M[j, i] = M[i, j]
+    return M
 
 
 @inlined
@@ -133,33 +133,22 @@ def solve_in_place(A: Floats, b: Floats) -> bool:
     return definite
 
 
-@compiled
 def forward_dynamics(
-    arm: Arm,
-    rotors: Rotors,
-    q: Floats,
-    v: Floats,
-    force: Floats,
-    a: Floats,
-    bad: Integers,
-    start: int,
-    stop: int,
-) -> None:
-    """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row]: M is not definite."""
-    every = q.shape[1]
+    arm: Arm, rotors: Rotors, q: Numbers, v: Numbers, force: Numbers
+) -> tuple[Any, Any]:
+    """Accelerations a = M⁻¹ (force - C v - g), (N,), and whether M is definite."""
     bodies = make_bodies(arm, q)
-    M, bias = np.empty((every, every)), np.empty(every)
-    for row in range(start, stop):
-        equations_of_motion(arm, rotors, bodies, q[row], v[row], M, bias)
-        for i in range(every):
-            a[row, i] = force[row, i] - bias[i]
-        bad[row] = 0 if solve_in_place(M, a[row]) else 1
+    M, bias = np.empty(rotors.inertia.shape, q.dtype), np.empty(q.shape, q.dtype)
+    equations_of_motion(arm, rotors, bodies, q, v, M, bias)
+    a = force - bias
+    definite = solve_in_place(M, a)
+    return a, definite
 
 
 @compiled
 def potential_energy(arm: Arm, q: Floats, U: Floats, start: int, stop: int) -> None:
     """Energy of the bodies under gravity, U = -g · Σ (m p + R h), zero at the base's origin."""
-    n, at = len(arm.parent), make_frames(arm)
+    n, at = len(arm.parent), make_frames(arm, q)
     first, mass = np.empty((n, 3)), np.empty(n)
     for row in range(start, stop):
         place(arm, q[row], at)

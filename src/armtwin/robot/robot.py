@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -23,6 +23,7 @@ from armtwin.maths.batch import (
     Names,
     TwoArrays,
     check_array,
+    one_row,
     read_only,
     reusable,
     spread,
@@ -367,12 +368,7 @@ class Robot(Result):
     def forward_kinematics(self, q: ArrayLike, frame: str = "tool") -> Floats:
         """Pose of a frame in the base frame, (..., 4, 4)."""
         lead, (q,) = self._states(q=q)
-        arm = self.assembly.arm
-        body, X_BF = self.assembly.frame(frame)
-        m = len(q)
-        X = np.empty((m, 4, 4))
-        spread(kinematics.poses, m, 2 * self.n, arm, body, X_BF, q, X)
-        return X.reshape(*lead, 4, 4)
+        return dynamics.poses(self.assembly, frame, q).reshape(*lead, 4, 4)
 
     def origins(self, q: ArrayLike, frames: Sequence[str]) -> Floats:
         """Where the origins of frames are in the base frame, (..., k, 3)."""
@@ -388,13 +384,7 @@ class Robot(Result):
     def jacobian(self, q: ArrayLike, frame: str = "tool") -> Floats:
         """Velocity of a frame per joint speed, (..., 6, n); rows linear then angular, base axes."""
         lead, (q,) = self._states(q=q)
-        arm = self.assembly.arm
-        body, X_BF = self.assembly.frame(frame)
-        point = np.ascontiguousarray(X_BF[:3, 3])
-        m, joints = q.shape
-        J = np.empty((m, 6, joints))
-        spread(kinematics.jacobians, m, 4 * self.n, arm, body, point, q, J)
-        return self._torques(J, (*lead, 6))
+        return self._torques(dynamics.jacobians(self.assembly, frame, q), (*lead, 6))
 
     @cached_property
     def inverse(self) -> InverseKinematics:
@@ -633,9 +623,7 @@ class Robot(Result):
 
     def _states(self, **arrays: ArrayLike) -> tuple[Indices, list[Floats]]:
         """Checked (m, joints) tables of joint quantities, with their common leading shape."""
-        what = f"one value for each of the {self.n} joints of '{self.name}'"
-        states = [check_array(name, x, (self.n,), what) for name, x in arrays.items()]
-        lead, tables = stack_tables(*states)
+        lead, tables = one_row(arrays.values(), self.n) or self._checked(arrays)
         coupling = self.assembly.coupling
         if coupling is None:
             return lead, tables
@@ -644,6 +632,11 @@ class Robot(Result):
             shift = coupling.c if name == "q" else 0.0
             joints.append(table @ coupling.G.T + shift)
         return lead, joints
+
+    def _checked(self, arrays: Mapping[str, ArrayLike]) -> tuple[Indices, list[Floats]]:
+        what = f"one value for each of the {self.n} joints of '{self.name}'"
+        states = [check_array(name, x, (self.n,), what) for name, x in arrays.items()]
+        return stack_tables(*states)
 
     def _speeds(self, v: ArrayLike, q: ArrayLike | None) -> tuple[Indices, Floats, Floats | None]:
         """Checked tables of joint speeds and, where given, positions."""

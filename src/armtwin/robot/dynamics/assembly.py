@@ -1,8 +1,9 @@
 """A checked description put together: packed bodies, rows of its drives, ready for kernels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from armtwin.robot.schema.description import Description, Tree, build_tree
 from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Hydraulic, Motor
 from armtwin.robot.schema.groups import Joint
 from armtwin.robot.schema.servo import Side
+
+T = TypeVar("T")
 
 
 def gear_matrix(description: Description) -> Floats:
@@ -185,6 +188,17 @@ class Assembly:
     """What the kernels need, made once from a description."""
 
     description: Description
+
+    @cached_property
+    def _kept(self) -> dict[str, Any]:
+        return {}
+
+    def keep(self, name: str, make: Callable[[], T]) -> T:
+        """What is made of it once, by its name."""
+        found: T | None = self._kept.get(name)
+        if found is None:
+            found = self._kept[name] = make()
+        return found
 
     @cached_property
     def tree(self) -> Tree:

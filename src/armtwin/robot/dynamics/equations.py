@@ -5,16 +5,17 @@
 All arrays are checked (m, n) tables here; shapes and batches are the business of `Robot`.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, ThreeArrays, TwoArrays, spread
-from armtwin.maths.traced_rows import compute, is_traced
-from armtwin.mechanics import linearisation, mass, newton_euler, regressor
+from armtwin.maths.traced_rows import Formula, compute, is_traced
+from armtwin.mechanics import linearisation, mass, regressor
 from armtwin.mechanics.rotors import Rotors
-from armtwin.robot.dynamics import traced
+from armtwin.robot.dynamics import formulas
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.friction_columns import SURE, ContactStates, friction_columns
 from armtwin.robot.dynamics.traced import whole_regressor
@@ -43,41 +44,56 @@ def inverse_dynamics(
     """
     m, n = q.shape
     tau = np.empty((m, n)) if out is None else out
-    turning = robot.rotors if rotors is None else rotors
-    if is_traced(m):
-        compute(traced.inverse_dynamics(robot.arm, turning), (q, v, a), (tau,))
-    else:
-        spread(newton_euler.inverse_dynamics, m, 4 * n, robot.arm, turning, q, v, a, tau)
-    for strut in robot.struts:
-        tau[:, strut.joint] += strut.torque(q)
+    compute(_of(robot, formulas.inverse_dynamics, rotors), (q, v, a), (tau,))
     return tau
+
+
+def _of(
+    robot: Assembly, make: Callable[[Assembly, Rotors], Formula], rotors: Rotors | None = None
+) -> Formula:
+    """A formula of a robot, with rotors of its own or others; that with its own is kept."""
+    if rotors is not None:
+        return make(robot, rotors)
+    return robot.keep(make.__name__, lambda: make(robot, robot.rotors))
 
 
 def mass_matrix(robot: Assembly, q: Floats, rotors: Rotors | None = None) -> Floats:
     """Mass matrices with the rotors, (m, n, n)."""
     m, n = q.shape
     M = np.empty((m, n, n))
-    turning = robot.rotors if rotors is None else rotors
-    spread(mass.mass_matrix, m, 8 * n, robot.arm, turning, q, M)
+    compute(_of(robot, formulas.mass_matrix, rotors), (q,), (M,))
     return M
 
 
 def forward_dynamics(robot: Assembly, q: Floats, v: Floats, tau: Floats) -> Floats:
     """Accelerations, (m, n), under joint torques less friction."""
     m, n = q.shape
-    force = tau.copy()
-    a = np.empty_like(q)
-    bad = np.zeros(m, dtype=np.int64)
-    for strut in robot.struts:
-        force[:, strut.joint] -= strut.torque(q)
-    spread(mass.forward_dynamics, m, 12 * n, robot.arm, robot.rotors, q, v, force, a, bad)
-    if bad.any():
-        at = int(np.argmax(bad))
+    a, definite = np.empty((m, n)), np.empty((m, 1))
+    compute(_of(robot, formulas.forward_dynamics), (q, v, tau), (a, definite))
+    if not definite.all():
+        at = int(np.argmin(definite))
         least = np.linalg.eigvalsh(mass_matrix(robot, q[at : at + 1])[0])[0]
         contract = f"robot '{robot.description.name}': the mass matrix must be positive definite"
         where = f"at sample {at}, q = {np.round(q[at], 4).tolist()}"
         raise ArmtwinError(f"{contract}, got a smallest eigenvalue of {least:.3g} {where}")
     return a
+
+
+def poses(robot: Assembly, frame: str, q: Floats) -> Floats:
+    """Poses of a frame in the base frame, (m, 4, 4)."""
+    X = np.empty((len(q), 4, 4))
+    formula = robot.keep(f"pose {frame}", lambda: formulas.pose(robot, *robot.frame(frame)))
+    compute(formula, (q,), (X,))
+    return X
+
+
+def jacobians(robot: Assembly, frame: str, q: Floats) -> Floats:
+    """Jacobians of a frame's origin, (m, 6, n); rows linear then angular, base axes."""
+    m, n = q.shape
+    J = np.empty((m, 6, n))
+    formula = robot.keep(f"jacobian {frame}", lambda: formulas.jacobian(robot, *robot.frame(frame)))
+    compute(formula, (q,), (J,))
+    return J
 
 
 def energy(robot: Assembly, q: Floats, v: Floats) -> TwoArrays:
@@ -100,7 +116,7 @@ def linearise(
     D = np.empty((m, n, n))
     turning = robot.rotors if rotors is None else rotors
     if is_traced(m):
-        compute(traced.linearisation(robot.arm, turning), (q, v, a), (K, D))
+        compute(formulas.linearisation(robot, turning), (q, v, a), (K, D))
     else:
         spread(linearisation.linearise, m, 100 * n, robot.arm, turning, q, v, a, K, D)
     h = linearisation.STEP
@@ -109,7 +125,7 @@ def linearise(
         stepped = q.astype(np.complex128)
         stepped[:, j] += 1j * h
         K[:, j, j] += strut.torque(stepped).imag / h
-    return Linearisation(mass_matrix(robot, q, turning), D, K)
+    return Linearisation(mass_matrix(robot, q, rotors), D, K)
 
 
 def full_regressor(

@@ -1,138 +1,38 @@
 """The whole robot's regressor as a formula of a row, traced from its kernels and laws."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from armtwin.files.shape import Group
-from armtwin.maths.batch import Floats, Indices, NamedArrays, Numbers, Record
-from armtwin.maths.compiled import Function
-from armtwin.maths.dual import Dual, slope_of
+from armtwin.maths.batch import Floats, NamedArrays, Numbers, Record
 from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
-from armtwin.mechanics import newton_euler, regressor
-from armtwin.mechanics.arm import Arm
-from armtwin.mechanics.rotors import Rotors
+from armtwin.mechanics import regressor
 from armtwin.robot.dynamics.assembly import Assembly, Row
+from armtwin.robot.dynamics.formulas import (
+    STATE,
+    StrutParts,
+    geometry,
+    read_numbers,
+    rows_of_state,
+    shape_numbers,
+    trace_arm,
+    tree,
+    with_numbers,
+)
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.schema.drive_groups import FrictionElement
-
-STATE = ("q", "v", "a")
-
-
-def geometry(arm: Arm) -> NamedArrays:
-    """Arrays of an arm whose zeros and ones shape a kernel."""
-    return {"turn": arm.turn, "offset": arm.offset, "axis": arm.axis, "gravity": arm.gravity}
-
-
-def trace_arm(arm: Arm, of: Arrays) -> Arm:
-    """The arm with symbols for its numbers."""
-    symbols: dict[str, Any] = {name: of.get(name) for name in (*geometry(arm), "inertia")}
-    return arm._replace(**symbols)
-
-
-def trace_rotors(rotors: Rotors, of: Arrays) -> Rotors:
-    """The rotors with symbols for their numbers."""
-    return Rotors(of["rotor_inertia"], rotors.body, of["rotor_axis"], of["rotor_row"])
-
-
-def rows_of_state(of: Arrays) -> list[Any]:
-    """q, v, a as tables of one row."""
-    return [of[name].reshape(1, -1) for name in STATE]
-
-
-def tree(arm: Arm, rotors: Rotors) -> tuple[list[int], ...]:
-    """What shapes a kernel beside numbers."""
-    return arm.parent.tolist(), arm.slides.tolist(), rotors.body.tolist()
-
-
-class _Torques:
-    """Torques of an arm with its rotors in one row, from symbols."""
-
-    def __init__(self, arm: Arm, rotors: Rotors) -> None:
-        self.arm, self.rotors, self.N = arm, rotors, len(rotors.inertia)
-
-    def trace(self, of: Arrays) -> Any:
-        """The torques, (N,)."""
-        tau = np.empty((1, self.N), dtype=object)
-        bodies, turning = trace_arm(self.arm, of), trace_rotors(self.rotors, of)
-        kernel = python_of(newton_euler.inverse_dynamics)
-        kernel(bodies, turning, *rows_of_state(of), tau, 0, 1)
-        return tau[0]
-
-    def formula(self, kind: str, made: Mapping[str, Indices], trace: Function) -> Formula:
-        """A formula of the arm and its rotors."""
-        arm, rotors = self.arm, self.rotors
-        patterns = geometry(arm) | {
-            "rotor_inertia": rotors.inertia,
-            "rotor_axis": rotors.axis,
-            "rotor_row": rotors.row,
-        }
-        state = dict.fromkeys(STATE, (self.N,))
-        numbers = {"inertia": arm.inertia}
-        return Formula((kind, *tree(arm, rotors)), patterns, numbers, state, made, trace)
-
-
-def inverse_dynamics(arm: Arm, rotors: Rotors) -> Formula:
-    """Torques tau, (N,), of a row."""
-    torques = _Torques(arm, rotors)
-    made = {"tau": (torques.N,)}
-    return torques.formula("inverse dynamics", made, lambda of: {"tau": torques.trace(of)})
-
-
-def linearisation(arm: Arm, rotors: Rotors) -> Formula:
-    """Stiffness K and damping D, (N, N), of a row: derivatives of the inverse dynamics."""
-    torques = _Torques(arm, rotors)
-    N = torques.N
-
-    def derivatives(of: Arrays, name: str) -> Any:
-        """Derivatives of the torques by one of q and v, (N, N)."""
-        found = np.empty((N, N), dtype=object)
-        for k in range(N):
-            stepped = of[name].copy()
-            stepped[k] = Dual(stepped[k], 1.0)
-            tau = torques.trace({**of, name: stepped})
-            for i in range(N):
-                found[i, k] = slope_of(tau[i])
-        return found
-
-    def trace(of: Arrays) -> Arrays:
-        return {"K": derivatives(of, "q"), "D": derivatives(of, "v")}
-
-    return torques.formula("linearisation", dict.fromkeys("KD", (N, N)), trace)
-
 
 WIDTH = "width"
 
 
-def shape_numbers(part: Group) -> list[str] | None:
-    """Names of the numbers of a law, force or linkage that are no coefficients.
-
-    None where some are no single numbers: a table is not traced.
-    """
-    linear = {name for name, _ in getattr(part, "coefficients", ())}
-    names = []
-    for f in fields(part):
-        value = getattr(part, f.name)
-        if isinstance(value, str) or f.name in linear:
-            continue
-        if not isinstance(value, (int, float)):
-            return None
-        names.append(f.name)
-    return names
-
-
 class _Parts:
-    """Parts of a robot whose numbers become symbols: laws, forces and linkages by name."""
+    """Parts of friction whose numbers become symbols: laws and linkages by name."""
 
     def __init__(self, robot: Assembly) -> None:
         self.parts: Record = {}
-        for k, strut in enumerate(robot.struts):
-            self.parts[f"force {k}"] = strut.force
-            self.parts[f"strut {k}"] = strut.linkage
         for k, (element, row) in enumerate(robot.friction):
             self.parts[f"law {k}"] = element.law
             if element.negative is not None:
@@ -150,18 +50,12 @@ class _Parts:
 
     @property
     def numbers(self) -> NamedArrays:
-        found = {}
-        for name, part in self.parts.items():
-            values = [getattr(part, number) for number in shape_numbers(part) or ()]
-            found[name] = np.array(values, dtype=np.float64)
-        return found
+        return {name: read_numbers(part) for name, part in self.parts.items()}
 
     def traced(self, name: str, of: Arrays) -> Any:
         """A part with symbols for its numbers, None if there is no such part."""
         part = self.parts.get(name)
-        if part is None:
-            return None
-        return replace(part, **dict(zip(shape_numbers(part) or (), of[name], strict=True)))
+        return None if part is None else with_numbers(part, of[name])
 
 
 @dataclass(frozen=True)
@@ -185,6 +79,7 @@ class _Columns:
 
     def __init__(self, robot: Assembly, parts: _Parts, softened: bool) -> None:
         self.robot, self.parts, self.softened = robot, parts, softened
+        self.struts = StrutParts(robot.struts)
         self.shape = len(robot.arm.parent), robot.layout.friction.stop
 
     def trace(self, of: Arrays) -> Arrays:
@@ -206,12 +101,8 @@ class _Columns:
         python_of(regressor.rotor_regressor)(bodies, *drives, *state, Y, first, 0, 1)
 
     def _put_balancers(self, of: Arrays, Y: Numbers) -> None:
-        q, _, _ = rows_of_state(of)
-        for k, strut in enumerate(self.robot.struts):
-            force = self.parts.traced(f"force {k}", of)
-            linkage = self.parts.traced(f"strut {k}", of)
-            columns = replace(strut, force=force, linkage=linkage).columns(as_symbols(q))
-            Y[:, strut.joint, self.robot.layout.balancer(k)] = columns
+        for k, columns in enumerate(self.struts.columns(of, of["q"].reshape(1, -1))):
+            Y[:, self.robot.struts[k].joint, self.robot.layout.balancer(k)] = columns
 
     def _put_friction(self, of: Arrays, Y: Numbers) -> None:
         q, v, _ = rows_of_state(of)
@@ -250,13 +141,13 @@ def whole_regressor(robot: Assembly, width: Floats | None = None) -> Formula | N
     patterns = geometry(arm) | {"gear": robot.gear, "rotor_axis": rotors.axis}
     for k, (_, row) in enumerate(robot.friction):
         patterns[f"row {k}"] = row.weights
-    joints = [strut.joint for strut in robot.struts]
     offsets = [element.offset is not None for element, _ in robot.friction]
-    kind = ("regressor", *tree(arm, rotors), robot.spin_on.tolist(), joints, offsets, parts.kinds)
-    numbers = parts.numbers
+    columns = _Columns(robot, parts, width is not None)
+    kinds = columns.struts.kinds, offsets, parts.kinds
+    kind = ("regressor", *tree(arm, rotors), robot.spin_on.tolist(), *kinds)
+    numbers = parts.numbers | columns.struts.numbers
     if width is not None:
         kind = ("softened", *kind)
         numbers[WIDTH] = width
-    columns = _Columns(robot, parts, width is not None)
     state = dict.fromkeys(STATE, (len(arm.parent),))
     return Formula(kind, patterns, numbers, state, {"Y": columns.shape}, columns.trace)
