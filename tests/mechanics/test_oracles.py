@@ -9,7 +9,7 @@ mujoco = pytest.importorskip("mujoco")
 from tests.conftest import SHIPPED, relative  # noqa: E402
 from tests.oracles import arm_of, as_mujoco, as_pinocchio, as_robot, bodies_only, random_arm  # noqa: E402
 
-CASES = [*SHIPPED, *range(20)]
+CASES = [*SHIPPED, *range(12)]
 STATES = 20
 
 

@@ -458,8 +458,12 @@ class Job(Result):
         """The job with its workpiece elsewhere, and its time law."""
         moved = replace(self.description, workpiece=workpiece)
         if not self.is_program:
-            job = Job(moved, self.origin)
-            job.__dict__.update((k, v) for k, v in self.__dict__.items() if k == "_reference")
+            found = list(own_problems(workpiece))
+            if found:
+                raise FileError(self.where, [f"workpiece.{problem}" for problem in found])
+            job = object.__new__(Job)  # the rest was checked: samples move a workpiece by thousands
+            vars(job).update(description=moved, origin=self.origin)
+            vars(job).update((k, v) for k, v in vars(self).items() if k == "_reference")
             return job
         robot = (self.__dict__.get("_planner") or program.Planner(self.robot())).robot
         return self._planned(moved, program.Planner(robot, self.seam))

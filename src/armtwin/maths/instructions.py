@@ -22,6 +22,7 @@ from armtwin.maths.lanes import (
     multiply_add,
     of_angles,
     power,
+    spread,
     transpose,
     vector,
 )
@@ -159,10 +160,11 @@ class Emitter:
         memory, element = self._element(array, place)
         if self.memory.woven:
             return self.builder.load(self._side_by_side(memory, element), align=8)
+        if memory not in self.memory.tables:
+            return spread(self.builder, self.builder.load(self._at(memory, element)))
         found = ir.Constant(self.double, ir.Undefined)
-        apart = memory in self.memory.tables
         for lane in range(self.lanes):
-            value = self.builder.load(self._at(memory, element, lane if apart else 0))
+            value = self.builder.load(self._at(memory, element, lane))
             found = self.builder.insert_element(found, value, INTEGER(lane))
         return found
 

@@ -124,6 +124,14 @@ def vector(builder: IRBuilder, values: Sequence[Any]) -> Any:
     return found
 
 
+def spread(builder: IRBuilder, value: Value) -> Any:
+    """A double in all lanes."""
+    empty = ir.Constant(ir.VectorType(DOUBLE, LANES), ir.Undefined)
+    first = builder.insert_element(empty, value, INTEGER(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(first, empty, everywhere)
+
+
 def multiply_add(builder: IRBuilder, a: Value, b: Value, c: Value) -> Any:
     """a b + c of doubles or of lanes, rounded once where the processor can.
 

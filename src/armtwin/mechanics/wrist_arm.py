@@ -113,11 +113,20 @@ def _length_and_angle(x: Floats) -> Floats:
     return np.array([np.hypot(x[0], x[2]), np.arctan2(x[0], x[2])])
 
 
+NEAR = 0.5  # angle within which the next solution along a path is looked for first [rad]
+
+
 @compiled
 def wrap_angle(x: float) -> float:
     """The angle in (-π, π]."""
     y = x - 2 * np.pi * np.rint(x / (2 * np.pi))  # np.round would import scipy in each process
     return y if y > -np.pi else y + 2 * np.pi
+
+
+@compiled
+def is_far(q: Floats, reference: Floats, joint: int, within: float) -> bool:
+    """Whether an angle is further than `within` from that of a reference, whole turns aside."""
+    return abs(wrap_angle(q[joint] - reference[joint])) > within
 
 
 @compiled
@@ -180,11 +189,12 @@ def _solve_wrist(
 
 
 @compiled
-def solve(g: WristArm, X: Floats, reference: Floats, out: Floats) -> int:
-    """All solutions of a pose X (4, 4), angles in (-π, π], into rows of out (8, 6); their number.
+def solve(g: WristArm, X: Floats, reference: Floats, out: Floats, within: float) -> int:
+    """Solutions of a pose X (4, 4), angles in (-π, π], into rows of out (8, 6); their number.
 
     Angles that the pose leaves undetermined (wrist straight, wrist centre on axis 1 or 2) are taken
-    from `reference`, one representative for each branch.
+    from `reference`, one representative for each branch. Left out are solutions of which one of the
+    first three angles is further than `within` from the reference [rad].
     """
     found = 0
     x, y, z = reach(g, X)
@@ -205,6 +215,8 @@ def solve(g: WristArm, X: Floats, reference: Floats, out: Floats) -> int:
             q[0] = wrap_angle(reference[0] if front > 0 else reference[0] + np.pi)
         else:
             q[0] = wrap_angle(np.arctan2(y, x) - np.arctan2(g.lateral, front * radius))
+        if is_far(q, reference, 0, within):
+            continue
         _rotate_rows(V, 0, 1, q[0], V1)
         px, pz = front * radius - g.shoulder, z
         D = np.hypot(px, pz)
@@ -223,6 +235,8 @@ def solve(g: WristArm, X: Floats, reference: Floats, out: Floats) -> int:
                 away = np.arctan2(L2 * np.sin(bent), L1 + L2 * np.cos(bent))
                 q[1] = wrap_angle(np.arctan2(px, pz) - g.upper[1] - away)
             q[2] = wrap_angle(g.sense * (bent + g.upper[1] - g.fore[1]))
+            if is_far(q, reference, 1, within) or is_far(q, reference, 2, within):
+                continue
             _rotate_rows(V1, 2, 0, q[1] + g.sense * q[2], V2)
             _times(g.left, V2, E)
             found = _solve_wrist(g, E, q, reference, out, found)
@@ -262,18 +276,21 @@ def follow(g: WristArm, X: Floats, q0: Floats, path: Floats) -> int:
     before = q0.copy()
     unreachable = 0
     for row in range(X.shape[0]):
-        found = solve(g, X[row], before, out)
+        for within in (NEAR, np.pi):
+            best, least = 0, np.inf
+            found = solve(g, X[row], before, out, within)
+            for k in range(found):
+                far = 0.0
+                for j in range(6):
+                    far = max(far, abs(wrap_angle(out[k, j] - before[j])))
+                if far < least:
+                    best, least = k, far
+            if least <= within:  # what was left out is further
+                break
         if found == 0:
             unreachable += 1
             path[row] = np.nan
             continue
-        best, least = 0, np.inf
-        for k in range(found):
-            far = 0.0
-            for j in range(6):
-                far = max(far, abs(wrap_angle(out[k, j] - before[j])))
-            if far < least:
-                best, least = k, far
         for j in range(6):
             before[j] += wrap_angle(out[best, j] - before[j])
             path[row, j] = before[j]

@@ -41,7 +41,7 @@ from armtwin.simulation.prepared import PreparedRun, compute_feedforward, contro
 Numbers = NDArray[np.intp]
 SAMPLES = 600  # number of thinned samples of a run with the process on, about
 NEAR_PEAK = 0.8  # share of the largest thinned error from which its surroundings are evaluated
-PIECE = 512  # set-points of a variant that are in memory at a time
+PIECE = 2048  # set-points of a variant that are in memory at a time
 NOWHERE = (float("nan"), float("nan"))  # on the seam
 
 
@@ -311,12 +311,12 @@ class _Reduction:
         numbers = self.begins + np.flatnonzero(around)
         fine = np.zeros((len(grid.directions), len(self.held)))
         fine[:, around] = self._evaluate(numbers)
+        samples = self.begins + np.arange(len(self.held))
+        cells = np.minimum((samples + grid.step // 2) // grid.step, len(grid.rows) - 1)
         for place in chosen:
             here = self._samples_about(place)
-            samples = self.begins + np.arange(here.start, here.stop)
-            cells = np.minimum((samples + grid.step // 2) // grid.step, len(grid.rows) - 1)
             for k in range(3):
-                mine = fine[:, here][:, cells == place - 1 + k]
+                mine = fine[:, here][:, cells[here] == place - 1 + k]
                 self.about[:, place, k] = mine.max(axis=1, initial=0.0)
 
     def _samples_about(self, place: int) -> slice:

@@ -1,7 +1,6 @@
 """What of friction, rotors and transmissions is not known exactly."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +16,7 @@ from armtwin.prediction.band.quantity import (
     least_trusted,
     scale_keys,
     source_kind,
+    with_values,
 )
 from armtwin.prediction.band.rules import Rules
 from armtwin.prediction.band.width_settings import WidthSettings
@@ -94,7 +94,7 @@ def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iter
     for quantity in rules.quantities(gears, asked):
         own = 1.0
         if quantity.source in TOGETHER and len(quantity.of) > 1:
-            yield replace(quantity, then=0.0)
+            yield with_values(quantity, then=0.0)
             own = EACH
         for name in quantity.of:
             yield _of_gear(name, gears[name], own, asked)
@@ -138,7 +138,7 @@ def _scale_level(element: FrictionElement, factor: float) -> FrictionElement:
     if bristle is not None and bristle.radius is not None:
         stiffer = element  # the level over the pre-sliding distance grows by itself
     shifted = scale_keys(stiffer, factor, "offset")
-    return replace(shifted, law=at_level(element.law, factor), negative=negative)
+    return with_values(shifted, law=at_level(element.law, factor), negative=negative)
 
 
 def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:
@@ -148,13 +148,13 @@ def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionE
         return element
     radius = None if bristle.radius is None else bristle.radius / factor
     stiffer = scale_keys(bristle, factor, "stiffness", "damping")
-    return replace(element, presliding=replace(stiffer, radius=radius))
+    return with_values(element, presliding=with_values(stiffer, radius=radius))
 
 
 def _with_viscosity(variant: Variant, factor: float) -> Variant:
     def change(element: FrictionElement) -> FrictionElement:
         negative = None if element.negative is None else at_viscosity(element.negative, factor)
-        return replace(element, law=at_viscosity(element.law, factor), negative=negative)
+        return with_values(element, law=at_viscosity(element.law, factor), negative=negative)
 
     return change_each(variant, "friction", change)
 

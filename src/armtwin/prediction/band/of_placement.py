@@ -1,14 +1,13 @@
 """Where the workpiece may be: shifted, and turned about the middle of its seam."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from armtwin.jobs.job import Job
 from armtwin.maths.rotations import from_rpy, pose
-from armtwin.prediction.band.quantity import Placement, Quantity, Variant
+from armtwin.prediction.band.quantity import Placement, Quantity, Variant, with_values
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.schema.groups import Pose
 
@@ -31,7 +30,7 @@ def placement_quantities(asked: WidthSettings) -> Iterator[Quantity]:
 
 def _move(key: str, variant: Variant, by: float) -> Variant:
     own = variant.placement
-    return replace(variant, placement=replace(own, **{key: getattr(own, key) + by}))
+    return with_values(variant, placement=with_values(own, **{key: getattr(own, key) + by}))
 
 
 def place_workpiece(job: Job, placement: Placement) -> Job:

@@ -1,13 +1,19 @@
 """What of a servo is not known exactly: never single gains, always what belongs together."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
 from armtwin.jobs.uncertainty import Kind
 from armtwin.maths.batch import Names, Record, Values
-from armtwin.prediction.band.quantity import Quantity, Variant, scale_keys, source_kind
+from armtwin.prediction.band.quantity import (
+    Quantity,
+    Variant,
+    scale_keys,
+    source_kind,
+    with_values,
+)
 from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH
 from armtwin.robot.kinematics.strokes import drive_names
@@ -22,13 +28,13 @@ DAMPING = ("kv", "kvf", "kd")
 def with_bandwidth(servo: Servo, factors: Values) -> Servo:
     """The servo with its bandwidth scaled, a factor for each drive."""
     if isinstance(servo, Proportional):
-        return replace(servo, gain=_scale_values(servo.gain, factors))
+        return with_values(servo, gain=_scale_values(servo.gain, factors))
     if isinstance(servo, VelocityLaw):
         return _with_powers(servo, POWERS_OF_VELOCITY_LAW, factors)
     if servo.rule is None:
         return _with_powers(servo, POWERS, factors)
     bandwidth = _scale_values(servo.rule.bandwidth, factors)
-    return replace(servo, rule=replace(servo.rule, bandwidth=bandwidth))
+    return with_values(servo, rule=with_values(servo.rule, bandwidth=bandwidth))
 
 
 def with_damping(servo: Servo, factor: float) -> Servo:
@@ -49,7 +55,7 @@ def with_filters(servo: Servo, factor: float) -> Servo:
         own = getattr(servo, f.name)
         if isinstance(own, Filter) and own.frequency is not None:
             changes[f.name] = scale_keys(own, factor, "frequency")
-    return replace(servo, **changes)
+    return with_values(servo, **changes)
 
 
 def with_acceleration_feedforward(servo: Servo, factor: float) -> Servo:
@@ -61,7 +67,7 @@ def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
     """The servo with what it feeds forward against friction scaled."""
     rule = getattr(servo, "rule", None)
     if rule is not None and any(rule.friction_feedforward):
-        return replace(servo, rule=scale_keys(rule, factor, "friction_feedforward"))
+        return with_values(servo, rule=scale_keys(rule, factor, "friction_feedforward"))
     return _with_powers(servo, dict.fromkeys(("coulomb", "viscous"), 1), (factor,))
 
 
@@ -70,7 +76,7 @@ def _with_rule(servo: Servo, key: str, gains: Names, factor: float) -> Any:
     rule = getattr(servo, "rule", None)
     if rule is None:
         return _with_powers(servo, dict.fromkeys(gains, 1), (factor,))
-    return replace(servo, rule=scale_keys(rule, factor, key))
+    return with_values(servo, rule=scale_keys(rule, factor, key))
 
 
 def _with_powers(servo: Servo, powers: dict[str, int], factors: Values) -> Any:
@@ -80,7 +86,7 @@ def _with_powers(servo: Servo, powers: dict[str, int], factors: Values) -> Any:
         gain = getattr(servo, name, None)
         if gain is not None:
             changes[name] = _scale_values(gain, tuple(x**power for x in factors))
-    return replace(servo, **changes)
+    return with_values(servo, **changes)
 
 
 def _scale_values(values: Values, factors: Values) -> Values:
@@ -209,7 +215,7 @@ def _with_servo(
     """A variant with a changed servo."""
     d = variant.description
     servos = {**d.servo, name: change(d.servo[name], factor)}
-    return replace(variant, description=replace(d, servo=servos))
+    return with_values(variant, description=with_values(d, servo=servos))
 
 
 def _group_of_gains(servo: Servo) -> Any:
@@ -231,5 +237,5 @@ def _filter_source(servo: Servo) -> str:
     if isinstance(servo, Cascade) and isinstance(servo.source, dict):
         texts = {key: text for key, text in servo.source.items() if key.endswith("_filter")}
         if texts:
-            return source_kind(replace(servo, source=texts))
+            return source_kind(with_values(servo, source=texts))
     return source_kind(servo)

@@ -1,7 +1,6 @@
 """All quantities of a prediction that are not known exactly."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 from armtwin.errors import blame
@@ -76,7 +75,7 @@ def larger(body: Body, factor: float) -> Body:
 def _with_inertias(body: Body, factor: float) -> Body:
     if body.inertia is None:
         return body
-    return replace(body, inertia=quantity.scale_keys(body.inertia, factor, *INERTIAS))
+    return quantity.with_values(body, inertia=quantity.scale_keys(body.inertia, factor, *INERTIAS))
 
 
 def _with_links(
@@ -85,7 +84,7 @@ def _with_links(
     def change_link(link: Link) -> Link:
         if link.body is None or link.name not in names:
             return link
-        return replace(link, body=change(link.body, factor))
+        return quantity.with_values(link, body=change(link.body, factor))
 
     return quantity.change_each(variant, "link", change_link)
 
@@ -95,7 +94,7 @@ def _with_tool(
 ) -> quantity.Variant:
     tool = variant.description.tool[name]
     assert tool.body is not None
-    changed = replace(tool, body=change(tool.body, factor))
+    changed = quantity.with_values(tool, body=change(tool.body, factor))
     return quantity.change_robot(variant, tool={**variant.description.tool, name: changed})
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 from armtwin.files.fields import SOURCE_KINDS
@@ -163,9 +163,19 @@ def least_trusted(kinds: Iterable[str]) -> str:
     return max(kinds, key=list(SOURCE_KINDS).index, default="assumed")
 
 
+def with_values(group: G, **values: Any) -> G:
+    """A group with other values under some keys: those of a file check nothing when made.
+
+    Samples make 15 000 of them; `dataclasses.replace` takes six times as long.
+    """
+    found = object.__new__(type(group))
+    vars(found).update(vars(group), **values)
+    return found
+
+
 def change_robot(variant: Variant, **keys: Any) -> Variant:
     """A variant with other groups of the robot."""
-    return replace(variant, description=replace(variant.description, **keys))
+    return with_values(variant, description=with_values(variant.description, **keys))
 
 
 def change_each(variant: Variant, key: str, change: Callable[[Any], Any]) -> Variant:
@@ -183,4 +193,4 @@ def scale_keys(group: G, factor: float, *keys: str) -> G:
             changes[key] = tuple(factor * x for x in value)
         elif value is not None:
             changes[key] = factor * value
-    return replace(group, **changes)
+    return with_values(group, **changes)

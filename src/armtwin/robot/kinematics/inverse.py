@@ -152,7 +152,7 @@ class InverseKinematics:
         if isinstance(self.recognised, str):
             return self._by_newton(pose)
         out = np.empty((8, 6))
-        found = wrist_arm.solve(self.recognised, pose, np.zeros(6), out)
+        found = wrist_arm.solve(self.recognised, pose, np.zeros(6), out, np.pi)
         candidates = out[:found]
         error = self._errors(pose, candidates)
         for k in np.flatnonzero((error >= MET) & (error < NEARLY)):
