@@ -1,7 +1,7 @@
 """The instructions of a stretch, for one row or for several rows in lanes."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -252,9 +252,9 @@ class Emitter:
             return self._read(*detail)
         if number in self.fused:
             return self._sum_with_product(name, of, self.fused[number])
-        values = [self._value(x) for x in of]
         if name == "load":
-            return self._load(detail, values)
+            return self._load(number)
+        values = [self._value(x) for x in of]
         if name == "choose":
             condition = self._truth(values[0])
             yes, no = self._alike(values[1:])
@@ -279,32 +279,74 @@ class Emitter:
             a = self.builder.fneg(a)
         return multiply_add(self.builder, a, b, term)
 
-    def _load(self, table: str, place: list[Any]) -> Any:
+    def _load(self, number: int) -> Any:
         """An element of a table at a computed place, in each lane at its own."""
-        indices = [self._integer(index) for index in place]
+        _, place, table = self.tape.operations[number]
+        indices = [self._integer(self._value(index)) for index in place]
         if self.lanes == 1:
             return self.builder.load(self._computed(table, indices))
         assert self.memory.woven
+        self._load_blocks(table, place)
+        if number in self.values:
+            return self.values[number]
         found = ir.Constant(self.double, ir.Undefined)
         for lane in range(self.lanes):
             pointer = self._computed(table, self._in_lane(indices, lane), lane)
             found = self.builder.insert_element(found, self.builder.load(pointer), INTEGER(lane))
         return found
 
+    def _load_blocks(self, table: str, place: Indices) -> None:
+        """Elements that are needed of the rows that hold a place: as many as lanes at once."""
+        axes, width = self.memory.rows.get(table, 0), self.memory.width(table)
+        if width < self.lanes:
+            return
+        shape = self.memory.arrays[table][2][-axes:]
+        row = place[:-axes]
+        wanted: dict[int, int] = {}
+        for number in self.stretch.numbers:
+            name, of, array = self.tape.operations[number]
+            if (name, array, of[:-axes]) == ("load", table, row):
+                known = [self.tape.constant(x) for x in of[-axes:]]
+                if None not in known:
+                    wanted[flat_index(known, shape)] = number
+        for first in range(0, width, self.lanes):
+            first = min(first, width - self.lanes)
+            columns = [wanted.pop(first + k, None) for k in range(self.lanes)]
+            if sum(column is not None for column in columns) > 1:
+                self._load_block(table, row, first, columns)
+
+    def _load_block(
+        self, table: str, row: Indices, first: int, columns: Sequence[int | None]
+    ) -> None:
+        """Neighbours in a row, in each lane those of its own row."""
+        before = [self._integer(self._value(index)) for index in row]
+        start = [INTEGER(0)] * self.memory.rows[table]
+        blocks = []
+        for lane in range(self.lanes):
+            pointer = self._computed(table, [*self._in_lane(before, lane), *start], lane)
+            pointer = self.builder.gep(pointer, [INTEGER(first)])
+            pointer = self.builder.bitcast(pointer, self.double.as_pointer())
+            blocks.append(self.builder.load(pointer, align=8))
+        for column, value in zip(columns, transpose(self.builder, blocks), strict=True):
+            if column is not None:
+                self.values[column] = value
+
     def _computed(self, table: str, indices: list[Any], lane: int = 0) -> Any:
         """Pointer to an element of an array at computed indices."""
         memory, first, shape = self.memory.arrays[table]
-        known, stride = first, math.prod(shape)
+        axes, width = self.memory.rows.get(table, 0), self.memory.width(table)
+        known, stride = first * self.lanes, math.prod(shape)
         flat: Any = INTEGER(0)
-        for index, length in zip(indices, shape, strict=True):
+        for axis, (index, length) in enumerate(zip(indices, shape, strict=True)):
             stride //= length
+            is_within = axis >= len(shape) - axes  # rows of all lanes lie between its rows
+            apart = stride if is_within else stride * self.lanes
             if isinstance(index, ir.Constant):
-                known += stride * index.constant
+                known += apart * index.constant
             else:
-                flat = self.builder.add(flat, self.builder.mul(index, INTEGER(stride)))
-        flat = self.builder.mul(flat, INTEGER(self.lanes))
+                flat = self.builder.add(flat, self.builder.mul(index, INTEGER(apart)))
         pointer = self.builder.gep(self.pointers[memory], [flat])
-        return self.builder.gep(pointer, [INTEGER(self.lanes * known + lane)])
+        return self.builder.gep(pointer, [INTEGER(known + lane * width)])
 
     def _arithmetic(self, name: str, values: list[Any]) -> Any:
         b = self.builder

@@ -31,6 +31,8 @@ class Memory:
         sizes: Elements of each memory, or of one of its rows.
         tables: Memories with rows: the arrays lie in them once for each row, one after the other.
         woven: Whether in lanes each element lies in all memories once for each lane, side by side.
+        rows: For tables by name how many axes, the last ones, are a row: of woven tables whole rows
+            lie side by side, once for each lane.
     """
 
     def __init__(self) -> None:
@@ -38,6 +40,7 @@ class Memory:
         self.sizes: list[int] = []
         self.tables: set[int] = set()
         self.woven = False
+        self.rows: dict[str, int] = {}
 
     def add(self, name: str, shape: Indices, memory: int = 0) -> None:
         """Give an array its place at the end of a memory."""
@@ -45,6 +48,11 @@ class Memory:
             self.sizes.append(0)
         self.arrays[name] = memory, self.sizes[memory], shape
         self.sizes[memory] += math.prod(shape)
+
+    def width(self, name: str) -> int:
+        """Elements of a row of a table, 1 of what is woven element by element."""
+        _, _, shape = self.arrays[name]
+        return math.prod(shape[len(shape) - self.rows.get(name, 0) :])
 
 
 COSTS = {"root": 15, "divide": 12, "load": 4, "cosine": 40, "sine": 40, "arctangent": 60}

@@ -67,6 +67,12 @@ class Leaf:
         return self.kind not in (INDEX, ASIDE)
 
     @property
+    def axes_of_row(self) -> int:
+        """How many of the last axes of a table are read together, in most places."""
+        axes = np.ndim(self.value)
+        return {TABLE: min(1, axes - 1), SERIES: axes - 1}.get(self.kind, 0)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Its shape in memory: that of one row where the number of rows is of the run."""
         shape = np.shape(self.value)
@@ -171,6 +177,7 @@ class TracedFields:
             if leaf.kind in SEPARATE:
                 separate += 1
                 memory.add(leaf.path, leaf.shape, separate)
+                memory.rows[leaf.path] = leaf.axes_of_row
             elif leaf.in_memory:
                 memory.add(leaf.path, leaf.shape, NUMBERS)
             if leaf.kind in COUNTED:

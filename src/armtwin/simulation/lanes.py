@@ -34,10 +34,14 @@ class Lanes:
         filled = [*self.fields, *[self.fields[-1]] * (self.count - len(runs))]
         self.numbers = _interleave([x.numbers(kernel.memory) for x in filled])
         separate = [x.separate() for x in filled]
-        self.arrays = {name: _interleave([x[name] for x in separate]) for name in separate[0]}
+        self.arrays = {name: self._weave(name, [x[name] for x in separate]) for name in separate[0]}
         self.kept = np.zeros(MOST_KEPT * self.count)
         self.ended = np.zeros((self.count, 2), dtype=np.int64)
         self.running = list(range(len(runs)))
+
+    def _weave(self, name: str, arrays: Sequence[Floats]) -> Floats:
+        """An array of each lane as its memory has them."""
+        return _interleave(arrays, self.kernel.memory.width(name))
 
     def view(self, name: str) -> Any:
         """An array in the memory of inputs, (lanes, ...)."""
@@ -63,7 +67,7 @@ class Lanes:
             path = f"inputs.{name}"
             if path in self.arrays:
                 series = [getattr(x, name) for x in lanes]
-                self.arrays[path] = _interleave(series)
+                self.arrays[path] = self._weave(path, series)
                 _, first, _ = self.kernel.memory.arrays[count_of(path)]
                 self.numbers.reshape(-1, self.count)[first] = [len(x) for x in series]
 
@@ -107,8 +111,9 @@ class Lanes:
             return
         lane = self.running[0]
         others = [x for x in range(self.count) if x not in self.running]
-        for memory in self.memories:
-            woven = memory.reshape(-1, self.count)
+        widths = [1, *map(self.kernel.memory.width, self.arrays), 1]
+        for memory, width in zip(self.memories, widths, strict=True):
+            woven = memory.reshape(-1, self.count, width)
             for other in others:
                 woven[:, other] = woven[:, lane]
 
@@ -135,12 +140,13 @@ def run_lanes(kernel: Kernel, runs: Sequence[Any]) -> list[Ended]:
     return [ends[lane] for lane in range(len(runs))]
 
 
-def _interleave(arrays: Sequence[Any]) -> Floats:
-    """Arrays element by element side by side; the shorter ones are filled with zeros."""
+def _interleave(arrays: Sequence[Any], width: int = 1) -> Floats:
+    """Arrays row by row of a width side by side; the shorter ones are filled with zeros."""
     if len(arrays) == 1:
         return np.ascontiguousarray(arrays[0]).reshape(-1)
-    longest = max(np.size(x) for x in arrays)
-    woven = np.zeros((longest, len(arrays)))
+    longest = max(np.size(x) for x in arrays) // width
+    woven = np.zeros((longest, len(arrays), width))
     for lane, values in enumerate(arrays):
-        woven[: np.size(values), lane] = np.ravel(values)
+        rows = np.reshape(values, (-1, width))
+        woven[: len(rows), lane] = rows
     return woven.reshape(-1)
