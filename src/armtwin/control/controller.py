@@ -206,6 +206,11 @@ def uses_torque(c: Controller) -> bool:
     return bool(c.gains[:, [KTFV, KTFC]].any() or c.shaping[:, BY_TORQUE].any())
 
 
+def shifts_reference(c: Controller) -> bool:
+    """Whether a servo adds something to its reference."""
+    return bool(c.shaping[:, [BY_SPEED, BY_ACCELERATION, BY_SIGN, BY_TORQUE]].any())
+
+
 def shift(c: Controller, v: Floats, a: Floats, torque: Floats) -> Floats:
     """What is added to the reference before its speed is fed forward, (k, drives).
 

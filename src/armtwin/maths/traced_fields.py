@@ -21,7 +21,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,7 @@ NUMBERS = 0  # memory of all inputs
 STATE = "state."  # fields that a run leaves changed
 
 
-@dataclass(frozen=True, eq=False)
-class Leaf:
+class Leaf(NamedTuple):
     """A field that holds no further fields.
 
     Attributes:
@@ -152,22 +151,22 @@ class TracedFields:
 
     def structure(self) -> Iterator[bytes]:
         """What shapes a kernel of it."""
+        known = []  # of whose elements zeros and ones do
         for leaf in self.leaves.values():
+            fixed = self.constant.get(leaf.path)
             if leaf.kind == INDEX:
                 yield f"{leaf.path} {np.asarray(leaf.value).tolist()}".encode()
             elif leaf.in_memory:
-                yield f"{leaf.path} {leaf.shape}".encode() + self._pattern(leaf)
-
-    def _pattern(self, leaf: Leaf) -> bytes:
-        """Zeros and ones of an array that are constants."""
-        fixed = self.constant.get(leaf.path)
-        if fixed is not None and leaf.kind == SERIES:
-            return fixed.tobytes()
-        if fixed is not None:
-            return fixed.tobytes() + pattern_of(np.where(fixed, leaf.value, 0.5))
-        if leaf.kind != PATTERN:
-            return b""
-        return b"dense" if leaf.path in self.dense else pattern_of(leaf.value)
+                yield f"{leaf.path} {leaf.shape}".encode()
+            if fixed is not None:
+                yield fixed.tobytes()
+            if fixed is not None and leaf.kind != SERIES:
+                known.append(np.where(fixed, leaf.value, 0.5))
+            elif leaf.kind == PATTERN and leaf.path in self.dense:
+                yield b"dense"
+            elif leaf.kind == PATTERN:
+                known.append(leaf.value)
+        yield pattern_of(np.concatenate([np.ravel(x) for x in known]))
 
     def memory(self) -> Memory:
         """Where the arrays lie."""

@@ -53,7 +53,7 @@ class RowList:
     def add_weights(self, weights: Floats, linkage: Triangle | None = None) -> int:
         """Number of a row of the coordinates."""
         for r, (known, lever) in enumerate(zip(self.weights, self.linkages, strict=True)):
-            if lever == linkage and np.array_equal(known, weights):
+            if lever == linkage and (known == weights).all():
                 return r
         self.weights.append(weights)
         self.linkages.append(linkage)

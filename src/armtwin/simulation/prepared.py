@@ -289,6 +289,8 @@ def _on_time(
         ref[:, control.TORQUE] = feedforward
     elif control.uses_torque(c):
         ref[:, control.TORQUE] = feedforward_torque(robot, c.model, motion.q, motion.v, motion.a)
+    if not control.shifts_reference(c):
+        return ref
     shifted = control.shift(
         c, ref[:, control.SPEED], ref[:, control.ACCELERATION], ref[:, control.TORQUE]
     )
