@@ -361,5 +361,28 @@ def test_a_hundred_thousand_points_are_planned_in_five_seconds(angles, tmp_path)
     assert long.seam.path.marks[0].shape == (99_999,)
 
 
+def test_points_ten_micrometres_apart_are_run_once_their_rounding_is_smoothed(tmp_path):
+    """In steps of 1 µm the curve bends by tenths of a radian from point to point, for which no arm
+    has the torque; smoothed, it is run as the curve through exact points 2 mm apart.
+    """
+    u = np.linspace(0, 1, 20_001)
+    exact = 1e3 * np.column_stack([0.02 * np.sin(3 * u), 0.2 * u - 0.1, 0.005 * np.sin(4 * u)])
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    coarse = job(tmp_path, POINTS, table("x [mm],y [mm],z [mm]", exact[::200]))
+    expected = np.abs(planned(robot, coarse.seam).trajectory.v)
+    rounded = table("x [mm],y [mm],z [mm]", exact.round(3))
+    with pytest.raises(at.FileError, match=r"joint_1 would need .* N m"):
+        at.predict(job(tmp_path, POINTS, rounded))
+    text = changed('points = "seam.csv"', 'points = "seam.csv"\nsmooth = "2 um"', POINTS)
+    smooth = job(tmp_path, text, rounded)
+    moved = 1e3 * smooth.points[0].p - exact.round(3)
+    assert np.linalg.norm(moved, axis=1).max() <= 2e-3
+    assert np.abs(moved[[0, -1]]).max() < 1e-12
+    prediction = at.predict(smooth)
+    found = np.abs(prediction.motion.trajectory.v).max(axis=0)
+    np.testing.assert_allclose(found, expected.max(axis=0), rtol=0.1)
+    assert any("moved by up to 0.00" in text for text in prediction.cautions)
+
+
 def planned(robot, seam):
     return joint_motion(robot, seam, 250.0, start_posture(robot, seam, None))

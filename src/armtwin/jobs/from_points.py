@@ -4,7 +4,7 @@ Where points have no orientation the tool's beam points straight down, against t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from armtwin.jobs import groups
 from armtwin.jobs.description import JobDescription, name_robot
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.smoothing import low_pass
 from armtwin.maths.units import Unit
 from armtwin.motion.path import KINK, turns_of
 from armtwin.robot.robot import Robot
@@ -27,6 +28,8 @@ ANGLES = {
     "abc": ("a", "b", "c"),
     "quaternion": ("qw", "qx", "qy", "qz"),
 }
+HALVINGS = 24  # of the span of cut-offs, until they agree to a millionth
+SLOW = 0.02  # cut-off below which values are filtered on fewer places
 SAME_POINT = 1e-9  # distance [m] below which two points are one
 UNIT_LENGTH = 1e-3  # by which the length of a quaternion may be off
 _LENGTH = Unit("m", plausible=20, hint="mm")
@@ -41,10 +44,12 @@ class SeamPoints:
     Attributes:
         p: Positions, (k, 3) [m].
         R: Orientations, (k, 3, 3); None where the file has no angles.
+        moved: Largest distance by which smoothing moved one [m].
     """
 
     p: Floats
     R: Floats | None
+    moved: float = 0.0
 
 
 def read_points(path: Path, angles: str | None) -> SeamPoints:
@@ -62,6 +67,48 @@ def read_points(path: Path, angles: str | None) -> SeamPoints:
     if angles is None:
         return SeamPoints(p, None)
     return SeamPoints(p, _rotations(sheet, table[:, 3:], angles))
+
+
+def smooth_points(points: SeamPoints, most: float) -> SeamPoints:
+    """Points without what changes fast from one to the next, moved by at most a distance [m].
+
+    Of all low-passes over the number of the point it is the slowest that keeps within the
+    distance. The two ends stay, so that rounding needs twice its own distance; orientations go
+    through the same low-pass.
+    """
+    number = np.arange(len(points.p))[:, None]
+    found, slow, fast = points, 1.0 / len(points.p), 0.5
+    for _ in range(HALVINGS):
+        middle = float(np.sqrt(slow * fast))
+        p = _pass_slow(points.p, middle)
+        off = p - points.p
+        near = np.exp(-2 * (middle * number) ** 2)  # over a period of the cut-off
+        p -= near * off[0] + near[::-1] * off[-1]
+        moved = float(np.linalg.norm(p - points.p, axis=1).max())
+        if moved > most:
+            slow = middle
+            continue
+        fast = middle
+        found = replace(points, p=p, moved=moved)
+    if points.R is None or found is points:
+        return found
+    return replace(found, R=rotations.nearest_rotation(_pass_slow(points.R, fast)))
+
+
+def _pass_slow(values: Floats, cutoff: float) -> Floats:
+    """Values (m, ...) without what is faster than a cut-off, in periods from one to the next.
+
+    Slow ones are found on few even places along what is smooth already.
+    """
+    from scipy.interpolate import CubicSpline
+
+    if cutoff >= SLOW:
+        return low_pass(values, 1.0, cutoff)
+    numbers = np.arange(len(values))
+    smooth = CubicSpline(numbers, low_pass(values, 1.0, SLOW))
+    places = np.linspace(0, numbers[-1], 4 + int(len(values) * cutoff / SLOW))
+    few = low_pass(smooth(places), 1 / places[1], cutoff)
+    return np.asarray(CubicSpline(places, few)(numbers))
 
 
 def _check_distinct(sheet: Sheet, p: Floats) -> None:

@@ -28,6 +28,11 @@ PartOfTolerance = Annotated[float, Unit("1", above=0)]
 Change = Literal["correction", "slower stretch", "speed", "orientation", "shift", "radius"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 Place = tuple[Coordinate, Coordinate, Coordinate]
+OF_POINTS = {
+    "angles": "angles belong to points, the convention of a file's angles",
+    "corner": "corner belongs to points, the largest turn at a point of the file",
+    "smooth": "smooth belongs to points, how far those of a file may be moved",
+}
 SHAPES = ("lin", "circ", "spline", "points", "ptp", "joints", "recorded")  # that a segment may have
 ShareOfSpeed = Annotated[float, Unit("1", above=0)]
 
@@ -168,6 +173,8 @@ class Segment:
         points: Smoothly through the points of a CSV file, with the tool's angles where it has them.
         corner: Largest turn at a point of the file that is still part of a smooth curve; a file
             that turns by more is refused there. 30 degrees where it is not given [rad].
+        smooth: Largest distance by which points of the file may be moved to take its rounding out
+            of the curve; as they are where it is not given [m].
         angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA;
             columns a, b, c) or "quaternion" (columns qw, qx, qy, qz).
         ptp: By the joints to this point, on the branch next to where they are [m]; look-ahead only.
@@ -197,6 +204,7 @@ class Segment:
     joints: tuple[TurnCoordinate, ...] | None = None
     recorded: tuple[Time, Time] | None = None
     corner: Tilt | None = None
+    smooth: Radius | None = None
     angles: Literal["rpy", "abc", "quaternion"] | None = None
     blend: Radius | None = None
     zone: Distance | None = None
@@ -216,10 +224,9 @@ class Segment:
         given = [kind for kind in SHAPES if getattr(self, kind) is not None]
         if len(given) != 1:
             return ask_for_one(SHAPES, given)
-        if self.angles is not None and self.points is None:
-            return "angles belong to points, the convention of a file's angles"
-        if self.corner is not None and self.points is None:
-            return "corner belongs to points, the largest turn at a point of the file"
+        for key, words in OF_POINTS.items():
+            if getattr(self, key) is not None and self.points is None:
+                return words
         if self.spline is not None and not self.spline:
             return "spline must have at least one point"
         if self.orientations is not None and len(self.orientations) != len(self.spline or ()):

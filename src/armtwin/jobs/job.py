@@ -29,6 +29,7 @@ from armtwin.jobs.from_points import (
     read_points,
     read_quantity,
     read_tolerance,
+    smooth_points,
 )
 from armtwin.jobs.groups import Process, Segment, Tolerance, ToolSpeed, Window
 from armtwin.logs.log import Log
@@ -412,7 +413,9 @@ class Job(Result):
         found = {}
         for i, segment in enumerate(self.description.segment):
             if segment.points is not None:
-                found[i] = read_points(self._folder / segment.points, segment.angles)
+                points = read_points(self._folder / segment.points, segment.angles)
+                smooth = segment.smooth
+                found[i] = points if smooth is None else smooth_points(points, smooth)
         return found
 
     @cached_property

@@ -95,6 +95,7 @@ def cautions(robot: Robot, job: Job) -> Names:
     return (
         *_without_tool(robot),
         *_warn_of_splines(job),
+        *_say_smoothed(job),
         *_without_friction(job),
         *_partly_judged(job),
         *_unheated(robot, job),
@@ -144,6 +145,18 @@ def _warn_of_splines(job: Job) -> Sentences:
             f"{MM * spline.deviation:.3g} mm at {MM * spline.at_m:.1f} mm, more than the tolerance "
             f"of {MM * allowed:.3g} mm. The path error is measured from the spline."
         )
+
+
+def _say_smoothed(job: Job) -> Sentences:
+    """Points of files that were moved to take their rounding out."""
+    for k, points in job.points.items():
+        if points.moved > 0:
+            segment = job.description.segment[k]
+            yield (
+                f"The points of {segment.points} were smoothed: moved by up to "
+                f"{MM * points.moved:.3g} mm, {MM * (segment.smooth or 0.0):.3g} mm being allowed. "
+                "The path error is measured from the smoothed curve."
+            )
 
 
 def _without_friction(job: Job) -> Sentences:

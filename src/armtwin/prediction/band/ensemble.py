@@ -41,7 +41,7 @@ from armtwin.simulation.prepared import PreparedRun, compute_feedforward, contro
 Numbers = NDArray[np.intp]
 SAMPLES = 600  # number of thinned samples of a run with the process on, about
 NEAR_PEAK = 0.8  # share of the largest thinned error from which its surroundings are evaluated
-PIECE = 2048  # set-points of a variant that are in memory at a time
+PIECE = 1024  # set-points of a variant that are in memory at a time
 NOWHERE = (float("nan"), float("nan"))  # on the seam
 
 

@@ -1,6 +1,6 @@
 """Kinematics and dynamics of a robot as formulas of a row, traced from their kernels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -65,9 +65,10 @@ def read_numbers(part: Group) -> Floats:
     return np.array([getattr(part, name) for name in shape_numbers(part) or ()], dtype=np.float64)
 
 
-def with_numbers(part: Any, numbers: Any) -> Any:
+def with_numbers(part: Group, numbers: Iterable[object]) -> Any:
     """A part with others in place of these numbers."""
-    return replace(part, **dict(zip(shape_numbers(part) or (), numbers, strict=True)))
+    changes: dict[str, Any] = dict(zip(shape_numbers(part) or (), numbers, strict=True))
+    return replace(part, **changes)
 
 
 class StrutParts:

@@ -10,18 +10,8 @@ from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import regressor
+from armtwin.robot.dynamics import formulas
 from armtwin.robot.dynamics.assembly import Assembly, Row
-from armtwin.robot.dynamics.formulas import (
-    STATE,
-    StrutParts,
-    geometry,
-    read_numbers,
-    rows_of_state,
-    shape_numbers,
-    trace_arm,
-    tree,
-    with_numbers,
-)
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.schema.drive_groups import FrictionElement
 
@@ -42,7 +32,7 @@ class _Parts:
 
     @property
     def can_be_traced(self) -> bool:
-        return all(shape_numbers(part) is not None for part in self.parts.values())
+        return all(formulas.shape_numbers(part) is not None for part in self.parts.values())
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
@@ -50,12 +40,12 @@ class _Parts:
 
     @property
     def numbers(self) -> NamedArrays:
-        return {name: read_numbers(part) for name, part in self.parts.items()}
+        return {name: formulas.read_numbers(part) for name, part in self.parts.items()}
 
     def traced(self, name: str, of: Arrays) -> Any:
         """A part with symbols for its numbers, None if there is no such part."""
         part = self.parts.get(name)
-        return None if part is None else with_numbers(part, of[name])
+        return None if part is None else formulas.with_numbers(part, of[name])
 
 
 @dataclass(frozen=True)
@@ -79,7 +69,7 @@ class _Columns:
 
     def __init__(self, robot: Assembly, parts: _Parts, softened: bool) -> None:
         self.robot, self.parts, self.softened = robot, parts, softened
-        self.struts = StrutParts(robot.struts)
+        self.struts = formulas.StrutParts(robot.struts)
         self.shape = len(robot.arm.parent), robot.layout.friction.stop
 
     def trace(self, of: Arrays) -> Arrays:
@@ -92,8 +82,8 @@ class _Columns:
 
     def _put_bodies_and_rotors(self, of: Arrays, Y: Numbers) -> None:
         robot = self.robot
-        state = rows_of_state(of)
-        bodies = trace_arm(robot.arm, of)
+        state = formulas.rows_of_state(of)
+        bodies = formulas.trace_arm(robot.arm, of)
         python_of(regressor.body_regressor)(bodies, *state, Y, 0, 1)
         rotors = robot.rotors._replace(axis=of["rotor_axis"])
         drives = rotors, of["gear"], robot.spin_on
@@ -105,7 +95,7 @@ class _Columns:
             Y[:, self.robot.struts[k].joint, self.robot.layout.balancer(k)] = columns
 
     def _put_friction(self, of: Arrays, Y: Numbers) -> None:
-        q, v, _ = rows_of_state(of)
+        q, v, _ = formulas.rows_of_state(of)
         at = self.robot.layout.friction.start
         for row, columns, _ in friction_columns(self._friction(of), as_symbols(v), as_symbols(q)):
             width = columns.shape[1]
@@ -138,16 +128,16 @@ def whole_regressor(robot: Assembly, width: Floats | None = None) -> Formula | N
     if not parts.can_be_traced:
         return None
     arm, rotors = robot.arm, robot.rotors
-    patterns = geometry(arm) | {"gear": robot.gear, "rotor_axis": rotors.axis}
+    patterns = formulas.geometry(arm) | {"gear": robot.gear, "rotor_axis": rotors.axis}
     for k, (_, row) in enumerate(robot.friction):
         patterns[f"row {k}"] = row.weights
     offsets = [element.offset is not None for element, _ in robot.friction]
     columns = _Columns(robot, parts, width is not None)
     kinds = columns.struts.kinds, offsets, parts.kinds
-    kind = ("regressor", *tree(arm, rotors), robot.spin_on.tolist(), *kinds)
+    kind = ("regressor", *formulas.tree(arm, rotors), robot.spin_on.tolist(), *kinds)
     numbers = parts.numbers | columns.struts.numbers
     if width is not None:
         kind = ("softened", *kind)
         numbers[WIDTH] = width
-    state = dict.fromkeys(STATE, (len(arm.parent),))
+    state = dict.fromkeys(formulas.STATE, (len(arm.parent),))
     return Formula(kind, patterns, numbers, state, {"Y": columns.shape}, columns.trace)
