@@ -22,7 +22,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.c_code import PRELUDE, c_function
 from armtwin.maths.stretches import Memory, Part, evaluate, stretches
 from armtwin.maths.tape import Tape, as_symbols
-from armtwin.robot.dynamics import traced
+from armtwin.robot.dynamics import formulas, traced
 from armtwin.robot.robot import Robot
 
 STATES, TORQUES = ("q", "v", "a"), ("tau", "friction")
@@ -56,7 +56,7 @@ def trace_torques(robot: Robot) -> tuple[Part, Memory]:
     columns = traced.whole_regressor(assembly)
     if columns is None:
         raise ArmtwinError(f"robot '{robot.name}': a friction law that is a table is not written")
-    rigid = traced.inverse_dynamics(assembly.arm, assembly.rotors)
+    rigid = formulas.inverse_dynamics(assembly, assembly.rotors)
     tape, memory = Tape(), Memory()
     for place, array in enumerate((*STATES, *TORQUES)):
         memory.add(array, (n,), place)
@@ -68,9 +68,8 @@ def trace_torques(robot: Robot) -> tuple[Part, Memory]:
     torque = rigid.trace({**rigid.patterns, **rigid.numbers, **state})["tau"]
     Y = columns.trace({**columns.patterns, **columns.numbers, **state})["Y"]
     first = assembly.layout.friction.start
-    struts = slice(assembly.layout.rotors.stop, first)
     phi = robot.parameters
-    found = {"tau": torque + Y[:, struts] @ phi[struts], "friction": Y[:, first:] @ phi[first:]}
+    found = {"tau": torque, "friction": Y[:, first:] @ phi[first:]}
     part = Part(tape)
     for array, values in found.items():
         own = values if coupling is None else coupling.G.T @ values

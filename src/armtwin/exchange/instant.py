@@ -22,10 +22,11 @@ from armtwin.drives.rows import along
 from armtwin.exchange.unit import Place, Variable
 from armtwin.maths.batch import Floats
 from armtwin.maths.dual import Dual, slope_of
+from armtwin.maths.machine_code import Stages
 from armtwin.maths.stretches import Memory, Part, stretches
 from armtwin.maths.tape import TapeTable
 from armtwin.maths.traced_fields import TracedFields
-from armtwin.simulation.kernels import BEFORE, BEFORE_STEPS, Stages, trace_part, trace_stages
+from armtwin.simulation.kernels import BEFORE, BEFORE_STEPS, trace_part, trace_stages
 from armtwin.simulation.loop import ClosedLoop, State, trace_fields
 from armtwin.simulation.plant import BRISTLES, C0, HELD, HELD_BACK, SCALE, SWITCHING
 from armtwin.simulation.solve import solve

@@ -4,7 +4,8 @@ A kernel of straight lines has thousands of operations; numba would infer the ty
 they are handed to LLVM as they stand on the tape, which compiles ten times faster.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from armtwin.maths.lanes import INTEGER, LANES
 from armtwin.maths.stretches import Memory, TapeStretch
 
 F = TypeVar("F", bound=Callable[..., Any])
+Stages = dict[str, list[TapeStretch]]
 Making = Callable[[], tuple[list[TapeStretch], Memory]]
 
 
@@ -104,6 +106,17 @@ def staged(
         done[part.__name__] = exactly(_with_names(part, done))
     narrow = any(stage not in wide for stage in stages)
     return compiled(_with_names(function, done), f"-{name}", straight=narrow, exact=True)
+
+
+def defer_stages(trace: Callable[[], tuple[Stages, Memory]], names: Iterable[str]) -> Any:
+    """Stages by name that are traced when they are compiled; one that is not there is empty."""
+    traced = lru_cache(maxsize=1)(trace)
+
+    def build(stage: str) -> tuple[list[TapeStretch], Memory]:
+        stages, memory = traced()
+        return stages.get(stage, []), memory
+
+    return {stage: partial(build, stage) for stage in names}
 
 
 def _with_names(function: Any, names: Mapping[str, Any]) -> Any:

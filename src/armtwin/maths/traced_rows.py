@@ -20,7 +20,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, Indices, spread
 from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.lanes import LANES
-from armtwin.maths.machine_code import staged
+from armtwin.maths.machine_code import Stages, defer_stages, staged
 from armtwin.maths.stretches import Memory, Part, TapeStretch, evaluate, stretches
 from armtwin.maths.tape import Tape, pattern_of
 
@@ -77,12 +77,20 @@ class Formula:
         return [math.prod(shape) for shape in self.outputs.values()]
 
     @cached_property
-    def kernel(self) -> _Kernel:
-        """The kernel, shared by all formulas of its structure."""
+    def run(self) -> Any:
+        """The machine code, made or found on first call; formulas of one structure share it."""
         with _making:
             if self.name not in _kernels:
-                _kernels[self.name] = _Kernel(self)
+                stages = defer_stages(self._stages, ("before", "row"))
+                _kernels[self.name] = staged(over_rows, stages, self.name, wide=("row",))
             return _kernels[self.name]
+
+    def _stages(self) -> tuple[Stages, Memory]:
+        before, row = self.stretches()
+        memory = self.memory()
+        memory.add("kept", (len(before.kept),), KEPT)
+        assert memory.sizes[KEPT] <= MOST_KEPT
+        return {"before": [before], "row": [row]}, memory
 
     def memory(self) -> Memory:
         """Where the arrays lie."""
@@ -134,32 +142,7 @@ def _nothing(memories: Sequence[Floats], row: int) -> None:
 do_before = do_row = _nothing
 
 
-class _Kernel:
-    """The machine code of a formula, made or found on first call."""
-
-    def __init__(self, formula: Formula) -> None:
-        self.formula = formula
-        stages = {"before": self._before, "row": self._row}
-        self.run = staged(over_rows, stages, formula.name, wide=("row",))
-
-    @cached_property
-    def _traced(self) -> tuple[tuple[TapeStretch, TapeStretch], Memory]:
-        found = self.formula.stretches()
-        memory = self.formula.memory()
-        memory.add("kept", (len(found[0].kept),), KEPT)
-        assert memory.sizes[KEPT] <= MOST_KEPT
-        return found, memory
-
-    def _before(self) -> tuple[list[TapeStretch], Memory]:
-        (before, _), memory = self._traced
-        return [before], memory
-
-    def _row(self) -> tuple[list[TapeStretch], Memory]:
-        (_, row), memory = self._traced
-        return [row], memory
-
-
-_kernels: dict[str, _Kernel] = {}
+_kernels: dict[str, Any] = {}
 _making = Lock()
 
 
@@ -175,11 +158,11 @@ def compute(formula: Formula, inputs: Sequence[Floats], outputs: Sequence[Floats
         _evaluate_rows(formula, inputs, outputs)
     elif m >= LANES:
         tables = tuple(np.ascontiguousarray(x).reshape(-1) for x in (*inputs, *outputs))
-        spread(formula.kernel.run, m, sum(formula.sizes), formula.flat, tables)
+        spread(formula.run, m, sum(formula.sizes), formula.flat, tables)
     elif m:  # too few for the lanes: the last one fills the rest
         given = [x.take(EVERY_LANE, 0, None, "clip").ravel() for x in inputs]
         found = [np.empty(LANES * size) for size in formula.sizes]
-        formula.kernel.run(formula.flat, (*given, *found), 0, LANES)
+        formula.run(formula.flat, (*given, *found), 0, LANES)
         for x, y in zip(outputs, found, strict=True):
             x.ravel()[:] = y[: x.size]
 

@@ -5,11 +5,9 @@
 Ref: [Featherstone 2008]
 """
 
-from typing import Any
-
 import numpy as np
 
-from armtwin.maths.batch import Floats, Numbers
+from armtwin.maths.batch import Floats
 from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (
@@ -61,11 +59,11 @@ def composite(arm: Arm, bodies: Bodies) -> None:
             j = k
 
 
-def mass_matrix(arm: Arm, rotors: Rotors, q: Numbers) -> Any:
+def mass_matrix(arm: Arm, rotors: Rotors, q: Floats) -> Floats:
     """Mass matrix with the rotors, (N, N), at joint positions q, (N,)."""
     bodies = make_bodies(arm, q)
     place(arm, q, bodies)
-    M = np.empty(rotors.inertia.shape, q.dtype)
+    M: Floats = np.empty(rotors.inertia.shape, q.dtype)
     whole_mass(arm, rotors, bodies, M)
     for i in range(len(M)):
         for j in range(i):
@@ -134,11 +132,12 @@ def solve_in_place(A: Floats, b: Floats) -> bool:
 
 
 def forward_dynamics(
-    arm: Arm, rotors: Rotors, q: Numbers, v: Numbers, force: Numbers
-) -> tuple[Any, Any]:
+    arm: Arm, rotors: Rotors, q: Floats, v: Floats, force: Floats
+) -> tuple[Floats, bool]:
     """Accelerations a = M⁻¹ (force - C v - g), (N,), and whether M is definite."""
     bodies = make_bodies(arm, q)
-    M, bias = np.empty(rotors.inertia.shape, q.dtype), np.empty(q.shape, q.dtype)
+    M: Floats = np.empty(rotors.inertia.shape, q.dtype)
+    bias: Floats = np.empty(q.shape, q.dtype)
     equations_of_motion(arm, rotors, bodies, q, v, M, bias)
     a = force - bias
     definite = solve_in_place(M, a)

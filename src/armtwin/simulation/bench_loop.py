@@ -1,6 +1,6 @@
 """The loop of a bench: a plant with constant mass, driven at given times, in steps between them."""
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from armtwin.drives.rows import Rows, Springs
 from armtwin.drives.sensors import Outputs, Sensors
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
-from armtwin.maths.machine_code import interpret, kernel, largest, put, staged
+from armtwin.maths.machine_code import defer_stages, interpret, kernel, largest, put, staged
 from armtwin.maths.traced_fields import TracedFields
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics.arm import Arm
@@ -183,8 +183,8 @@ class BenchKernel:
         self.drive_slot = self.memory.arrays["inputs.drive"][1]
         of_tick: NamedStages = {LOG: log_bench}
         of_step = bench_stages(fields.value)
-        trace = lru_cache(maxsize=1)(partial(kernels.trace_stages, fields, of_tick, of_step))
-        stages = kernels.defer_stages(trace, [kernels.BEFORE, kernels.BEFORE_STEPS, LOG, *OF_STEP])
+        trace = partial(kernels.trace_stages, fields, of_tick, of_step)
+        stages = defer_stages(trace, [kernels.BEFORE, kernels.BEFORE_STEPS, LOG, *OF_STEP])
         self.run = staged(run_bench, stages, name, (step,))
 
 

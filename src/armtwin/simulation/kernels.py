@@ -9,14 +9,23 @@ each number lies once for each lane. A loop gives the same digits in a lane as a
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import lru_cache, partial
+from collections.abc import Collection, Mapping
+from functools import partial
 from threading import Lock
 from typing import Any
 
 from armtwin.maths.choice import both
-from armtwin.maths.machine_code import interpret, kernel, largest, number, put, staged
-from armtwin.maths.stretches import Memory, Part, TapeStretch, known_place, stretches
+from armtwin.maths.machine_code import (
+    Stages,
+    defer_stages,
+    interpret,
+    kernel,
+    largest,
+    number,
+    put,
+    staged,
+)
+from armtwin.maths.stretches import Memory, Part, known_place, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.traced_fields import TracedFields, copy_fields
 from armtwin.maths.tracing import python_of
@@ -36,8 +45,6 @@ from armtwin.simulation.tick import (
 
 BEFORE, BEFORE_STEPS = "before", "before_steps"
 MOST_KEPT = 8192  # results that are kept from loop to loop
-
-Stages = dict[str, list[TapeStretch]]
 
 
 @kernel
@@ -212,21 +219,11 @@ class Kernel:
         self.fields, self.name, self.lanes = fields, name, lanes
         self.memory = fields.memory()
         self.slots = slots_of(self.memory)
-        trace = lru_cache(maxsize=1)(partial(trace_stages, fields, in_lanes=lanes > 1))
+        trace = partial(trace_stages, fields, in_lanes=lanes > 1)
         names = [BEFORE, BEFORE_STEPS, *OF_TICK, *OF_STEP]
         suffix, wide = ("", ()) if lanes == 1 else (f"-{lanes}", names)
         stages = defer_stages(trace, names)
         self.run = staged(run, stages, f"{name}{suffix}", (step, tick), wide)
-
-
-def defer_stages(trace: Callable[[], tuple[Stages, Memory]], names: Iterable[str]) -> Any:
-    """Stages by name that are traced when they are compiled; one that is not there is empty."""
-
-    def build(stage: str) -> tuple[list[TapeStretch], Memory]:
-        stages, memory = trace()
-        return stages.get(stage, []), memory
-
-    return {stage: partial(build, stage) for stage in names}
 
 
 def slots_of(memory: Memory) -> Clock:

@@ -35,8 +35,8 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats, OnProgress, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.dynamics.assembly import Row
+from armtwin.robot.dynamics.formulas import shape_numbers
 from armtwin.robot.dynamics.friction_columns import friction_columns
-from armtwin.robot.dynamics.traced import shape_numbers
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
 

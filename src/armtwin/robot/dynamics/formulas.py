@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from armtwin.drives.balancers import Strut
-from armtwin.files.shape import Group
+from armtwin.files.shape import Group, WithFields
 from armtwin.maths import choice
 from armtwin.maths.batch import Floats, Indices, NamedArrays, Numbers
 from armtwin.maths.dual import Dual, slope_of
@@ -19,6 +19,7 @@ from armtwin.mechanics.arm import Arm
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.dynamics.assembly import Assembly
 
+P = TypeVar("P", bound=WithFields)
 STATE = ("q", "v", "a")
 
 
@@ -65,7 +66,7 @@ def read_numbers(part: Group) -> Floats:
     return np.array([getattr(part, name) for name in shape_numbers(part) or ()], dtype=np.float64)
 
 
-def with_numbers(part: Group, numbers: Iterable[object]) -> Any:
+def with_numbers(part: P, numbers: Iterable[object]) -> P:
     """A part with others in place of these numbers."""
     changes: dict[str, Any] = dict(zip(shape_numbers(part) or (), numbers, strict=True))
     return replace(part, **changes)
@@ -160,7 +161,7 @@ class _Dynamics:
 def inverse_dynamics(robot: Assembly, rotors: Rotors) -> Formula:
     """Torques tau, (N,), of a row, with the balancers."""
     of_robot = _Dynamics(robot, rotors, robot.struts)
-    made = {"tau": (of_robot.N,)}
+    made: dict[str, Indices] = {"tau": (of_robot.N,)}
     return of_robot.formula(
         "inverse dynamics", STATE, made, lambda of: {"tau": of_robot.torques(of)}
     )
