@@ -33,6 +33,7 @@ import armtwin as at
 for name in at.robots().table["name"]:
     robot = at.Robot.load(name)
     q, v, a = np.full((3, 2, robot.n), 0.3)
+    robot.forward_kinematics(q)
     robot.jacobian(q)
     robot.regressor(q, v, a)
     robot.mass_matrix(q)

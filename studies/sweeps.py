@@ -272,7 +272,7 @@ def cost_of_the_client(count: int = 20_000) -> float:
     asked = short_runs(count)
     len(asked.bases)
     with (
-        mock.patch.object(running, "_place", return_value=nullcontext(Idle())),
+        mock.patch.object(running, "on_threads", return_value=nullcontext(Idle())),
         tempfile.TemporaryDirectory() as folder,
     ):
         start = time.process_time()
