@@ -34,8 +34,8 @@ from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats, OnProgress, TwoArrays
 from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.dynamics import formulas
 from armtwin.robot.dynamics.assembly import Row
-from armtwin.robot.dynamics.formulas import shape_numbers
 from armtwin.robot.dynamics.friction_columns import friction_columns
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement
@@ -163,7 +163,7 @@ class _Task:
         for k, (element, _) in enumerate(self.robot.assembly.friction):
             if element.negative is not None:
                 continue
-            for key in shape_numbers(element.law) or ():
+            for key in formulas.shape_numbers(element.law) or ():
                 value = float(getattr(element.law, key))
                 if value > 0 and (type(element.law), key) not in UNITS:
                     found.append(_Place(k, key, value))
