@@ -200,26 +200,27 @@ def find_settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     return found
 
 
-def estimate_undetermined_friction(robot: Robot, q: Floats) -> tuple[Floats, Floats]:
-    """Standard deviations of friction that a motion leaves open (m, n), and a rest (n,) [N m].
+def estimate_undetermined_friction(robot: Robot, q: Floats) -> TwoArrays:
+    """Standard deviations of friction that a motion and that a rest leave open, (m, n) each [N m].
 
     A contact whose initial deflection still matters has any, each as likely as another: a third of
-    the square of dry friction. One at rest bears any torque up to break-away, the larger the less
-    likely: a sixth.
+    the square of dry friction. Another one at rest bears any torque up to break-away, the larger
+    the less likely: a sixth.
 
     Args:
         robot: The robot.
         q: Positions, (m, n).
     """
     joints = joint_positions(robot, q)
-    unsettled, borne = np.zeros(q.shape), np.zeros(q.shape[1])
+    unsettled, borne = np.zeros((2, *q.shape))
     for element, row in robot.assembly.friction:
         weights = of_coordinates(robot, row.weights)
         power = (breakaway(element.law) * weights) ** 2
-        borne += power / 6
+        settled = np.ones(len(q), dtype=bool)
         if has_presliding(element):
             settled = _is_settled(along(row, joints), element.radius)
-            unsettled += np.outer(~settled, power / 3)
+        unsettled += np.outer(~settled, power / 3)
+        borne += np.outer(settled, power / 6)
     return np.sqrt(unsettled), np.sqrt(borne)
 
 
