@@ -63,8 +63,8 @@ class Gain:
     def _significant(self) -> tuple[bool, bool]:
         """Whether the decrease in all, and the mean of each part, differs from zero."""
         errors = student(self.parts - 1, 2 * CONFIDENCE - 1)  # one-sided
-        in_all = self.fall > errors * self.error
-        return in_all, self.of_parts > errors * self.error_of_parts
+        in_all = bool(self.fall > errors * self.error)
+        return in_all, bool(self.of_parts > errors * self.error_of_parts)
 
 
 def estimate_gain(before: Floats, after: Floats) -> Gain:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.completion.sizes import felt_inertias
 from armtwin.identification.resampling import at_times, step_of
 from armtwin.logs.log import Log
 from armtwin.logs.reference_plausibility import JUMPS, choose_derivative
@@ -136,7 +137,7 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
         load=load,
         model=model,
         logged=_in_newton_metres(_read_torque(robot, log, smooth), model),
-        inertia=_felt_inertia(robot, q_ref),
+        inertia=felt_inertias(robot, q_ref[:: max(1, len(q_ref) // INERTIA_POSES)]),
         cutoff=cutoff if _is_smoothed(log, cutoff) else None,
     )
 
@@ -210,11 +211,3 @@ def _in_newton_metres(logged: Floats | None, model: Floats) -> Floats | None:
         return logged
     factor = float(np.exp(np.median(np.log(sizes[0][seen] / sizes[1][seen]))))
     return logged if 1 / OTHER_UNIT < factor < OTHER_UNIT else logged / factor
-
-
-def _felt_inertia(robot: Robot, q: Floats) -> Floats:
-    """Inertia that each motor feels, mean along a motion, (drives,) [kg m²]."""
-    poses = q[:: max(1, len(q) // INERTIA_POSES)]
-    inverse = robot.assembly.motor_inverse
-    felt = np.einsum("jk,mij,ik->mk", inverse, robot.mass_matrix(poses), inverse)
-    return felt.mean(axis=0)
