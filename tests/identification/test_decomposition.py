@@ -131,19 +131,23 @@ def test_standard_deviations_are_those_of_repeated_experiments():
 
 
 def test_the_deviation_of_a_torque_is_that_of_its_parameters_and_of_what_is_missed():
-    """sqrt(y C yᵀ + σ²) for one row y of the regressor, σ what parts left out miss."""
+    """sqrt(y C yᵀ + |y L|² + σ²) for one row y of the regressor, σ what parts left out miss and L
+    what the logs leave to the file.
+    """
     robot = at.Robot.load("tx40")
     log = logged(robot, robot, 8.0, 1)[0]
     found = at.identify(robot, [log], cutoff=10.0)
     deviation = found.torque_deviation(log)
     assert deviation.shape == log.tau.shape
-    own = np.sqrt(deviation**2 - found.missed**2)
+    moving, at_rest = found.missed
+    own = np.sqrt(deviation**2 - np.where(found.standing(log), at_rest, moving) ** 2)
     _, q, v, a = excitation(robot, 8.0, seed=1)  # the same motion without noise
     slides = np.abs(v) > 0.2 * np.abs(v).max(axis=0)
     # the mean of many rows is known better than one row; a contact at rest may bear anything
     assert (own < found.sigma)[slides].all()
     inside = slice(200, -200, 100)
     Y = robot.regressor(q, v, a)[inside]
-    expected = np.sqrt(np.einsum("mij,jk,mik->mi", Y, found.covariance, Y))
+    both = found.covariance + found.left_open @ found.left_open.T
+    expected = np.sqrt(np.einsum("mij,jk,mik->mi", Y, both, Y))
     ratio = own[inside] / expected
     assert np.abs(np.median(ratio, axis=0) - 1).max() < 0.05

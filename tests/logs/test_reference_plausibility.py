@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.files.hypothesis import strongest
-from armtwin.logs.reference_plausibility import reference_hypotheses
+from armtwin.logs.reference_plausibility import JUMPS, choose_derivative, reference_hypotheses
 
 # several kinds of servo: stiff, soft, feed-forward that leads, joints at rest; all others are
 # looked at for false alarms only
@@ -162,3 +162,16 @@ def test_a_coarse_encoder_beside_a_fine_reference_raises_no_alarm():
     q_ref = np.stack([np.sin(2 * time), np.cos(3 * time)], axis=1)
     q = 2e-3 * np.round(shifted(time, q_ref, 0.005) / 2e-3)
     assert first_mistake(time, q, q_ref) == ""
+
+
+def test_the_speed_of_a_reference_that_jumps_is_the_logged_one():
+    """A jump is no speed that a servo was given; a speed of another unit is none at all."""
+    t = np.arange(1000) / 125
+    v = np.cos(t)[:, None] * [1.0, 0.5]
+    q = np.cumsum(v, axis=0) / 125
+    q[500:] += 0.1
+    derived = np.gradient(q, 1 / 125, axis=0)
+    assert choose_derivative(v, derived, JUMPS) is v
+    assert choose_derivative(v, derived) is derived
+    assert choose_derivative(57.3 * v, derived, JUMPS) is derived
+    assert choose_derivative(v[:, :1], derived, JUMPS) is derived

@@ -171,3 +171,7 @@ def test_a_guessed_servo_does_not_explain_the_kr300(shared_data):
     ratios = [row.rms_measured / row.rms_predicted for row in found.errors]
     assert all(20 < ratio < 90 for ratio in ratios)
     assert found.row("joint_2 torque").variance_explained > 0.8  # the load is known all the same
+    for row in found.torque_errors:
+        parts = [row[f"{kind}_percent"] for kind in ("moving", "at_rest", "reversals")]
+        assert np.linalg.norm(parts) == pytest.approx(row["all_percent"])
+        assert min(parts) > 0

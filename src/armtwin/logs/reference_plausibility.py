@@ -41,6 +41,8 @@ EXPLAINS = 0.5  # share of the error that the lead alone explains
 LONGEST_LAG = 0.25  # behind a reference, alike on all joints, that a servo may have [s]
 LONGEST_SHIFT = 0.25  # of a log by which a clock may differ
 TRIED_SHIFTS = 200  # of a clock, either way
+JUMPS = 0.05  # share of the samples of a log about which a reference may jump
+DERIVED = 0.05  # relative difference of a logged derivative from that of the samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,21 @@ def reference_hypotheses(
         if found:
             return found
     return (_of_another_run(log),)
+
+
+def choose_derivative(logged: Floats, derived: Floats, jumps: float = 0.0) -> Floats:
+    """A logged derivative of a reference where it is one, else the derived one, (m, n) each.
+
+    Where a reference jumps, as behind a limit or a singularity, no derivative of its samples is
+    what the servo was given: of a speed the share `jumps` of samples that differ most does not
+    count.
+    """
+    if logged.shape != derived.shape:
+        return derived
+    apart = np.linalg.norm(logged - derived, axis=1)
+    counted = apart <= np.quantile(apart, 1 - jumps)
+    same = np.linalg.norm(apart[counted]) < DERIVED * np.linalg.norm(derived[counted])
+    return logged if same else derived
 
 
 def encoder_hypotheses(

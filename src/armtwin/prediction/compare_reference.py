@@ -18,8 +18,10 @@ from armtwin.logs.log import Log
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Flags, Floats, Integers, ThreeArrays
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction import compare_interval
 from armtwin.prediction.agreement import Series, agreement, pair_joints, pair_torques
+from armtwin.prediction.band.quantity import source_kind
 from armtwin.prediction.logged_reference import LoggedReference, read_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
 from armtwin.prediction.twist import has_two_encoders, pair_twists
@@ -32,6 +34,7 @@ from armtwin.simulation.options import Method, RunOptions
 LATEST = 0.2  # the closest point is sought this long before and after [s]
 STEPS = 4
 ALONG = 0.1  # sine of the angle between beam and path below which the beam gives no upright
+OF_CONTROL = 4.0  # times the torque of a reference that the control about it may ask for
 NOTHING = 1e-12  # a length or speed that is none
 
 
@@ -197,6 +200,25 @@ def _feeds_the_model(robot: Robot, model: Model) -> bool:
     return fit is not None and fit.feedforward == "model"
 
 
+def without_exceeded_limits(robot: Robot, reference: Trajectory) -> Robot:
+    """The robot with higher limits of currents that a followed reference exceeds.
+
+    A machine has followed it: where a rule gave the rotor's inertia, that is too large, and the
+    drive must not fail for it.
+    """
+    torque = robot.inverse_dynamics(reference.q, reference.v, reference.a)
+    torque = torque + robot.friction_torque(reference.v)
+    needed = np.abs(torque @ robot.assembly.motor_inverse).max(axis=0)
+    motors = []
+    for motor, need in zip(robot.description.motor, needed.tolist(), strict=True):
+        limit, constant = motor.current_limit or np.inf, motor.torque_constant or np.inf
+        least = OF_CONTROL * need / constant
+        if least > limit and source_kind(motor, "rotor_inertia") == "assumed":
+            motor = replace(motor, current_limit=least)
+        motors.append(motor)
+    return robot.with_description(replace(robot.description, motor=tuple(motors)))
+
+
 def compare_reference(
     robot: Robot,
     log: Log,
@@ -229,9 +251,10 @@ def compare_reference(
     reference = read_reference(robot, ordered, q)
     if _feeds_the_model(robot, used):
         reference = replace(reference, feedforward=None, source="")
+    followed = without_exceeded_limits(robot, reference.trajectory)
     watch = None if progress is None else lambda share: progress("simulation", share)
     run = simulate(
-        robot,
+        followed,
         reference.trajectory,
         used,
         progress=watch,
@@ -252,7 +275,9 @@ def compare_reference(
         if offsets == "logged"
         else compare_interval.take_offset(q[done] - predicted, time, "start")
     )
-    nominal = compare_interval.NominalRun(robot, used, reference.trajectory, time, predicted, start)
+    nominal = compare_interval.NominalRun(
+        followed, used, reference.trajectory, time, predicted, start
+    )
     for other in compare_interval.sample_positions(nominal):
         shifted = other + compare_interval.take_offset(predicted - other, time, offsets)
         variants.append(partial(errors, shifted))

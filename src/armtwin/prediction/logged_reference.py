@@ -14,7 +14,7 @@ from armtwin.identification.plausibility.suspect import refuse_joint_torque_mist
 from armtwin.logs.joints import feedforward_torque
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
-from armtwin.logs.reference_plausibility import reference_hypotheses
+from armtwin.logs.reference_plausibility import JUMPS, choose_derivative, reference_hypotheses
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.maths.smoothing import low_pass
@@ -23,7 +23,6 @@ from armtwin.robot.robot import Robot
 
 SHORTEST = 50  # samples of a log that is compared
 SMOOTH = 8.0  # samples in a period of the fastest that is left before differentiating
-SAME_SPEED = 0.05  # relative difference of logged speeds from those of the positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +49,11 @@ def read_reference(robot: Robot, log: Log, q: Floats) -> LoggedReference:
     positions = _at(time, log.time, log.q_ref)
     cutoff = rate / SMOOTH
     v = np.gradient(low_pass(positions, rate, cutoff), 1 / rate, axis=0)
-    v = _choose_derivative(v, log, "v_ref", time)
+    if "v_ref" in log:
+        v = choose_derivative(_at(time, log.time, log.v_ref), v, JUMPS)
     a = np.gradient(low_pass(v, rate, cutoff), 1 / rate, axis=0)
-    a = _choose_derivative(a, log, "a_ref", time)
+    if "a_ref" in log:
+        a = choose_derivative(_at(time, log.time, log.a_ref), a)
     torque, source = feedforward_torque(robot, log)
     if torque is not None:
         torque = _at(time, log.time, torque)
@@ -64,15 +65,6 @@ def _at(times: Floats, own: Floats, values: Floats) -> Floats:
     if np.array_equal(times, own):
         return values
     return interpolate_columns(times, own, values)
-
-
-def _choose_derivative(derived: Floats, log: Log, channel: str, time: Floats) -> Floats:
-    """A logged derivative of the reference where it is one, else the derived one, (m, n)."""
-    if channel not in log or log.channels[channel].shape != derived.shape:
-        return derived
-    logged = _at(time, log.time, log.channels[channel])
-    apart = np.linalg.norm(logged - derived)
-    return logged if apart < SAME_SPEED * np.linalg.norm(derived) else derived
 
 
 def _check(robot: Robot, log: Log, q: Floats) -> None:

@@ -11,9 +11,10 @@ from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, NamedArrays, Record
+from armtwin.logs.rest import SLOW_SHARE
+from armtwin.maths.batch import Flags, Floats, NamedArrays, Record
 from armtwin.notebook import sections as show
-from armtwin.notebook.numbers import MILLIDEGREES, PERCENT, SECONDS, Number
+from armtwin.notebook.numbers import MILLIDEGREES, PER_HUNDRED, PERCENT, SECONDS, Number
 from armtwin.prediction.agreement import NUMBERS, Agreement, agreement_table
 from armtwin.prediction.compare_interval import IntervalRow, Offsets
 from armtwin.prediction.logged_reference import LoggedReference
@@ -24,9 +25,17 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
 
 PATH = ("lateral", "vertical", "lag")
+REVERSAL = 0.1  # time about a change of sign of a speed that counts as a reversal [s]
 MOVED = 0.01  # travel of a joint whose error is to be explained [rad, m]
 NOTHING = 0.01  # share of the variance of an error below which nothing of it is explained
 EXPLAINED = 0.8  # share of the variance of an error from which on it counts as explained
+NO_TORQUE = 1e-12  # squares of a torque that is none
+TORQUE_ERRORS = {
+    "all_percent": ("all", PER_HUNDRED),
+    "moving_percent": ("moving", PER_HUNDRED),
+    "at_rest_percent": ("at rest", PER_HUNDRED),
+    "reversals_percent": ("reversals", PER_HUNDRED),
+}
 ROUGH = Number(1e3, "mm", digits=2)
 MICRORADIANS = Number(1e6, "µrad", places=0)
 
@@ -96,6 +105,29 @@ class ReferenceComparison(Result):
         known = [row.name for row in self.rows]
         raise ArmtwinError(f"the comparison has no quantity '{name}'. {did_you_mean(name, known)}")
 
+    @property
+    def torque_errors(self) -> list[Record]:
+        """Error of the torque of each joint over its rms, whole and by motion [%].
+
+        100 √(Σ (τ - τ̂)² / Σ τ²), the sum above over samples in motion, at rest, and within 0.1 s
+        of a reversal; squares add up to the whole.
+        """
+        speed = self.reference.trajectory.at(self.time)[1]
+        found = []
+        for name, v in zip(self.robot.joint_names, speed.T, strict=True):
+            pair = self.channels.get(f"{name} torque")
+            if pair is None:
+                continue
+            gap, power = (pair[0] - pair[1]) ** 2, float((pair[0] ** 2).sum())
+            at_rest = np.abs(v) <= SLOW_SHARE * np.abs(v).max()
+            turns = ~at_rest & _is_near_reversal(v, at_rest, self.time)
+            record: Record = {"name": name}
+            kinds = (at_rest | True, ~at_rest & ~turns, at_rest, turns)
+            for key, some in zip(TORQUE_ERRORS, kinds, strict=True):
+                record[key] = 100 * float(np.sqrt(gap[some].sum() / max(power, NO_TORQUE)))
+            found.append(record)
+        return found
+
     def sections(self) -> show.Report:
         """How well the twin explains the run, quantity by quantity and over time."""
         log = file_name(self.log.origin, "a log")
@@ -114,6 +146,16 @@ class ReferenceComparison(Result):
             ),
             verdict=(_verdict(self),),
         )
+
+
+def _is_near_reversal(v: Floats, at_rest: Flags, time: Floats) -> Flags:
+    """Whether a joint of speed v (m,) has turned within a time, or will, rests between or not."""
+    moving = np.flatnonzero(~at_rest)
+    turned = np.diff(np.sign(v[moving])) != 0
+    turns = time[np.concatenate([moving[:-1][turned], moving[1:][turned]])]
+    if not len(turns):
+        return np.zeros(len(v), dtype=bool)
+    return np.asarray(np.abs(time[:, None] - turns).min(axis=1) <= REVERSAL)
 
 
 def _verdict(c: ReferenceComparison) -> show.Text:
@@ -159,6 +201,9 @@ def _outcome(c: ReferenceComparison) -> show.Blocks:
             f"Twist is q - q_link, the encoders' time offset and each mean taken off; the twin "
             f"leaves {residual} µrad rms of it. The flange moves by the twists of these joints."
         )
+    if c.torque_source:
+        columns = show.list_columns(name="torque error %", **TORQUE_ERRORS)
+        yield show.Table(columns, c.torque_errors, "comparison.torque_errors")
     yield show.Text(_offsets(c))
     if c.intervals:
         yield interval_table(c)

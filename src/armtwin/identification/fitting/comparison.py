@@ -52,10 +52,19 @@ class Gain:
     @property
     def is_significant(self) -> bool:
         """Whether it is large enough to matter and significant."""
+        return self.fall > LEAST_GAIN and any(self._significant)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether it is large enough and significant both in all and in the mean of each part."""
+        return self.fall > LEAST_GAIN and all(self._significant)
+
+    @property
+    def _significant(self) -> tuple[bool, bool]:
+        """Whether the decrease in all, and the mean of each part, differs from zero."""
         errors = student(self.parts - 1, 2 * CONFIDENCE - 1)  # one-sided
-        in_all = self.fall > errors * self.error
-        in_each = self.of_parts > errors * self.error_of_parts
-        return bool(self.fall > LEAST_GAIN and (in_all or in_each))
+        in_all = bool(self.fall > errors * self.error)
+        return in_all, bool(self.of_parts > errors * self.error_of_parts)
 
 
 def estimate_gain(before: Floats, after: Floats) -> Gain:

@@ -149,6 +149,7 @@ def resolution(found: LeastSquaresFit, free: FreeDirections) -> Floats:
 WEIGHTS = np.logspace(-8, 2, 31)
 FAMILY_SIZES = (1.0, 0.2, 0.03, 5.0)
 ROUNDING = 1e-15  # of the largest square below which one is rounding
+DETERMINED = 0.5  # share of the prior below which the rows determine a direction
 CLEARLY = 0.95  # share of an error that a less simple regularisation must reach to be taken
 
 
@@ -350,11 +351,11 @@ class Scatter:
     Attributes:
         apart: How far their parameters lie from those of all, less what the motion of the part
             alone accounts for, (parts, p).
-        missed: Root mean square residual of each channel in the parts left out, (n,).
+        without: Parameters without each part, those of all where nothing else is left, (p,) each.
     """
 
     apart: Floats
-    missed: Floats
+    without: tuple[Floats, ...]
 
     def inflation(self, white: Floats, identified: Flags) -> float:
         """Factor by which deviations of identified parameters exceed white ones (p,)."""
@@ -367,18 +368,37 @@ class Scatter:
 
 
 def estimate_scatter(regularised: RegularisedFit) -> Scatter:
-    """Fits with each part left out in turn, regularised alike, and how they predict it."""
+    """Fits with each part left out in turn, regularised alike."""
     free, whole = regularised.free, regularised.fit
-    apart = []
-    squares = np.zeros(len(regularised.sigma))
-    for left_out, rest in zip(regularised.parts, regularised.others, strict=True):
-        if not rest.count.any():
-            continue
-        without = fit(rest, free, regularised.draw.weight, regularised.sigma)
-        apart.append(free.map @ _shift_without_part(whole, without))
-        squares += left_out.squares(free.parameters(without.z))
-    rows = np.maximum(regularised.whole.count, 1)
-    return Scatter(np.array(apart).reshape(-1, len(free.start)), np.sqrt(squares / rows))
+    apart, parameters = [], []
+    for rest in regularised.others or (regularised.whole,):
+        without = whole
+        if rest.count.any() and regularised.others:
+            without = fit(rest, free, regularised.draw.weight, regularised.sigma)
+            apart.append(free.map @ _shift_without_part(whole, without))
+        parameters.append(free.parameters(without.z))
+    return Scatter(np.array(apart).reshape(-1, len(free.start)), tuple(parameters))
+
+
+def estimate_prior_error(regularised: RegularisedFit, prior: FreeDirections) -> Floats:
+    """Columns of the parameters' deviations by what the rows leave to the prior, (p, f).
+
+    A fit takes of each direction the share (1 - λ (RᵀR)⁻¹) from the rows and the rest from the
+    prior, which is as far off as in the directions that the rows determine.
+
+        φ - φ̂ = s B λ (RᵀR)⁻¹ (z - z₀)        z - z₀ ~ the root mean square of z determined
+
+    Args:
+        regularised: The fit.
+        prior: The free directions, sizes as the prior has them.
+    """
+    found, free = regularised.fit, regularised.free
+    share = found.weight * found.inverse @ found.inverse.T
+    of_prior = (prior.sizes / free.sizes)[np.abs(free.basis).argmax(axis=0)]
+    determined = share.diagonal() < DETERMINED
+    z = found.z[determined] / of_prior[determined]
+    spread = np.sqrt((z**2).mean()) if len(z) else 1.0
+    return free.map @ share * (spread * of_prior)
 
 
 def _shift_without_part(whole: LeastSquaresFit, without: LeastSquaresFit) -> Floats:

@@ -215,20 +215,13 @@ def solve_identification(ready: Preparation, parts: list[Factors]) -> Estimate:
         friction=ready.friction,
         consistency_cost=cost,
         inflation=inflation,
-        missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
+        missed=experiment.estimate_left_out_error(
+            parts_apart.without, gains if experiment.needs_gains else None
+        ),
         doubt=ready.doubt,
         fall=ready.fall,
+        left_open=regularising.estimate_prior_error(regularised, experiment.free),
     )
-
-
-def _noise(experiment: IdentificationData, gains: Floats | None) -> Floats:
-    """Root mean square of the torque that the filter takes away, (n,) [N m]."""
-    power, samples = np.zeros(experiment.prior.n), 0
-    for log in experiment.clean:
-        power += ((log.raw.tau - log.clean.tau) ** 2).sum(axis=0)
-        samples += len(log.raw.time)
-    known = 1.0 if gains is None else gains
-    return known * np.sqrt(power / samples)
 
 
 def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from armtwin.identification.fitting.comparison import estimate_gain
 from armtwin.identification.servo import structure as loops
 from armtwin.identification.servo.signals import PARTS, Signals
 from armtwin.maths.batch import Flags, Floats, Indices, Integers, TwoArrays
@@ -58,14 +59,19 @@ class ChosenLaw:
         side: Encoder of the position loop.
         terms: Numbers of the terms.
         start: Poles of the grid that fit best.
-        left_out: Squared error on the left-out parts, without the first of each log.
+        squares: Squared error on each left-out part, without the first of each log, (parts,).
     """
 
     order: Order
     side: Side
     terms: Indices
     start: loops.Poles
-    left_out: float
+    squares: Floats
+
+    @property
+    def left_out(self) -> float:
+        """Squared error on all left-out parts."""
+        return float(self.squares.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +101,7 @@ class Sums:
         best = np.argmin(in_kept, axis=0)
         parts = np.arange(len(best))
         start = self.poles[np.argmin(over_all)]
-        scored = left_out[best, parts][self.scored]
-        return ChosenLaw(order, side, terms, start, float(scored.sum()))
+        return ChosenLaw(order, side, terms, start, left_out[best, parts][self.scored])
 
 
 def are_pooled(logs: Sequence[loops.DriveSignals] | Sequence[Signals]) -> bool:
@@ -243,17 +248,17 @@ def select_structure(drives: Sequence[Candidate], barred: Indices = ()) -> list[
 
 
 def keep_plain_laws(drives: Sequence[Candidate], chosen: Sequence[ChosenLaw]) -> list[ChosenLaw]:
-    """The chosen laws, or where its left-out error is lower a plain law of speed and acceleration.
+    """The chosen laws, each where it gains on left-out parts over one of speed and acceleration.
 
-    It has no pole: the error is θ_v v_ref + θ_a a_ref, which is all that short logs of small errors
-    determine; with many of these a pole must lower the squared error as much as a term.
+    That has no pole: the error is θ_v v_ref + θ_a a_ref, which is all that short logs of small
+    errors determine. One log of large errors that gains does not decide against all others.
     """
     found = []
     for drive, one in zip(drives, chosen, strict=True):
         table = sums(drive.logs, [loops.Poles(0.0)], drive.sign_speed)
         plain = table.best(1, "motor", (loops.SPEED, loops.ACCELERATION))
-        more = max(one.order + len(one.terms) - len(plain.terms), 0) * are_pooled(drive.logs)
-        found.append(plain if plain.left_out < (1 + PENALTY) ** more * one.left_out else one)
+        gain = estimate_gain(plain.squares[:, None], one.squares[:, None])
+        found.append(one if gain.is_common else plain)
     return found
 
 

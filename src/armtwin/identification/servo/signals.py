@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.completion.sizes import felt_inertias
 from armtwin.identification.resampling import at_times, step_of
 from armtwin.logs.log import Log
+from armtwin.logs.reference_plausibility import JUMPS, choose_derivative
 from armtwin.maths.batch import Flags, Floats, Integers
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.dynamics.feedforward import feedforward_torque
@@ -29,7 +31,6 @@ ROUNDED = 1e-3  # of a step by which the last time may be short of even ones by 
 CUTOFF = 12.0  # of the smoothing [Hz]; position loops of arms end below
 COARSE_CUTOFF = 6.0  # of the smoothing where positions come in coarse steps [Hz]
 COARSE = 0.05  # step over the usual change in a sample that makes positions coarse
-LOGGED_SPEED = 0.1  # difference of logged speeds from those of the positions that is accepted
 LEAST_RATE = 3.0  # samples in a period of the cut-off, below which nothing is smoothed
 OTHER_UNIT = 5.0  # times the model's torque, from which on a logged one has another unit
 INERTIA_POSES = 50  # at which the inertia that a motor feels is averaged
@@ -117,9 +118,8 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
     smooth = partial(_smooth, log, time=time, rate=rate, cutoff=cutoff)
     q_ref, q = smooth(log.q_ref), smooth(log.q)
     v = CubicSpline(time, q_ref)(time, 1)
-    if "v_ref" in log and log.v_ref.shape == log.q_ref.shape:
-        logged = smooth(log.v_ref)
-        v = logged if _same_speed(logged, v) else v
+    if "v_ref" in log:
+        v = choose_derivative(smooth(log.v_ref), v, JUMPS)
     a = CubicSpline(time, v)(time, 1)
     load = robot.inverse_dynamics(q_ref, v, a) @ inverse
     model = feedforward_torque(robot, None, q_ref, v, a)
@@ -137,7 +137,7 @@ def extract_signals(robot: Robot, log: Log, name: str) -> Signals:
         load=load,
         model=model,
         logged=_in_newton_metres(_read_torque(robot, log, smooth), model),
-        inertia=_felt_inertia(robot, q_ref),
+        inertia=felt_inertias(robot, q_ref[:: max(1, len(q_ref) // INERTIA_POSES)]),
         cutoff=cutoff if _is_smoothed(log, cutoff) else None,
     )
 
@@ -157,12 +157,6 @@ def _is_coarse(q: Floats) -> bool:
     if not len(taken):
         return False
     return bool(np.quantile(taken, 0.001) > COARSE * np.median(taken))
-
-
-def _same_speed(logged: Floats, v: Floats) -> bool:
-    """Whether logged speeds are those of the positions, (m, n) each."""
-    size = np.maximum(v.std(axis=0), 1e-12)
-    return bool(((logged - v).std(axis=0) < LOGGED_SPEED * size).all())
 
 
 def _smooth(log: Log, values: Floats, *, time: Floats, rate: float, cutoff: float) -> Floats:
@@ -217,11 +211,3 @@ def _in_newton_metres(logged: Floats | None, model: Floats) -> Floats | None:
         return logged
     factor = float(np.exp(np.median(np.log(sizes[0][seen] / sizes[1][seen]))))
     return logged if 1 / OTHER_UNIT < factor < OTHER_UNIT else logged / factor
-
-
-def _felt_inertia(robot: Robot, q: Floats) -> Floats:
-    """Inertia that each motor feels, mean along a motion, (drives,) [kg m²]."""
-    poses = q[:: max(1, len(q) // INERTIA_POSES)]
-    inverse = robot.assembly.motor_inverse
-    felt = np.einsum("jk,mij,ik->mk", inverse, robot.mass_matrix(poses), inverse)
-    return felt.mean(axis=0)

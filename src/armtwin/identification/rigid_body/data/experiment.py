@@ -22,7 +22,7 @@ from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joints import needs_gains, torque_channel, torque_or_current
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, TwoArrays
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.narrow import largest
 from armtwin.robot.dynamics.load_friction import has_loads, is_turned
@@ -34,6 +34,7 @@ FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are identified
 STRETCHES = 4000  # samples of all logs on which widths are tried
+JUDGED = 6_000  # rows at most on which the torque of left-out parts is judged
 BLOCK = 8_000  # samples whose columns are held at a time, fewer with many terms
 LEAST_STRETCH = 500  # samples of one log at least
 
@@ -204,15 +205,51 @@ class IdentificationData:
 
     def _raw_pieces(self, most: int) -> Iterator[tuple[int, factors.RegressionRows]]:
         """Rows with the torque as measured, and the number of the part that they belong to."""
-        of_each_log = self._count(PARTS) // len(self.clean)
-        samples = sum(len(log.time) for log in self.logs)
-        step = -(-samples // most)
-        for k, (log, cleaned) in enumerate(zip(self.logs, self.clean, strict=True)):
+        for k, (whole, _) in enumerate(self._raw_rows(most)):
+            yield from self._in_parts(k, whole, first_of(whole.used))
+
+    def _raw_rows(self, most: int) -> Iterator[tuple[factors.RegressionRows, Floats]]:
+        """Rows of each log with its torque as measured, and the speeds there, (k, n)."""
+        step = -(-sum(len(log.time) for log in self.logs) // most)
+        for log, cleaned in zip(self.logs, self.clean, strict=True):
             torque = without_loads(self.prior, log, self.source, self.cutoff, self.recipe)
-            whole = regression.raw_rows(self.model, cleaned, log, torque, step)
-            begins = first_of(whole.used)
-            for part, some in enumerate(whole.in_parts(of_each_log, begins)):
-                yield k * of_each_log + part, some
+            motion = cleaned.motion_at(log.time)
+            whole = regression.raw_rows(self.model, motion, torque, step)
+            some = slice(step // 2, None, step)
+            first, last = cleaned.clean.time[[0, -1]]
+            chosen = (log.time[some] >= first) & (log.time[some] <= last)  # of whole periods
+            yield replace(whole, used=whole.used & chosen[:, None]), motion.v[some]
+
+    def _in_parts(
+        self, k: int, whole: factors.RegressionRows, begins: int
+    ) -> Iterator[tuple[int, factors.RegressionRows]]:
+        """Rows of a log from a first one on, and the number of the part that they belong to."""
+        of_each_log = self._count(PARTS) // len(self.clean)
+        yield from enumerate(whole.in_parts(of_each_log, begins), k * of_each_log)
+
+    @one_blas_thread()
+    def estimate_left_out_error(self, fits: Sequence[Floats], gains: Floats | None) -> TwoArrays:
+        """Root mean square of the measured torque less that of fits without each part, (n,) each.
+
+        Of joints in motion, and at rest at least as much: what a contact then bears differs from
+        one rest to the next, and so do the offsets of torques.
+
+        Args:
+            fits: Parameters of the fit without each part, (p,) each.
+            gains: Factors of logged currents, None where torques are known without, (n,).
+        """
+        slowest = self.recipe.rest * find_highest_speeds(self.clean)
+        squares, count = np.zeros((2, 2, self.prior.n))
+        for k, (whole, v) in enumerate(self._raw_rows(JUDGED)):
+            scaled = whole if gains is None else replace(whole, target=gains * whole.target)
+            moves, begins = np.abs(v) >= slowest, first_of(whole.used)
+            for kind, counted in enumerate((whole.used & moves, whole.used & ~moves)):
+                for part, some in self._in_parts(k, replace(scaled, used=counted), begins):
+                    gap = some.target - some.predicted(self.model.combination @ fits[part])
+                    squares[kind] += (gap**2 * some.used).sum(axis=0)
+                    count[kind] += some.used.sum(axis=0)
+        moving, at_rest = np.sqrt(squares / np.maximum(count, 1))
+        return moving, np.maximum(at_rest, moving)
 
     @property
     def needs_gains(self) -> bool:

@@ -187,10 +187,12 @@ class Estimate(Result):
             they hold without.
         inflation: How many times larger deviations are than if rows were independent, by the
             scatter of estimates with parts left out.
-        missed: Root mean square residual of the torque of left-out parts, with what the filter
-            takes away, (n,) [N m].
+        missed: Root mean square residual of the torque of left-out parts as measured, of joints in
+            motion and at rest, (n,) each [N m].
         doubt: What the plausibility check of the torque says.
         fall: The direction of gravity by the logs, None where it was not estimated.
+        left_open: Columns of the deviations of the parameters by what the logs leave to the robot
+            file, (p, f).
     """
 
     robot: Robot
@@ -216,9 +218,10 @@ class Estimate(Result):
     friction: FrictionSelection
     consistency_cost: ConsistencyCost | None
     inflation: float
-    missed: Floats
+    missed: TwoArrays
     doubt: TorqueDoubt
     fall: GravityDirection | None
+    left_open: Floats
 
     described_by = "armtwin.identification.rigid_body.evaluation.result:describe_estimate"
 
@@ -299,18 +302,19 @@ class Estimate(Result):
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque, (m, n) [N m].
 
-        It combines that of the parameters, the residual of left-out parts, and friction of contacts
-        at rest, or still deflected from before the log.
+        It combines that of the parameters, by noise and by the robot file, the residual of left-out
+        parts, and friction of contacts still deflected from before the log. At rest a contact may
+        bear anything up to break-away: the residual is at least that.
         """
-        motion = self._motion(log)
+        motion, at_rest = self._motion(log), self.standing(log)
         size, direction = np.linalg.eigh(self.covariance_at_gains)
-        root = direction * np.sqrt(size.clip(0))
-        deviation = []
+        root = np.hstack([direction * np.sqrt(size.clip(0)), self.left_open])
+        of_parameters = []
         for Y in self.model.regressors(motion):
-            own = np.linalg.norm(Y @ root, axis=-1)
-            deviation.append(np.hypot(own, self.missed))
-        at_rest = self.standing(log)
-        if is_command(self.torque_source):  # of a controller, which no contact holds back
-            at_rest = np.zeros_like(at_rest)
-        undetermined = estimate_undetermined_friction(self.robot, motion.q, at_rest)
-        return np.hypot(np.concatenate(deviation), undetermined)
+            of_parameters.append(np.linalg.norm(Y @ root, axis=-1))
+        moving, resting = self.missed
+        residual = np.where(at_rest, resting, moving)
+        unsettled, borne = estimate_undetermined_friction(self.robot, motion.q)
+        if not is_command(self.torque_source):  # of a controller, which no contact holds back
+            residual = np.where(at_rest, np.maximum(residual, borne), residual)
+        return np.hypot(np.hypot(np.concatenate(of_parameters), residual), unsettled)

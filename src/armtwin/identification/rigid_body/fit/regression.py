@@ -33,7 +33,6 @@ from armtwin.identification.rigid_body.friction.terms import (
     term_weights,
 )
 from armtwin.logs.cleaning import filter_values
-from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.compiled import compiled
 from armtwin.robot.dynamics.friction_columns import SURE
@@ -316,21 +315,16 @@ def _around(log: CleanLog, kept: range) -> slice:
     return slice(max(0, kept.start - reach), min(samples, kept.stop + reach))
 
 
-def raw_rows(
-    model: RegressionModel, cleaned: CleanLog, log: Log, torque: Floats, step: int
-) -> RegressionRows:
+def raw_rows(model: RegressionModel, motion: Motion, torque: Floats, step: int) -> RegressionRows:
     """Rows of a log with its torque as measured, thinned by a step.
 
     Args:
         model: The columns.
-        cleaned: The clean log, for its motion.
-        log: The log.
+        motion: Its motion.
         torque: Torque or current of the log, (m, n).
         step: Number of samples from one row to the next.
     """
     some = slice(step // 2, None, step)
-    motion = cleaned.motion_at(log.time)
-    target = torque[some]
     deflections = model.bends(motion)
     columns = model.columns(motion, deflections, some)
-    return RegressionRows(columns, model.busy, target, deflections.settled[some])
+    return RegressionRows(columns, model.busy, torque[some], deflections.settled[some])

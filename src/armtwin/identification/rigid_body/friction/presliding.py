@@ -200,28 +200,28 @@ def find_settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     return found
 
 
-def estimate_undetermined_friction(robot: Robot, q: Floats, at_rest: Flags) -> Floats:
-    """Standard deviation of friction that a motion leaves open, (m, n) [N m].
+def estimate_undetermined_friction(robot: Robot, q: Floats) -> TwoArrays:
+    """Standard deviations of friction that a motion and that a rest leave open, (m, n) each [N m].
 
-    A contact at rest bears any torque up to break-away, the larger the less likely; one whose
-    initial deflection still matters has any, each as likely as another. These have a sixth and a
-    third of the square of dry friction.
+    A contact whose initial deflection still matters has any, each as likely as another: a third of
+    the square of dry friction. Another one at rest bears any torque up to break-away, the larger
+    the less likely: a sixth.
 
     Args:
         robot: The robot.
         q: Positions, (m, n).
-        at_rest: Which samples of each joint are at rest, (m, n).
     """
     joints = joint_positions(robot, q)
-    power = np.zeros(q.shape)
+    unsettled, borne = np.zeros((2, *q.shape))
     for element, row in robot.assembly.friction:
         weights = of_coordinates(robot, row.weights)
-        share = np.where(at_rest[:, weights != 0].all(axis=1), 1 / 6, 0.0)
+        power = (breakaway(element.law) * weights) ** 2
+        settled = np.ones(len(q), dtype=bool)
         if has_presliding(element):
             settled = _is_settled(along(row, joints), element.radius)
-            share = np.where(settled, share, 1 / 3)
-        power += np.outer(share, (breakaway(element.law) * weights) ** 2)
-    return np.sqrt(power)
+        unsettled += np.outer(~settled, power / 3)
+        borne += np.outer(settled, power / 6)
+    return np.sqrt(unsettled), np.sqrt(borne)
 
 
 def _is_settled(x: Floats, distance: float) -> Flags:
