@@ -8,7 +8,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.splines import fit_cubic, interpolate_cubic
 
 
-@pytest.mark.parametrize("count", (2, 3, 4, 5, 40))
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 40])
 def test_the_spline_through_values_and_its_derivatives_are_those_of_scipy(count):
     rng = np.random.default_rng(count)
     x, values = np.cumsum(rng.uniform(0.1, 1.0, count)), rng.normal(size=(count, 2))

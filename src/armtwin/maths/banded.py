@@ -1,6 +1,6 @@
 """Symmetric systems whose matrix has three diagonals beside the main one.
 
-    A = L D Lᵀ,    L with ones on its diagonal, in a time that grows with the rows
+A = L D Lᵀ,    L with ones on its diagonal, in a time that grows with the rows
 """
 
 from armtwin.maths.batch import Floats, spread
