@@ -116,6 +116,7 @@ class Check:
         loops: Closed loops; that of the twin first, that of the export second.
         costs: What each reduction alone costs, the twin's own estimate.
         lost: What did not map, in phrases.
+        ended: Where a closed loop of the engine ran away, in sentences.
     """
 
     motion: str
@@ -124,6 +125,7 @@ class Check:
     loops: tuple[Beside, ...] = ()
     costs: tuple[Beside, ...] = ()
     lost: Names = ()
+    ended: Names = ()
 
     @property
     def sentence(self) -> str:
@@ -134,10 +136,11 @@ class Check:
         if not self.loops:
             return words
         twin, export = self.loops[:2]
-        return (
-            f"{words} Closed loop on {self.motion}: {1e6 * export.peak_m:.4g} µm beside the twin's "
+        loop = (
+            f"Closed loop on {self.motion}: {1e6 * export.peak_m:.4g} µm beside the twin's "
             f"{1e6 * twin.peak_m:.4g} µm, difference {1e6 * export.rms_m:.2g} µm rms."
         )
+        return " ".join((words, loop, *self.ended))
 
     def sections(self) -> Iterator[show.Section]:
         """Torques, closed loop, what each reduction costs, what did not map."""
@@ -157,7 +160,9 @@ class Check:
                 table = show.Table(LOOP_HEADS, [loop._asdict() for loop in loops], key)
                 yield show.Section(title, (table,))
         facts = show.Facts(tuple((str(k), phrase) for k, phrase in enumerate(self.lost, 1)))
-        data = show.Data({"check.lost": list(self.lost), "check.how": self.how})
+        data = show.Data(
+            {"check.lost": list(self.lost), "check.how": self.how, "check.ended": list(self.ended)}
+        )
         yield show.Section("What did not map", (facts, data))
 
 
@@ -218,11 +223,15 @@ def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
     files = {how: exported}
     if form != simpler and exported.friction:
         files[f"{how}, friction as frictionloss"] = to_mjcf(run, model, simpler)
+    ended = []
     for name, file in files.items():
         engine = mujoco_run.closed_loop(file, run, outside)
         poses = twin.built.forward_kinematics(run.coordinates.of_bodies(engine.u))
         deviation = motion.deviation(engine.time, poses)
         loops.append(_compare(name, twin, at, engine.time, deviation))
+        if not engine.is_whole:
+            last, whole = engine.time[-1], motion.setpoints.duration
+            ended.append(f"{name}, runs away at {last:.2f} s of {whole:.2f} s.")
     places = run.coordinates
 
     def torque(*state: Floats) -> Floats:
@@ -230,7 +239,7 @@ def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
         return places.joint_torques(mujoco_run.inverse_dynamics(exported, run, *both))
 
     torques = compare_torques(robot, motion.setpoints, torque, robot.inverse_dynamics)
-    return Check(motion.title, how, torques, tuple(loops), costs, exported.lost)
+    return Check(motion.title, how, torques, tuple(loops), costs, exported.lost, tuple(ended))
 
 
 def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
@@ -297,7 +306,8 @@ def _peak(deviation: Floats) -> float:
 def _compare(name: str, twin: Run, own: Floats, time: Floats, deviation: Floats) -> Beside:
     """A closed loop beside the twin's own deviation."""
     there = interpolate_columns(twin.trace_time, time, deviation)
-    apart = np.linalg.norm(there - own, axis=1)
-    counts = own.any(axis=1)
+    ran = twin.trace_time <= time[-1]
+    apart = np.linalg.norm(there - own, axis=1) * ran
+    counts = own.any(axis=1) & ran
     rms = float(np.sqrt(np.mean(apart[counts] ** 2))) if counts.any() else 0.0
     return Beside(name, _peak(deviation), rms, float(apart.max(initial=0.0)))
