@@ -252,4 +252,4 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path, name, sentence):
 def test_an_unknown_format_is_refused_with_those_there_are(tmp_path):
     with pytest.raises(at.ArmtwinError, match="mjcf"):
         at.export_robot(at.Robot.load("rx90b"), tmp_path / "x.xml", "mjfc")
-    assert set(formats.FORMATS) == {"urdf", "mjcf", "c"}
+    assert set(formats.FORMATS) == {"urdf", "mjcf", "fmu", "c"}

@@ -255,21 +255,65 @@ def compile_binary(command: list[str], sources: Mapping[str, str], main: str) ->
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of all members, so that one unit gives one file
 
 
+@dataclass(frozen=True, eq=False)
+class PackedUnit:
+    """A unit as the bytes of its file.
+
+    Attributes:
+        content: The file.
+        version: Version of FMI, 2 or 3.
+        kinds: What it can be used for.
+        binary: Where its binary lies in it; "" for a unit of sources.
+    """
+
+    content: bytes
+    version: int
+    kinds: Names
+    binary: str
+
+    def put(self, file: IO[bytes]) -> None:
+        """Write it."""
+        file.write(self.content)
+
+    @property
+    def remarks(self) -> Sentences:
+        """What it is for, and what of it is compiled."""
+        yield f"FMI {self.version}.0, {' and '.join(self.kinds)}"
+        if self.binary:
+            yield f"binary for this platform: {self.binary}"
+        elif c_compiler() is not None:
+            yield "a unit of sources, as asked for: a host must compile it"
+        else:
+            yield "no C compiler (CC, cc, gcc, clang) is found: a unit of sources"
+            yield "a host must compile it; sources/ holds all that is needed"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Exported(Result):
     """A unit that was written.
 
     Attributes:
         path: Its file.
-        version: Version of FMI, 2 or 3.
-        kinds: What it can be used for.
-        binary: Where its binary lies in it; "" for a unit of sources.
+        packed: What was written.
     """
 
     path: Path
-    version: int
-    kinds: Names
-    binary: str
+    packed: PackedUnit
+
+    @property
+    def version(self) -> int:
+        """Version of FMI."""
+        return self.packed.version
+
+    @property
+    def kinds(self) -> Names:
+        """What it can be used for."""
+        return self.packed.kinds
+
+    @property
+    def binary(self) -> str:
+        """Where its binary lies in it."""
+        return self.packed.binary
 
     def sections(self) -> Report:
         """What was written, and what of it is compiled."""
@@ -279,14 +323,11 @@ class Exported(Result):
         return Report("A Functional Mock-up Unit", "", (Section("", (facts,)),), (verdict,))
 
 
-def write_unit(
-    unit: ExchangeUnit, path: Path, *, version: int = 2, sources_only: bool = False
-) -> Exported:
-    """Write a unit, whole or not at all.
+def pack_unit(unit: ExchangeUnit, *, version: int = 2, sources_only: bool = False) -> PackedUnit:
+    """A unit as a file.
 
     Args:
         unit: The unit.
-        path: The file, .fmu.
         version: Version of FMI: 2, co-simulation and model exchange, or 3, co-simulation.
         sources_only: Whether to make no binary, even where a C compiler is found.
     """
@@ -305,15 +346,19 @@ def write_unit(
     if command is not None:
         binary = binary_place(unit.identifier, version)
         members[binary] = compile_binary(command, sources, interface_file(version))
-
-    def put(file: IO[bytes]) -> None:
-        file.write(_pack(members))
-
-    write_file(path, put)
     kinds = ["co-simulation"]
     if version == 2 and unit.states:
         kinds.append("model exchange")
-    return Exported(path, version, tuple(kinds), binary)
+    return PackedUnit(_pack(members), version, tuple(kinds), binary)
+
+
+def write_unit(
+    unit: ExchangeUnit, path: Path, *, version: int = 2, sources_only: bool = False
+) -> Exported:
+    """Write a unit, whole or not at all; arguments as of pack_unit."""
+    packed = pack_unit(unit, version=version, sources_only=sources_only)
+    write_file(path, packed.put)
+    return Exported(path, packed)
 
 
 def _guid(unit: ExchangeUnit, version: int) -> str:

@@ -19,11 +19,10 @@ ENGINE = "mujoco"
 
 
 class EngineRun(NamedTuple):
-    """What the engine did: times, (k,) [s], coordinates there, (k, N), and whether to the end."""
+    """What the engine did until it ran away: times, (k,) [s], and coordinates there, (k, N)."""
 
     time: Floats
     u: Floats
-    is_whole: bool
 
 
 class Engine(NamedTuple):
@@ -98,7 +97,7 @@ def closed_loop(exported: Mjcf, run: PreparedRun, outside: Outside) -> EngineRun
             mujoco.mj_step(model, data)
             if found:
                 break
-    return EngineRun(time[: k + 1], u[: k + 1], not found)
+    return EngineRun(time[: k + 1], u[: k + 1])
 
 
 @contextmanager
