@@ -213,7 +213,7 @@ def _name_errors(robot: Robot, errors: Sequence[Floats]) -> tuple[TorqueError, .
     return tuple(TorqueError(*column) for column in columns)
 
 
-class Twin(NamedTuple):
+class TwinRun(NamedTuple):
     """The twin on the motion of a check: its run, how far it is beside its path at each time."""
 
     prepared: PreparedRun
@@ -227,12 +227,12 @@ class Twin(NamedTuple):
         return Beside("the twin", _peak(self.deviation), 0.0, 0.0)
 
 
-def _run_twin(robot: Robot, motion: CheckMotion) -> Twin:
+def _run_twin(robot: Robot, motion: CheckMotion) -> TwinRun:
     outside = motion.outside
     options = RunOptions(torque=outside.torque, wrench=outside.wrench)
     prepared = prepare_run(robot, motion.setpoints, motion.model, options=options)
     run = simulate(robot, motion.setpoints, motion.model, options=options)
-    return Twin(prepared, options, run, _deviation(motion, run))
+    return TwinRun(prepared, options, run, _deviation(motion, run))
 
 
 def check_fmu(robot: Robot, motion: CheckMotion, unit: bytes, has_binary: bool) -> Check:
@@ -339,7 +339,7 @@ def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
     return torque
 
 
-def _costs(robot: Robot, motion: CheckMotion, exported: Mjcf, twin: Twin) -> Iterator[Beside]:
+def _costs(robot: Robot, motion: CheckMotion, exported: Mjcf, twin: TwinRun) -> Iterator[Beside]:
     """The twin with each reduction of a file alone, then with all of them."""
     options = twin.options
     exact = replace(motion.model, quantise=False)
@@ -387,7 +387,7 @@ def _peak(deviation: Floats) -> float:
     return float(np.linalg.norm(deviation, axis=1).max(initial=0.0))
 
 
-def _compare(name: str, twin: Twin, time: Floats, deviation: Floats) -> Beside:
+def _compare(name: str, twin: TwinRun, time: Floats, deviation: Floats) -> Beside:
     """A closed loop beside the twin's own deviation."""
     own, stamps = twin.deviation, twin.run.trace_time
     if len(time) < len(stamps):

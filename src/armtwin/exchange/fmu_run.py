@@ -28,7 +28,7 @@ class UnitRun(NamedTuple):
     tau: Floats
 
 
-class Unit:
+class LoadedUnit:
     """A unit of a robot in fmpy, by the names of its variables."""
 
     def __init__(self, folder: Path, file: Path) -> None:
@@ -68,12 +68,12 @@ class Unit:
 
 
 @contextmanager
-def load(unit: bytes) -> Iterator[Unit]:
+def load(unit: bytes) -> Iterator[LoadedUnit]:
     """A unit, freed at the end."""
     with TemporaryDirectory(prefix="armtwin-fmu-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, "unit.fmu")
         file.write_bytes(unit)
-        found = Unit(Path(folder, "unit"), file)
+        found = LoadedUnit(Path(folder, "unit"), file)
         try:
             yield found
         finally:
@@ -91,7 +91,7 @@ def joint_loads(run: PreparedRun, outside: Outside) -> Floats:
     return loads
 
 
-def closed_loop(unit: Unit, run: PreparedRun, loads: Floats) -> UnitRun:
+def closed_loop(unit: LoadedUnit, run: PreparedRun, loads: Floats) -> UnitRun:
     """The unit along the set-points of a run: what it has at each of them until it stops.
 
     Args:
@@ -122,7 +122,7 @@ def closed_loop(unit: Unit, run: PreparedRun, loads: Floats) -> UnitRun:
     return _split(found, run.robot.n)
 
 
-def at_rest(unit: Unit, postures: Floats) -> UnitRun:
+def at_rest(unit: LoadedUnit, postures: Floats) -> UnitRun:
     """The unit at rest on postures, (k, n)."""
     found = []
     for q in postures:

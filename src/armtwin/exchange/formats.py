@@ -174,7 +174,8 @@ def export_robot(
     kind: str,
     *,
     motion: CheckMotion | None = None,
-    choices: Choices = Choices(),
+    friction: FrictionForm = "lugre",
+    fmi: int = 2,
 ) -> ExportedRobot:
     """Write a robot in another format, with a check of what it does beside the twin.
 
@@ -184,11 +185,12 @@ def export_robot(
         kind: "urdf", "mjcf", "fmu" or "c".
         motion: The motion of the check, and the model that is exported; `check_motion_of` gives
             that of a prediction. By default all joints go there and back.
-        choices: What the format can be asked for.
+        friction: In MJCF: as "lugre", or as "frictionloss" and damping, or "off".
+        fmi: Version of FMI of a unit, 2 or 3.
     """
     if motion is None:
         motion = checks.usual_motion(robot, Model())
-    exported = convert_robot(robot, Path(path), kind, motion, choices)
+    exported = convert_robot(robot, Path(path), kind, motion, Choices(friction, fmi))
     exported.write()
     return exported
 
