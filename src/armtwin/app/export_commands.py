@@ -172,7 +172,7 @@ def export_fmu(
     with progress_bar("unit"):
         written = export_fmu(loaded, target, part, fmi=fmi, sources_only=sources_only)
     report = Report(f"{loaded.name} as FMU", "", ())
-    describe(report, output.json, [target], tuple(written.packed.remarks))
+    describe(report, output.json, [target], written.remarks)
 
 
 def log(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.control.controller import TORQUE
-from armtwin.exchange.robot_stages import looks_ahead
+from armtwin.exchange import robot_stages
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.simulation.prepared import PreparedRun
@@ -103,7 +103,7 @@ def closed_loop(unit: LoadedUnit, run: PreparedRun, loads: Floats) -> UnitRun:
 
     motion, torque = run.motion, run.inputs.ref[:, TORQUE]
     last, period = len(motion.q) - 1, 1 / motion.rate
-    ahead = 1 + int(looks_ahead(run.controller))
+    ahead = 1 + int(robot_stages.looks_ahead(run.controller))
     fed = "tau_ff1" in unit.reference
 
     def inputs(k: int) -> dict[str, Floats]:

@@ -135,9 +135,10 @@ def _mjcf(robot: Robot, name: str, motion: CheckMotion, choices: Choices) -> Con
 
 def _fmu(robot: Robot, name: str, motion: CheckMotion, choices: Choices) -> Converted:
     unit = robot_unit(robot, printable(name), motion.model, posture=motion.setpoints.q[0])
-    packed = pack_unit(unit, version=choices.fmi, sources_only=choices.sources_only)
+    file = Path(f"{name}.fmu")
+    packed = pack_unit(unit, file, version=choices.fmi, sources_only=choices.sources_only)
     check = checks.check_fmu(robot, motion, packed.content, bool(packed.binary))
-    return Converted({f"{name}.fmu": packed.put}, check, tuple(packed.remarks))
+    return Converted({file.name: packed.put}, check, packed.remarks)
 
 
 def _c(robot: Robot, name: str, motion: CheckMotion, choices: Choices) -> Converted:
