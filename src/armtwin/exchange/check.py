@@ -255,9 +255,9 @@ def check_fmu(robot: Robot, motion: CheckMotion, unit: bytes, has_binary: bool) 
         return Check(motion.title, ESTIMATED, torques, loops, lost=tuple(lost))
     random = np.random.default_rng(0)
     range_ = np.clip(robot.position_limits, -np.pi, np.pi)
-    with fmu_run.load(unit) as loaded:
-        ran = fmu_run.closed_loop(loaded, prepared, loads)
-        rest = fmu_run.at_rest(loaded, random.uniform(range_[0], range_[1], (AT_REST, robot.n)))
+    with fmu_run.unpacked(unit) as folder:
+        ran = fmu_run.closed_loop(folder, prepared, loads)
+        rest = fmu_run.at_rest(folder, random.uniform(range_[0], range_[1], (AT_REST, robot.n)))
     how = f"fmpy {metadata.version(fmu_run.ENGINE)}"
     still = np.zeros_like(rest.q)
     held_by = robot.inverse_dynamics(rest.q, still, still)

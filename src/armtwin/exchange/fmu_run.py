@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.control.controller import TORQUE
+from armtwin.control.controller import TORQUE, uses_torque
 from armtwin.exchange import robot_stages
+from armtwin.exchange.external_fmu_process import UnitInFmpy
 from armtwin.maths.batch import Floats
 from armtwin.robot.dynamics.sag import Outside
 from armtwin.simulation.prepared import PreparedRun
@@ -28,56 +29,15 @@ class UnitRun(NamedTuple):
     tau: Floats
 
 
-class LoadedUnit:
-    """A unit of a robot in fmpy, by the names of its variables."""
-
-    def __init__(self, folder: Path, file: Path) -> None:
-        import fmpy
-
-        fmpy.extract(str(file), str(folder))
-        described = fmpy.read_model_description(str(folder))
-        self.reference = {x.name: x.valueReference for x in described.modelVariables}
-        self.is_old = described.fmiVersion.startswith("2")
-        self.unit: Any = fmpy.instantiate_fmu(str(folder), described, fmi_type="CoSimulation")
-
-    def begin(self, **start: Floats) -> None:
-        """At rest on the first set-point."""
-        if self.is_old:
-            self.unit.setupExperiment(startTime=0.0)
-            self.unit.enterInitializationMode()
-        else:
-            self.unit.enterInitializationMode(startTime=0.0)
-        self.set(**start)
-        self.unit.exitInitializationMode()
-
-    def set(self, **arrays: Floats) -> None:
-        """Inputs, an array for those whose names end in a number."""
-        put = self.unit.setReal if self.is_old else self.unit.setFloat64
-        for name, values in arrays.items():
-            put(self._numbered(name, len(values)), values.tolist())
-
-    def outputs(self, n: int) -> list[float]:
-        """The tool's pose, links and torques of n joints, one after another."""
-        ask = self.unit.getReal if self.is_old else self.unit.getFloat64
-        pose = [self.reference[f"tool_{name}"] for name in POSE]
-        found = ask([*pose, *self._numbered("q_link", n), *self._numbered("tau", n)])
-        return list(map(float, found))
-
-    def _numbered(self, name: str, count: int) -> list[int]:
-        return [self.reference[f"{name}{k}"] for k in range(1, count + 1)]
-
-
 @contextmanager
-def load(unit: bytes) -> Iterator[LoadedUnit]:
-    """A unit, freed at the end."""
+def unpacked(unit: bytes) -> Iterator[str]:
+    """The folder of a unit, removed at the end."""
+    import fmpy
+
     with TemporaryDirectory(prefix="armtwin-fmu-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, "unit.fmu")
         file.write_bytes(unit)
-        found = LoadedUnit(Path(folder, "unit"), file)
-        try:
-            yield found
-        finally:
-            found.unit.freeInstance()
+        yield str(fmpy.extract(str(file), str(Path(folder, "unit"))))
 
 
 def joint_loads(run: PreparedRun, outside: Outside) -> Floats:
@@ -91,45 +51,60 @@ def joint_loads(run: PreparedRun, outside: Outside) -> Floats:
     return loads
 
 
-def closed_loop(unit: LoadedUnit, run: PreparedRun, loads: Floats) -> UnitRun:
+def closed_loop(folder: str, run: PreparedRun, loads: Floats) -> UnitRun:
     """The unit along the set-points of a run: what it has at each of them until it stops.
 
     Args:
-        unit: The unit.
+        folder: The unit.
         run: The run.
         loads: Torques on the joints from outside, each from its set-point to the next one.
     """
     from fmpy.fmi1 import FMICallException
 
-    motion, torque = run.motion, run.inputs.ref[:, TORQUE]
-    last, period = len(motion.q) - 1, 1 / motion.rate
-    ahead = 1 + int(robot_stages.looks_ahead(run.controller))
-    fed = "tau_ff1" in unit.reference
-
-    def inputs(k: int) -> dict[str, Floats]:
-        found = {"q_ref": motion.q[k], "v_ref": motion.v[k], "a_ref": motion.a[k]}
-        return found | {"tau_ff": torque[k]} if fed else found
-
-    unit.begin(**inputs(0), load=loads[0])
-    found = [unit.outputs(run.robot.n)]
-    for k in range(last):
-        unit.set(**inputs(min(k + ahead, last)), load=loads[k])
-        try:
-            unit.unit.doStep(k * period, period)
-        except FMICallException:
-            break
-        found.append(unit.outputs(run.robot.n))
+    c, motion = run.controller, run.motion
+    given = {"q_ref": motion.q, "v_ref": motion.v, "a_ref": motion.a}
+    if uses_torque(c):
+        given["tau_ff"] = run.inputs.ref[:, TORQUE]
+    names = [name for array, values in given.items() for name in _numbered(array, values)]
+    rows = np.hstack([*given.values()])
+    last = len(rows) - 1
+    ahead = np.minimum(np.arange(last + 1) + 1 + int(robot_stages.looks_ahead(c)), last)
+    found = []
+    with _started(folder, [*names, *_numbered("load", loads)], run.robot.n) as unit:
+        unit.asked(0.0, [*rows[0].tolist(), *loads[0].tolist()])
+        for k, row in enumerate(np.hstack([rows[ahead], loads]).tolist()):
+            try:
+                found.append(unit.asked(k / motion.rate, row))
+            except FMICallException:
+                break
     return _split(found, run.robot.n)
 
 
-def at_rest(unit: LoadedUnit, postures: Floats) -> UnitRun:
+def at_rest(folder: str, postures: Floats) -> UnitRun:
     """The unit at rest on postures, (k, n)."""
     found = []
     for q in postures:
-        unit.unit.reset()
-        unit.begin(q_ref=q)
-        found.append(unit.outputs(len(q)))
+        with _started(folder, _numbered("q_ref", postures), len(q)) as unit:
+            found.append(unit.asked(0.0, q.tolist()))
     return _split(found, postures.shape[1])
+
+
+@contextmanager
+def _started(folder: str, inputs: list[str], n: int) -> Iterator[UnitInFmpy]:
+    """An instance whose outputs are the tool's pose, links and torques of n joints."""
+    joints = np.empty((0, n))
+    outputs = [f"tool_{name}" for name in POSE]
+    outputs += [*_numbered("q_link", joints), *_numbered("tau", joints)]
+    unit = UnitInFmpy(folder, {}, inputs, outputs)
+    try:
+        yield unit
+    finally:
+        unit.unit.freeInstance()
+
+
+def _numbered(name: str, values: Floats) -> list[str]:
+    """Names of variables, one for each column of values."""
+    return [f"{name}{k + 1}" for k in range(values.shape[1])]
 
 
 def _split(found: list[list[float]], n: int) -> UnitRun:
