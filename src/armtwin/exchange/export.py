@@ -16,7 +16,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -251,10 +250,6 @@ class Exported(Result):
     binary: str
     content: bytes
 
-    def put(self, file: IO[bytes]) -> None:
-        """Write it."""
-        file.write(self.content)
-
     @property
     def remarks(self) -> Names:
         """What it is for, and what of it is compiled."""
@@ -313,7 +308,7 @@ def write_unit(
 ) -> Exported:
     """Write a unit, whole or not at all; arguments as of pack_unit."""
     packed = pack_unit(unit, path, version=version, sources_only=sources_only)
-    write_file(path, packed.put)
+    write_file(path, lambda file: file.write(packed.content))
     return packed
 
 

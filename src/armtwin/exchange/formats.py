@@ -138,7 +138,7 @@ def _fmu(robot: Robot, name: str, motion: CheckMotion, choices: Choices) -> Conv
     file = Path(f"{name}.fmu")
     packed = pack_unit(unit, file, version=choices.fmi, sources_only=choices.sources_only)
     check = checks.check_fmu(robot, motion, packed.content, bool(packed.binary))
-    return Converted({file.name: packed.put}, check, packed.remarks)
+    return Converted({file.name: packed.content}, check, packed.remarks)
 
 
 def _c(robot: Robot, name: str, motion: CheckMotion, choices: Choices) -> Converted:
