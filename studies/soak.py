@@ -34,6 +34,7 @@ WARM = 0.25  # share of a phase in which caches fill
 GROWTH = 6.0  # MB: allocators leave holes; what is lost in each of many runs comes to more
 MARK = "ARMTWIN_SOAK"  # variable of the environment by which processes are found
 GRACE = 10.0  # time in which workers of a killed sweep must end [s]
+LONGEST_END = 300.0  # time in which a stopped sweep must have ended [s]
 MOST_KILLS = 2  # of one sweep, then it may end
 WITH_WORKERS = 8  # every so many sweeps run on processes: their start costs most
 SAMPLES, RATE, PERIOD, HARMONICS = 500, 62.5, 4.0, 5  # of the log that is identified
@@ -178,7 +179,11 @@ def killed_sweep(folder: Path, options: list[str], longest: float, rng: random.R
         except subprocess.TimeoutExpired:
             run.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM]))
             kills += 1
-        run.wait()
+        try:
+            run.wait(LONGEST_END)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            raise Left(f"a sweep did not end within {LONGEST_END:g} s of its signal") from None
     code = started(folder, options).wait()
     if code not in (0, 1):
         raise Left(f"a sweep that goes on ended with exit code {code}")
