@@ -182,7 +182,7 @@ def _stopping_in_order() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         raise SystemExit(STOPS[signal.Signals(number).name])
 
-    def end_at_once(lost: Any) -> None:
+    def end_at_once(lost: "sys.UnraisableHookArgs") -> None:
         """A destructor loses what is raised within it, and a lock of LLVM may stay held."""
         if isinstance(lost.exc_value, SystemExit):
             os._exit(int(lost.exc_value.code or 0))
