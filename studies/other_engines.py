@@ -15,6 +15,7 @@ from armtwin.exchange.check import check_mjcf
 
 CASES = (
     "rx90b_line",
+    "rx90b_line:elastic",
     "rx90b_corner_fixed",
     "rx90b_corner_follow",
     "lwa4p_bead",

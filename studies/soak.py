@@ -34,8 +34,10 @@ WARM = 0.25  # share of a phase in which caches fill
 GROWTH = 6.0  # MB: allocators leave holes; what is lost in each of many runs comes to more
 MARK = "ARMTWIN_SOAK"  # variable of the environment by which processes are found
 GRACE = 10.0  # time in which workers of a killed sweep must end [s]
-MOST_KILLS = 3  # of one sweep, then it may end
-SAMPLES, RATE, PERIOD, HARMONICS = 2000, 250.0, 4.0, 5  # of the log that is identified
+LONGEST_END = 300.0  # time in which a stopped sweep must have ended [s]
+MOST_KILLS = 2  # of one sweep, then it may end
+WITH_WORKERS = 8  # every so many sweeps run on processes: their start costs most
+SAMPLES, RATE, PERIOD, HARMONICS = 500, 62.5, 4.0, 5  # of the log that is identified
 MIDDLE, SIZE = np.array([0.0, 0.3, 1.0, 0.0, 0.6, 0.0]), 0.35
 NOISE = 0.5  # of its torques [N m]
 SWEEP = """format = 1
@@ -44,11 +46,11 @@ jobs = ["job.toml"]
 [[axis]]
 key = "workpiece.position.1"
 span = ["400 mm", "450 mm"]
-count = 8
+count = 4
 [[axis]]
 key = "speed"
 span = ["150 mm/s", "240 mm/s"]
-count = 10
+count = 5
 """
 
 
@@ -177,7 +179,11 @@ def killed_sweep(folder: Path, options: list[str], longest: float, rng: random.R
         except subprocess.TimeoutExpired:
             run.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM]))
             kills += 1
-        run.wait()
+        try:
+            run.wait(LONGEST_END)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            raise Left(f"a sweep did not end within {LONGEST_END:g} s of its signal") from None
     code = started(folder, options).wait()
     if code not in (0, 1):
         raise Left(f"a sweep that goes on ended with exit code {code}")
@@ -199,23 +205,24 @@ def check_left(folder: Path, temporary: Path, whole: set[str]) -> None:
 
 
 def sweeps(count: int, place: Path, temporary: Path) -> Iterator[str]:
-    """Sweeps on threads and on processes by turns, killed and resumed."""
+    """Sweeps on threads and on processes, killed and resumed."""
     rng = random.Random(7)
-    first = prepare(place / "undisturbed")
-    started(first, []).wait()
-    begun = time.monotonic()
-    alone = prepare(place / "timed")
-    started(alone, ["--workers", "2"]).wait()
-    longest = time.monotonic() - begun
+    longest = {}
+    for workers in (True, False):
+        first = prepare(place / f"undisturbed_{workers}")
+        begun = time.monotonic()
+        started(first, ["--workers", "2"] if workers else []).wait()
+        longest[workers] = time.monotonic() - begun
     table = table_of(first / "out" / "results.sqlite")
     whole = {path.relative_to(first).as_posix() for path in first.rglob("*")}
-    yield f"an undisturbed sweep: {len(table)} runs, {longest:.1f} s; files {sorted(whole)}"
+    yield f"an undisturbed sweep: {len(table)} runs, {longest[False]:.1f} s; files {sorted(whole)}"
     kills = 0
     before = state(0)
     for number in range(1, count + 1):
         folder = prepare(place / f"sweep_{number}")
-        options = ["--workers", "2"] if number % 2 else []
-        kills += killed_sweep(folder, options, longest, rng)
+        workers = number % WITH_WORKERS == 1
+        options = ["--workers", "2"] if workers else []
+        kills += killed_sweep(folder, options, longest[workers], rng)
         check_left(folder, temporary, whole)
         if table_of(folder / "out" / "results.sqlite") != table:
             raise Left(f"the table of sweep {number} is not that of an undisturbed one")

@@ -140,7 +140,8 @@ def kind_of(given: object) -> Expected:
     if origin is Callable or given is Callable:
         return Expected("a function", callable)
     if isinstance(given, _Absent):
-        return Expected(_article(given.__name__), lambda value: _has_class(value, given.__name__))
+        name = given.__name__
+        return Expected(_article(name), lambda x: name in [k.__name__ for k in type(x).__mro__])
     if given in PLAIN:
         return PLAIN[given]
     if isinstance(given, type) and not getattr(given, "_is_protocol", False):
@@ -158,10 +159,6 @@ def _maker_of(wanted: type) -> str:
 
 def _article(noun: str) -> str:
     return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
-
-
-def _has_class(value: object, name: str) -> bool:
-    return any(kind.__name__ == name for kind in type(value).__mro__)
 
 
 def _one_of(members: Sequence[object]) -> Expected:

@@ -106,3 +106,24 @@ def test_an_unexpected_error_is_told_also_where_no_traceback_can_be_written(tmp_
         "(MemoryError), not of your input; its traceback could not be written (No space left"
         in done.err
     )
+
+
+LOST = """
+import signal
+from armtwin.app.commands import _stopping_in_order
+
+class Held:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+
+with _stopping_in_order():
+    Held()
+    print("went on")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_a_signal_that_a_destructor_would_lose_ends_the_command_all_the_same():
+    """One in a destructor of llvmlite left its lock held, and a sweep waited for ever."""
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (143, "")

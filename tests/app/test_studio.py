@@ -2,11 +2,13 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.files.meshes import LinkMesh, Meshes
 from tests.app.studio import studio
 
 pytest.importorskip("starlette")
@@ -26,6 +28,15 @@ SEAM_ON_SCREEN = """() => {
       if (stage.hit(place)) return [place.clientX, place.clientY];
     }
 }"""
+
+# counts of corners of all that is drawn
+COUNTED = """
+const drawn = (window.drawn = new Set());
+const draw = WebGL2RenderingContext.prototype.drawArrays;
+WebGL2RenderingContext.prototype.drawArrays = function (mode, first, count) {
+  drawn.add(count);
+  return draw.call(this, mode, first, count);
+};"""
 
 
 @pytest.fixture(scope="module")
@@ -307,3 +318,23 @@ def test_a_phone_shows_all_of_it_in_its_width(browser, served):
     assert "150 mm/s" in page.text("[data-subtitle]")
     assert page.said == []
     page.close()
+
+
+def test_meshes_of_a_robot_are_drawn_with_the_seam_in_front(browser, tmp_path):
+    """An open cube of 11 triangles on the forearm: 33 corners are drawn; the seam is hit still."""
+    robot = at.Robot.load("rx90b")
+    corners = 0.1 * (np.indices((2, 2, 2)).reshape(3, -1).T - 0.5)
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = np.array([(q[0], q[k], q[k + 1]) for q in sides for k in (1, 2)][1:])
+    cube = LinkMesh.of(robot.assembly.tree.joints[2].child, corners, faces)
+    dressed = replace(robot.description, name="dressed", meshes=Meshes((cube,), ""))
+    robot.with_description(dressed).save(tmp_path / "dressed.toml")
+    at.Job.load("rx90b_line").with_robot("dressed.toml").save(tmp_path / "job.toml")
+    with studio("job.toml", folder=tmp_path) as served:
+        page = Page(browser, served)
+        page.page.add_init_script(COUNTED)
+        page.open()
+        assert 33 in page.page.evaluate("[...window.drawn]")
+        assert page.page.evaluate(SEAM_ON_SCREEN)
+        assert page.said == []
+        page.close()

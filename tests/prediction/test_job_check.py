@@ -1,11 +1,16 @@
 """What a job says of itself, what a check adds, and what is shipped."""
 
+from dataclasses import replace
+
+import pytest
+
 import armtwin as at
 from armtwin.jobs.experiment import list_shipped
 from armtwin.jobs.shipped import experiments
 from armtwin.notebook.sections import Facts
 from armtwin.prediction.job_check import JobCheck
 from armtwin.report.result_file import to_result
+from tests.sweeps.examples import short_job
 
 
 def facts(result):
@@ -34,3 +39,18 @@ def test_what_is_shipped_is_a_table_in_si():
     records = {record["name"]: record for record in listed}
     assert records["epaas_l4"]["duration_s"] == at.Experiment.load("epaas_l4").description.duration
     assert list(records) == list(list_shipped())
+
+
+def test_a_process_that_is_on_between_two_samples_only_is_refused_before_a_run():
+    """A run has a sample every 0.1 mm at 200 mm/s, so 0.2 mm hold one for certain."""
+    job = short_job()
+    ((start, stop),) = job.process_on()
+    process = job.description.process
+
+    def with_process(length):
+        later = process.after_ramp + (stop - start - length) / job.description.speed
+        return at.Job(replace(job.description, process=replace(process, after_ramp=later)))
+
+    with pytest.raises(at.ArmtwinError, match=r"process: it is on for 0\.15 mm at most, must be"):
+        at.predict(with_process(1.5e-4))
+    assert at.predict(with_process(2.5e-4)).verdict.peaks

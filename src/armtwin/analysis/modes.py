@@ -57,7 +57,7 @@ def modes(
     if len(here.motor_rows):
         if servo in robot.description.servo:
             found["servo"] = find_servo_modes(here, robot.description.servo[servo])
-        found["free"] = find_free_modes(here)
+        found["free"] = _modes(here, *_quadratic(here.M, here.D, here.K))  # rotors turn freely
     lowest = np.full((len(states.q), LOWEST), np.nan)
     for row, there in zip(lowest, everywhere, strict=True):
         frequencies = [mode.frequency for mode in find_locked_modes(there)[:LOWEST]]
@@ -79,11 +79,6 @@ def _solve_locked(here: Flexible) -> tuple[Complex, Complex]:
     K = Z.T @ here.K @ Z
     roots, shapes = _quadratic(M, D, K)
     return roots, Z @ shapes
-
-
-def find_free_modes(here: Flexible) -> tuple[Mode, ...]:
-    """Modes with the rotors free to turn."""
-    return _modes(here, *_quadratic(here.M, here.D, here.K))
 
 
 def find_servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:

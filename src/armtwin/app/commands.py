@@ -5,6 +5,7 @@ Only the file of the command that is called is loaded; the help of all is read f
 
 import ast
 import gc
+import os
 import signal
 import sys
 import tempfile
@@ -181,7 +182,14 @@ def _stopping_in_order() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         raise SystemExit(STOPS[signal.Signals(number).name])
 
+    def end_at_once(lost: "sys.UnraisableHookArgs") -> None:
+        """A destructor loses what is raised within it, and a lock of LLVM may stay held."""
+        if isinstance(lost.exc_value, SystemExit):
+            os._exit(int(lost.exc_value.code or 0))
+        sys.__unraisablehook__(lost)
+
     taken = []
+    sys.unraisablehook = end_at_once
     if threading.current_thread() is threading.main_thread():  # others take no signals
         for name in STOPS:
             number = getattr(signal, name, None)
@@ -191,6 +199,7 @@ def _stopping_in_order() -> Iterator[None]:
     try:
         yield
     finally:
+        sys.unraisablehook = sys.__unraisablehook__
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
 

@@ -12,8 +12,7 @@ from armtwin.app import options as opt
 from armtwin.app.progress import progress_bar
 from armtwin.app.showing import describe
 from armtwin.exchange.check import CheckMotion, usual_motion
-from armtwin.exchange.formats import FORMATS, convert_robot
-from armtwin.exchange.reductions import FrictionForm
+from armtwin.exchange.formats import FORMATS, Choices, convert_robot
 from armtwin.files.names import safe_name
 from armtwin.maths.units import Unit
 from armtwin.notebook.sections import Report
@@ -75,7 +74,7 @@ def export_mjcf(
 ) -> None:
     """Write the robot under its servo as MJCF, for MuJoCo 4 and later."""
     model = Model(servo=servo, joints=joints)
-    write_checked("mjcf", robot, checked, output, model, friction)
+    write_checked("mjcf", robot, checked, output, model, Choices(friction))
 
 
 def write_checked(
@@ -84,18 +83,18 @@ def write_checked(
     checked: Checked,
     output: opt.FileOutput,
     model: Model = Model(),
-    friction: FrictionForm = "lugre",
+    choices: Choices = Choices(),
 ) -> None:
     """Write a robot in a format of the table with its check, and show that."""
     loaded = opt.Carried(checked.tool, checked.payload).by(source)
     target = free(loaded, FORMATS[kind].suffix, output, source)
     with progress_bar("check"):
         loaded, motion = checked.by(loaded, model)
-        exported = convert_robot(loaded, target, kind, motion, friction)
+        exported = convert_robot(loaded, target, kind, motion, choices)
     for path in exported.files:
         free_file(path, output, source)
     exported.write()
-    describe(exported, output.json, exported.files)
+    describe(exported, output.json, exported.files, exported.converted.remarks)
 
 
 def free(robot: Robot, suffix: str, output: opt.FileOutput, source: str | Path) -> Path:
@@ -152,30 +151,28 @@ def export_fmu(
         bool, opt.flag("--sources-only", "Make no binary, even with a C compiler.")
     ] = False,
     *,
-    carried: opt.Carried,
+    checked: Checked,
     output: opt.FileOutput,
 ) -> None:
     """Write a robot in closed loop, or one transmission, as a Functional Mock-up Unit."""
-    from armtwin.exchange.export_fmu import OneJoint, WholeRobot, export_fmu, joint_name
+    from armtwin.exchange.export_fmu import OneJoint, export_fmu, joint_name
 
-    loaded = carried.by(robot)
     if fmi not in (2, 3):
         raise ArmtwinError(f"--fmi must be 2 or 3, got {fmi}")
-    suffix = ".fmu" if joint is None else f"_{joint_name(loaded, joint)}.fmu"
-    target = free(loaded, suffix, output, robot)
-    model = Model(friction or "lugre", servo, quantise, joints)
-    part = WholeRobot(model) if joint is None else OneJoint(joint, friction, driven, inertia)
+    if joint is None:
+        model = Model(friction or "lugre", servo, quantise, joints)
+        choices = Choices(fmi=fmi, sources_only=sources_only)
+        write_checked("fmu", robot, checked, output, model, choices)
+        return
+    if checked.along is not None:
+        raise ArmtwinError("--along is for a whole robot, got --joint too")
+    loaded = opt.Carried(checked.tool, checked.payload).by(robot)
+    target = free(loaded, f"_{joint_name(loaded, joint)}.fmu", output, robot)
+    part = OneJoint(joint, friction, driven, inertia)
     with progress_bar("unit"):
         written = export_fmu(loaded, target, part, fmi=fmi, sources_only=sources_only)
-    remarks = [f"FMI {fmi}.0, {' and '.join(written.kinds)}"]
-    if written.binary:
-        remarks.append(f"binary for this platform: {written.binary}")
-    elif sources_only:
-        remarks.append("a unit of sources, as asked for: a host must compile it")
-    else:
-        remarks.append("no C compiler (CC, cc, gcc, clang) is found: a unit of sources")
-        remarks.append("a host must compile it; sources/ holds all that is needed")
-    describe(Report(f"{loaded.name} as FMU", "", ()), output.json, [target], remarks)
+    report = Report(f"{loaded.name} as FMU", "", ())
+    describe(report, output.json, [target], written.remarks)
 
 
 def log(

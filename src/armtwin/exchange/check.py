@@ -6,15 +6,16 @@ same reductions; so is it with each of them alone, which says what each costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import metadata
 from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.control.controller import OUT, Controller, equation
-from armtwin.exchange import mujoco_run
+from armtwin.exchange import fmu_run, mujoco_run
 from armtwin.exchange.mjcf import Mjcf, to_mjcf
 from armtwin.exchange.reductions import FrictionForm, reduce_friction, reduce_struts, strut_torque
 from armtwin.maths.batch import Floats, Names
@@ -30,7 +31,7 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.plant import Plant
-from armtwin.simulation.prepared import controller_of, servo_of
+from armtwin.simulation.prepared import PreparedRun, controller_of, servo_of
 
 Torque = Callable[[Floats, Floats, Floats], Floats]
 
@@ -42,6 +43,9 @@ AT_MOST = 0.3  # of the highest speeds that it has
 NEARLY = 1e-9  # how far a filter that passes everything is from doing so: its kernel stays
 LEAST_TORQUE = 1e-9  # of the largest torque [N m], for joints that bear nothing
 ESTIMATED = "estimated, not run"
+MOST_SECONDS = 30.0  # of a motion whose torques are logged at every tick
+AT_REST = 20  # postures at which a unit is at rest
+UNIT_LOST = ("torques from outside change at set-points only",)
 OF_LARGEST = Number(100.0, "%", digits=2)
 
 
@@ -116,6 +120,7 @@ class Check:
         loops: Closed loops; that of the twin first, that of the export second.
         costs: What each reduction alone costs, the twin's own estimate.
         lost: What did not map, in phrases.
+        ended: Where a closed loop of the engine ran away, in sentences.
     """
 
     motion: str
@@ -124,6 +129,7 @@ class Check:
     loops: tuple[Beside, ...] = ()
     costs: tuple[Beside, ...] = ()
     lost: Names = ()
+    ended: Names = ()
 
     @property
     def sentence(self) -> str:
@@ -134,10 +140,11 @@ class Check:
         if not self.loops:
             return words
         twin, export = self.loops[:2]
-        return (
-            f"{words} Closed loop on {self.motion}: {1e6 * export.peak_m:.4g} µm beside the twin's "
+        loop = (
+            f"Closed loop on {self.motion}: {1e6 * export.peak_m:.4g} µm beside the twin's "
             f"{1e6 * twin.peak_m:.4g} µm, difference {1e6 * export.rms_m:.2g} µm rms."
         )
+        return " ".join((words, loop, *self.ended))
 
     def sections(self) -> Iterator[show.Section]:
         """Torques, closed loop, what each reduction costs, what did not map."""
@@ -157,7 +164,9 @@ class Check:
                 table = show.Table(LOOP_HEADS, [loop._asdict() for loop in loops], key)
                 yield show.Section(title, (table,))
         facts = show.Facts(tuple((str(k), phrase) for k, phrase in enumerate(self.lost, 1)))
-        data = show.Data({"check.lost": list(self.lost), "check.how": self.how})
+        data = show.Data(
+            {"check.lost": list(self.lost), "check.how": self.how, "check.ended": list(self.ended)}
+        )
         yield show.Section("What did not map", (facts, data))
 
 
@@ -187,26 +196,110 @@ def compare_torques(
             random.uniform(-ACCELERATION, ACCELERATION, shape),
         ),
     )
-    errors = []
-    for q, v, a in cases:
-        exact = wanted(q, v, a)
-        largest = np.abs(exact).max(axis=0)
-        largest = np.maximum(largest, LEAST_TORQUE * largest.max())
-        errors.append(np.abs(torque(q, v, a) - exact).max(axis=0) / largest)
+    errors = [_relative_errors(torque(*state), wanted(*state)) for state in cases]
+    return _name_errors(robot, errors)
+
+
+def _relative_errors(found: Floats, wanted: Floats) -> Floats:
+    """Largest error of each joint's torque over the largest torque."""
+    largest = np.abs(wanted).max(axis=0)
+    largest = np.maximum(largest, LEAST_TORQUE * largest.max())
+    return np.asarray(np.abs(found - wanted).max(axis=0) / largest)
+
+
+def _name_errors(robot: Robot, errors: Sequence[Floats]) -> tuple[TorqueError, ...]:
+    """Errors along the motion and over the range by joint."""
     columns = zip(robot.joint_names, *np.array(errors).tolist(), strict=True)
     return tuple(TorqueError(*column) for column in columns)
 
 
+class TwinRun(NamedTuple):
+    """The twin on the motion of a check: its run, how far it is beside its path at each time."""
+
+    prepared: PreparedRun
+    options: RunOptions
+    run: Run
+    deviation: Floats
+
+    @property
+    def loop(self) -> Beside:
+        """Its closed loop beside itself."""
+        return Beside("the twin", _peak(self.deviation), 0.0, 0.0)
+
+
+def _run_twin(robot: Robot, motion: CheckMotion) -> TwinRun:
+    outside = motion.outside
+    options = RunOptions(torque=outside.torque, wrench=outside.wrench)
+    prepared = prepare_run(robot, motion.setpoints, motion.model, options=options)
+    run = simulate(robot, motion.setpoints, motion.model, options=options)
+    return TwinRun(prepared, options, run, _deviation(motion, run))
+
+
+def check_fmu(robot: Robot, motion: CheckMotion, unit: bytes, has_binary: bool) -> Check:
+    """A unit of a robot beside the twin: in fmpy where it is installed and a binary is there."""
+    twin = _run_twin(robot, motion)
+    prepared, model = twin.prepared, motion.model
+    loads = fmu_run.joint_loads(prepared, motion.outside)
+    lost, costs = [*UNIT_LOST], []
+    if motion.outside.wrench is not None:
+        lost.append("forces on the tool: they act as torques on the joints of the set-points")
+        held = simulate(robot, prepared.motion, model, options=RunOptions(torque=loads))
+        cost = _compare(lost[-1], twin, held.trace_time, _deviation(motion, held))
+        costs.append(cost)
+    if find_spec(fmu_run.ENGINE) is None or not has_binary:
+        same = costs[0] if costs else twin.loop
+        torques = compare_torques(
+            robot, motion.setpoints, robot.inverse_dynamics, robot.inverse_dynamics
+        )
+        loops = twin.loop, same._replace(of=ESTIMATED)
+        return Check(motion.title, ESTIMATED, torques, loops, lost=tuple(lost))
+    random = np.random.default_rng(0)
+    range_ = np.clip(robot.position_limits, -np.pi, np.pi)
+    with fmu_run.unpacked(unit) as folder:
+        ran = fmu_run.closed_loop(folder, prepared, loads)
+        rest = fmu_run.at_rest(folder, random.uniform(range_[0], range_[1], (AT_REST, robot.n)))
+    how = f"fmpy {metadata.version(fmu_run.ENGINE)}"
+    still = np.zeros_like(rest.q)
+    held_by = robot.inverse_dynamics(rest.q, still, still)
+    torque = _torques_of_ticks(robot, motion, prepared)
+    both = min(len(ran.tau) - 1, len(torque))
+    along = _relative_errors(ran.tau[1 : both + 1], torque[:both])
+    errors = along, _relative_errors(rest.tau, held_by)
+    time = prepared.motion.time[: len(ran.q)]
+    loop = _compare(how, twin, time, motion.deviation(time, ran.poses))
+    ended = _end(f"{how}, stops", time, prepared)
+    torques = _name_errors(robot, errors)
+    return Check(motion.title, how, torques, (twin.loop, loop), tuple(costs), tuple(lost), ended)
+
+
+def _end(what: str, time: Floats, prepared: PreparedRun) -> Names:
+    """Where a closed loop ended before its motion, as a sentence."""
+    last, whole = float(time[-1]), prepared.motion.duration
+    early = last < whole - 1 / prepared.motion.rate
+    return (f"{what} at {last:.2f} s of {whole:.2f} s.",) if early else ()
+
+
+def _torques_of_ticks(robot: Robot, motion: CheckMotion, prepared: PreparedRun) -> Floats:
+    """Torques of the twin on its joints in ticks that end at set-points, (k, n); none at the first.
+
+    A log has the mean of all ticks between them, a unit what it has at the end of a step.
+    """
+    given, outside = motion.setpoints, motion.outside
+    some = slice(0, int(MOST_SECONDS * given.rate) + 1)
+    torque, wrench = (None if x is None else x[some] for x in (outside.torque, outside.wrench))
+    options = RunOptions(log_rate=1 / prepared.controller.tick, torque=torque, wrench=wrench)
+    tau = simulate(robot, given.rows(some), motion.model, options=options).log.tau
+    every = int(prepared.controller.setpoint_ticks)
+    return np.asarray(tau[every - 1 :: every])
+
+
 def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
     """An MJCF file beside the twin: in MuJoCo where it is installed."""
-    model, outside = motion.model, motion.outside
-    options = RunOptions(torque=outside.torque, wrench=outside.wrench)
-    run = prepare_run(robot, motion.setpoints, model, options=options)
+    twin = _run_twin(robot, motion)
+    run, model, outside = twin.prepared, motion.model, motion.outside
     exported = to_mjcf(run, model, form)
-    twin = simulate(robot, motion.setpoints, model, options=options)
-    at = _deviation(motion, twin)
-    loops = [Beside("the twin", _peak(at), 0.0, 0.0)]
-    costs = tuple(_costs(robot, motion, exported, options, twin))
+    loops = [twin.loop]
+    costs = tuple(_costs(robot, motion, exported, twin))
     if find_spec(mujoco_run.ENGINE) is None:
         loops.append(costs[-1]._replace(of=ESTIMATED))
         torques = compare_torques(
@@ -218,11 +311,13 @@ def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
     files = {how: exported}
     if form != simpler and exported.friction:
         files[f"{how}, friction as frictionloss"] = to_mjcf(run, model, simpler)
+    ended: list[str] = []
     for name, file in files.items():
         engine = mujoco_run.closed_loop(file, run, outside)
-        poses = twin.built.forward_kinematics(run.coordinates.of_bodies(engine.u))
+        poses = twin.run.built.forward_kinematics(run.coordinates.of_bodies(engine.u))
         deviation = motion.deviation(engine.time, poses)
-        loops.append(_compare(name, twin, at, engine.time, deviation))
+        loops.append(_compare(name, twin, engine.time, deviation))
+        ended += _end(f"{name}, runs away", engine.time, run)
     places = run.coordinates
 
     def torque(*state: Floats) -> Floats:
@@ -230,7 +325,7 @@ def check_mjcf(robot: Robot, motion: CheckMotion, form: FrictionForm) -> Check:
         return places.joint_torques(mujoco_run.inverse_dynamics(exported, run, *both))
 
     torques = compare_torques(robot, motion.setpoints, torque, robot.inverse_dynamics)
-    return Check(motion.title, how, torques, tuple(loops), costs, exported.lost)
+    return Check(motion.title, how, torques, tuple(loops), costs, exported.lost, tuple(ended))
 
 
 def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
@@ -244,11 +339,9 @@ def _reduced_torque(robot: Robot, exported: Mjcf) -> Torque:
     return torque
 
 
-def _costs(
-    robot: Robot, motion: CheckMotion, exported: Mjcf, options: RunOptions, twin: Run
-) -> Iterator[Beside]:
+def _costs(robot: Robot, motion: CheckMotion, exported: Mjcf, twin: TwinRun) -> Iterator[Beside]:
     """The twin with each reduction of a file alone, then with all of them."""
-    own = _deviation(motion, twin)
+    options = twin.options
     exact = replace(motion.model, quantise=False)
     servo = _without_filters(controller_of(robot, motion.model), robot, motion.model)
 
@@ -256,7 +349,7 @@ def _costs(
         return reduce_friction(parts, exported.friction)
 
     def struts(parts: Plant) -> Plant:
-        return reduce_struts(parts, twin.built, exported.struts)
+        return reduce_struts(parts, twin.run.built, exported.struts)
 
     alone = {}
     if exported.friction:
@@ -272,7 +365,7 @@ def _costs(
     alone["all of these"] = exact, replace(options, change=all_of_them, servo=servo)
     for name, (model, changed) in alone.items():
         run = simulate(robot, motion.setpoints, model, options=changed)
-        yield _compare(name, twin, own, run.trace_time, _deviation(motion, run))
+        yield _compare(name, twin, run.trace_time, _deviation(motion, run))
 
 
 def _without_filters(c: Controller, robot: Robot, model: Model) -> Controller:
@@ -294,10 +387,14 @@ def _peak(deviation: Floats) -> float:
     return float(np.linalg.norm(deviation, axis=1).max(initial=0.0))
 
 
-def _compare(name: str, twin: Run, own: Floats, time: Floats, deviation: Floats) -> Beside:
+def _compare(name: str, twin: TwinRun, time: Floats, deviation: Floats) -> Beside:
     """A closed loop beside the twin's own deviation."""
-    there = interpolate_columns(twin.trace_time, time, deviation)
-    apart = np.linalg.norm(there - own, axis=1)
-    counts = own.any(axis=1)
+    own, stamps = twin.deviation, twin.run.trace_time
+    if len(time) < len(stamps):
+        own, stamps = interpolate_columns(time, stamps, own), time
+    there = interpolate_columns(stamps, time, deviation)
+    ran = stamps <= time[-1]
+    apart = np.linalg.norm(there - own, axis=1) * ran
+    counts = own.any(axis=1) & ran
     rms = float(np.sqrt(np.mean(apart[counts] ** 2))) if counts.any() else 0.0
     return Beside(name, _peak(deviation), rms, float(apart.max(initial=0.0)))

@@ -13,10 +13,9 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -50,25 +49,17 @@ def build_description(unit: ExchangeUnit) -> str:
     return _text(root)
 
 
+def _root(unit: ExchangeUnit, version: int, **more: str) -> Element:
+    """A description with what both versions say of a unit."""
+    said = {"fmiVersion": f"{version}.0", "modelName": unit.name, "description": unit.title}
+    said |= {"generationTool": TOOL, "variableNamingConvention": "structured"}
+    return Element("fmiModelDescription", said | more)
+
+
 def _of_version_2(unit: ExchangeUnit, guid: str) -> str:
-    root = Element(
-        "fmiModelDescription",
-        {
-            "fmiVersion": "2.0",
-            "modelName": unit.name,
-            "guid": guid,
-            "description": unit.title,
-            "generationTool": TOOL,
-            "variableNamingConvention": "structured",
-            "numberOfEventIndicators": str(unit.indicators),
-        },
-    )
-    common = {
-        "modelIdentifier": unit.identifier,
-        "canNotUseMemoryManagementFunctions": "true",
-        "canGetAndSetFMUstate": "true",
-        "canSerializeFMUstate": "true",
-    }
+    root = _root(unit, 2, guid=guid, numberOfEventIndicators=str(unit.indicators))
+    can = ("NotUseMemoryManagementFunctions", "GetAndSetFMUstate", "SerializeFMUstate")
+    common = {"modelIdentifier": unit.identifier} | {f"can{word}": "true" for word in can}
     kinds = []
     if unit.states:
         kinds.append(SubElement(root, "ModelExchange", common))
@@ -107,17 +98,7 @@ def _put_structure_2(structure: Element, unit: ExchangeUnit) -> None:
 
 
 def _of_version_3(unit: ExchangeUnit, guid: str) -> str:
-    root = Element(
-        "fmiModelDescription",
-        {
-            "fmiVersion": "3.0",
-            "modelName": unit.name,
-            "instantiationToken": guid,
-            "description": unit.title,
-            "generationTool": TOOL,
-            "variableNamingConvention": "structured",
-        },
-    )
+    root = _root(unit, 3, instantiationToken=guid)
     can = ("canHandleVariableCommunicationStepSize", "canGetAndSetFMUState", "canSerializeFMUState")
     kind = {"modelIdentifier": unit.identifier} | dict.fromkeys(can, "true")
     SubElement(root, "CoSimulation", kind)
@@ -170,7 +151,7 @@ def _derivative(unit: ExchangeUnit, variable: Variable) -> dict[str, str]:
 def _put_units(root: Element, unit: ExchangeUnit) -> None:
     """Every unit in base units of SI."""
     group = SubElement(root, "UnitDefinitions")
-    for name in _units(unit.variables):
+    for name in sorted({x.unit for x in unit.variables} - {NO_UNIT}):
         factor, powers = parse_unit(name)
         base = {}
         for symbol, power in zip(BASE, powers, strict=True):
@@ -179,10 +160,6 @@ def _put_units(root: Element, unit: ExchangeUnit) -> None:
         if factor != 1.0:
             base["factor"] = repr(factor)
         SubElement(SubElement(group, "Unit", {"name": name}), "BaseUnit", base)
-
-
-def _units(variables: Iterable[Variable]) -> list[str]:
-    return sorted({x.unit for x in variables} - {NO_UNIT})
 
 
 def _put_experiment(root: Element, unit: ExchangeUnit) -> None:
@@ -257,32 +234,47 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of all members, so that one unit gives one f
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Exported(Result):
-    """A unit that was written.
+    """A unit as a file.
 
     Attributes:
         path: Its file.
         version: Version of FMI, 2 or 3.
         kinds: What it can be used for.
         binary: Where its binary lies in it; "" for a unit of sources.
+        content: What the file holds.
     """
 
     path: Path
     version: int
     kinds: Names
     binary: str
+    content: bytes
+
+    @property
+    def remarks(self) -> Names:
+        """What it is for, and what of it is compiled."""
+        use = f"FMI {self.version}.0, {' and '.join(self.kinds)}"
+        if self.binary:
+            return use, f"binary for this platform: {self.binary}"
+        if c_compiler() is not None:
+            return use, "a unit of sources, as asked for: a host must compile it"
+        return (
+            use,
+            "no C compiler (CC, cc, gcc, clang) is found: a unit of sources",
+            "a host must compile it; sources/ holds all that is needed",
+        )
 
     def sections(self) -> Report:
         """What was written, and what of it is compiled."""
         facts = Facts((("file", str(self.path)), ("binary", self.binary or "none, sources alone")))
-        use = " and ".join(self.kinds)
-        verdict = Text(f"{self.path.name}: FMI {self.version}.0, {use}.")
+        verdict = Text(f"{self.path.name}: {self.remarks[0]}.")
         return Report("A Functional Mock-up Unit", "", (Section("", (facts,)),), (verdict,))
 
 
-def write_unit(
+def pack_unit(
     unit: ExchangeUnit, path: Path, *, version: int = 2, sources_only: bool = False
 ) -> Exported:
-    """Write a unit, whole or not at all.
+    """A unit as a file; nothing is written.
 
     Args:
         unit: The unit.
@@ -305,15 +297,19 @@ def write_unit(
     if command is not None:
         binary = binary_place(unit.identifier, version)
         members[binary] = compile_binary(command, sources, interface_file(version))
-
-    def put(file: IO[bytes]) -> None:
-        file.write(_pack(members))
-
-    write_file(path, put)
     kinds = ["co-simulation"]
     if version == 2 and unit.states:
         kinds.append("model exchange")
-    return Exported(path, version, tuple(kinds), binary)
+    return Exported(path, version, tuple(kinds), binary, _pack(members))
+
+
+def write_unit(
+    unit: ExchangeUnit, path: Path, *, version: int = 2, sources_only: bool = False
+) -> Exported:
+    """Write a unit, whole or not at all; arguments as of pack_unit."""
+    packed = pack_unit(unit, path, version=version, sources_only=sources_only)
+    write_file(path, lambda file: file.write(packed.content))
+    return packed
 
 
 def _guid(unit: ExchangeUnit, version: int) -> str:

@@ -22,7 +22,7 @@ VERSIONS = ("2.0", "3.0")
 UNIT, WORK = "unit", "work"  # folders of the unit's files, and of what it writes
 
 
-class _Unit:
+class UnitInFmpy:
     """An instance of a unit for co-simulation."""
 
     def __init__(self, folder: str, start: NamedNumbers, inputs: list[str], outputs: list[str]):
@@ -80,7 +80,7 @@ class _Unit:
 
 def serve(lines: TextIO, answers: TextIO) -> None:
     """Answer until there are no more lines."""
-    unit: _Unit | None = None
+    unit: UnitInFmpy | None = None
     for line in lines:
         asked = json.loads(line)
         try:
@@ -88,7 +88,7 @@ def serve(lines: TextIO, answers: TextIO) -> None:
                 folder = Path(asked["folder"])
                 confine(folder / WORK)
                 names = asked["inputs"], asked["outputs"]
-                unit = _Unit(str(folder / UNIT), asked["start"], *names)
+                unit = UnitInFmpy(str(folder / UNIT), asked["start"], *names)
                 answer: dict[str, Any] = {"ready": True}
             else:
                 answer = {"outputs": unit.asked(asked["time"], asked["inputs"])}

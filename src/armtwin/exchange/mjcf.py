@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.control import controller as control
 from armtwin.errors import ArmtwinError
@@ -37,6 +38,7 @@ from armtwin.simulation.prepared import PreparedRun, mass_matrix, servo_of
 FILTERS = ("input", "feedback", "output", "feedforward")
 PLACEHOLDER = 1e-9  # mass and inertia of what MuJoCo would refuse without any [kg, kg m²]
 STEPS_A_RADIAN = 4.0  # steps in which the fastest spring turns its phase by a radian
+STEPS_A_BRISTLE = 1.0  # the same of bristles, twice what just does not run away
 THICK = 0.03  # radius of links that are drawn, as a share of the robot's size
 UNSEEN = {"contype": "0", "conaffinity": "0", "mass": "0", "group": "2"}
 
@@ -100,7 +102,7 @@ def to_mjcf(run: PreparedRun, model: Model, form: FrictionForm) -> Mjcf:
     limits = np.clip(robot.position_limits.T, -np.pi, np.pi)
     struts = tuple(fit_strut(s, limits[s.joint]) for s in robot.assembly.struts)
     friction, servo = fit_friction(run.plant.friction, form), _pid(run, model)
-    writer = _Writer(run, robot)
+    writer = _Writer(run, robot, _timestep(run, friction))
     writer.put_bodies()
     writer.put_looks()
     writer.put_motors(servo)
@@ -151,12 +153,11 @@ def put(parent: Element, tag: str, **values: Any) -> Element:
 class _Writer:
     """Writes the parts of a twin into a file."""
 
-    def __init__(self, run: PreparedRun, robot: Robot) -> None:
+    def __init__(self, run: PreparedRun, robot: Robot, step: float) -> None:
         self.run, self.robot, self.names = run, robot, coordinate_names(run)
         self.root = root = Element("mujoco", {"model": robot.name})
         put(root, "compiler", angle="radian", autolimits="true")
         gravity = robot.assembly.arm.gravity
-        step = _timestep(run)
         put(root, "option", timestep=step, integrator="implicitfast", gravity=gravity)
         parts = ("asset", "worldbody", "tendon", "actuator")
         self.assets, world, self.tendons, self.actuators = (put(root, part) for part in parts)
@@ -184,10 +185,22 @@ class _Writer:
         if load.any():
             carrier, _ = robot.assembly.frame("flange")
             _put_mass(put(self.bodies[carrier], "body", name="mounted"), load)
-        for name in self.names[self.run.coordinates.bodies :]:
-            body = put(self.bodies[-1], "body", name=name)
+        self.put_sides()
+
+    def put_sides(self) -> None:
+        """Sides of drives; behind the last coordinate that a motor turns with them.
+
+        MuJoCo has no entries of the mass matrix for joints of different branches.
+        """
+        rows = self.run.coordinates.motor_rows
+        for k in range(self.run.coordinates.bodies, len(self.names)):
+            shared = rows[rows[:, k] != 0][:, :k].any(axis=0)
+            last = int(np.flatnonzero(shared)[-1]) if shared.any() else -1
+            name = self.names[k]
+            body = put(self.bodies[last], "body", name=name)
             put(body, "joint", name=name, axis="0 0 1")
             _put_mass(body, np.zeros(10))
+            self.bodies[k] = body
 
     def put_looks(self) -> None:
         """Meshes of links that have some, else capsules; none of them touches anything."""
@@ -304,14 +317,28 @@ def _pose(X: Floats) -> dict[str, Floats]:
     return {"pos": X[:3, 3], "xyaxes": X[:3, :2].T}
 
 
-def _timestep(run: PreparedRun) -> float:
-    """The servo's tick, or a whole fraction of it in which the fastest spring is resolved."""
-    rows = run.plant.rows.weights[run.plant.springs.row]
-    M = mass_matrix(run.coordinates.built, run.plant, run.state.u)
-    mobility = np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T))
-    fastest = np.sqrt(np.max(run.plant.springs.stiffness * mobility, initial=0.0))
+def _timestep(run: PreparedRun, friction: Sequence[RowFriction]) -> float:
+    """The servo's tick, or a whole fraction of it that resolves springs and holds bristles.
+
+    MuJoCo integrates springs with the new speed, bristles with the old one.
+    """
+    springs, bristles = run.plant.springs, [sum(b.stiffness for b in f.bristles) for f in friction]
+    fastest = _fastest(run, springs.row, springs.stiffness)
+    bristling = _fastest(run, [f.row for f in friction], bristles)
     tick = run.controller.tick
-    return tick / max(1, int(np.ceil(STEPS_A_RADIAN * fastest * tick)))
+    steps = tick * max(STEPS_A_RADIAN * fastest, STEPS_A_BRISTLE * bristling)
+    return tick / max(1, int(np.ceil(steps)))
+
+
+def _fastest(run: PreparedRun, rows: ArrayLike, stiffness: ArrayLike) -> float:
+    """Largest natural frequency of a run's masses on springs along rows [rad/s].
+
+    det(Σ s k sᵀ - ω² M) = 0
+    """
+    s = run.plant.rows.weights[np.asarray(rows, dtype=int)]
+    M = mass_matrix(run.coordinates.built, run.plant, run.state.u)
+    squares = np.linalg.eigvals(np.linalg.solve(M, s.T * np.asarray(stiffness) @ s)).real
+    return float(np.sqrt(squares.max()))
 
 
 def _pid(run: PreparedRun, model: Model) -> PidServo:

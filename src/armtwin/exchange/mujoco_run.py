@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ ENGINE = "mujoco"
 
 
 class EngineRun(NamedTuple):
-    """What the engine did: times, (k,) [s], and coordinates there, (k, N)."""
+    """What the engine did until it ran away: times, (k,) [s], and coordinates there, (k, N)."""
 
     time: Floats
     u: Floats
@@ -58,6 +60,8 @@ def inverse_dynamics(exported: Mjcf, run: PreparedRun, u: Floats, v: Floats, a: 
 def closed_loop(exported: Mjcf, run: PreparedRun, outside: Outside) -> EngineRun:
     """The servo of the file along the set-points of a run, from the keyframe called home.
 
+    It ends where the engine warns: what it has then is nothing that a robot does.
+
     Args:
         exported: The file.
         run: The run.
@@ -80,17 +84,33 @@ def closed_loop(exported: Mjcf, run: PreparedRun, outside: Outside) -> EngineRun
     carrier = int(model.site_bodyid[tool])
     links = places[run.coordinates.link]
     u = np.empty((len(time), len(places)))
-    for k in range(len(time)):
-        u[k] = data.qpos[places]
-        data.ctrl[:] = commands[k]
-        data.qfrc_applied[:] = 0.0
-        if torque is not None:
-            data.qfrc_applied[links] = torque[k]
-        if wrench is not None:
-            force, moment, place = wrench[k, :3], wrench[k, 3:], data.site_xpos[tool]
-            mujoco.mj_applyFT(model, data, force, moment, place, carrier, data.qfrc_applied)
-        mujoco.mj_step(model, data)
-    return EngineRun(time, u)
+    with _warnings() as found:
+        for k in range(len(time)):
+            u[k] = data.qpos[places]
+            data.ctrl[:] = commands[k]
+            data.qfrc_applied[:] = 0.0
+            if torque is not None:
+                data.qfrc_applied[links] = torque[k]
+            if wrench is not None:
+                force, moment, place = wrench[k, :3], wrench[k, 3:], data.site_xpos[tool]
+                mujoco.mj_applyFT(model, data, force, moment, place, carrier, data.qfrc_applied)
+            mujoco.mj_step(model, data)
+            if found:
+                break
+    return EngineRun(time[: k + 1], u[: k + 1])
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """Warnings of the engine, which it would print and write into this folder."""
+    import mujoco
+
+    found: list[str] = []
+    mujoco.set_mju_user_warning(found.append)
+    try:
+        yield found
+    finally:
+        mujoco.set_mju_user_warning(None)
 
 
 def _between(ref: Floats, run: PreparedRun, time: Floats) -> Floats:

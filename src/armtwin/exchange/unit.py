@@ -135,8 +135,9 @@ def interface_file(version: int) -> str:
 
 def model_code(unit: ExchangeUnit, guid: str) -> str:
     """The file model.c."""
+    title = unit.title.replace("*/", "* /").encode("ascii", "replace").decode()
     parts = [
-        f"/* {_comment(unit.title)} Written by armtwin from its tape; do not edit. */\n",
+        f"/* {title} Written by armtwin from its tape; do not edit. */\n",
         PRELUDE,
         "\n".join(_define(unit, guid)) + "\n",
         c_table("number_start", unit.start()),
@@ -162,10 +163,6 @@ def _memories(unit: ExchangeUnit) -> Sentences:
             pointers.append(f"(s)->ring_{k}")
     pointers.append("(s)->kept")
     yield f"#define RINGS {' '.join(of_state)}\n#define MEMORIES(s) {{{', '.join(pointers)}}}\n"
-
-
-def _comment(text: str) -> str:
-    return text.replace("*/", "* /").encode("ascii", "replace").decode()
 
 
 def _define(unit: ExchangeUnit, guid: str) -> Sentences:

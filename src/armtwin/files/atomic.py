@@ -131,7 +131,9 @@ def _commit(stage: Path, target: Path, names: Collection[str], gone: Collection[
     if _is_replaceable(target, {*names, *gone}):
         shutil.copymode(target, stage / "new")
         if exchange(stage / "new", target):
-            _give_back(stage / "new", target, {*names, *gone})
+            # what somebody saved into the old folder at the last moment
+            for name in set(os.listdir(stage / "new")) - {*names, *gone}:
+                os.replace(stage / "new" / name, target / name)
             sync(target.parent)
             return
     move_in(stage, target, names, gone)
@@ -144,9 +146,3 @@ def _is_replaceable(folder: Path, known: set[str]) -> bool:
             return False
     with os.scandir(folder) as entries:
         return all(x.name in known and x.is_file(follow_symlinks=False) for x in entries)
-
-
-def _give_back(old: Path, target: Path, known: set[str]) -> None:
-    """Move what somebody saved into the old folder at the last moment into the new one."""
-    for name in set(os.listdir(old)) - known:
-        os.replace(old / name, target / name)

@@ -256,7 +256,8 @@ def _sentence(error: ErrorDetails, tables: shape.Tables, schema: Schema) -> str:
         return _kind_problem(error, place)
     if kind == "tuple_type":
         wanted = "a list"
-        if not place.steps and _holds_groups(schema.kind, place.key):
+        item = shape.item_type(shape.types_of(schema.kind).get(place.key), tuple)
+        if not place.steps and is_dataclass(item):
             wanted = f"a list of tables, [[{place.key}]]"
         return f"{place} must be {wanted}, got {given!r:.60}"
     if kind in NO_TABLE:
@@ -282,8 +283,3 @@ def _kind_problem(error: ErrorDetails, place: _Place) -> str:
     kind = context["tag"]
     known = [word.strip("' ") for word in context["expected_tags"].split(",")]
     return f"{group}.{key}: '{kind}' is not known. {did_you_mean(kind, known)}"
-
-
-def _holds_groups(kind: object, key: str) -> bool:
-    """Whether a key of a file is a list of groups."""
-    return is_dataclass(shape.item_type(shape.types_of(kind).get(key), tuple))

@@ -172,14 +172,11 @@ def _with_header(value: Tables | list[Tables], name: str, at_top: bool) -> list[
         for item in value:
             lines += ["", f"[[{name}]]", *_lines(item, name)]
         return lines
-    if at_top and _holds_only_tables(value, name):
+    # a table needs no header where all that it holds has one
+    headed = [isinstance(x, dict) and _needs_header(x, name) for x in value.values()]
+    if at_top and all(headed):
         return _lines(value, name)
     return ["", f"[{name}]", *_lines(value, name)]
-
-
-def _holds_only_tables(table: Tables, name: str) -> bool:
-    """Whether all that a table holds has headers, so that it needs none itself."""
-    return all(isinstance(item, dict) and _needs_header(item, name) for item in table.values())
 
 
 def _needs_header(value: object, path: str) -> bool:

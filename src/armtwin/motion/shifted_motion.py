@@ -6,6 +6,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.maths.splines import interpolate_cubic
 from armtwin.motion.joint_motion import JointMotion
 from armtwin.motion.seam import Seam
 from armtwin.motion.trajectory import Trajectory
@@ -34,8 +35,6 @@ def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -
         motion: The motion along the seam itself.
         shift: Lateral and vertical shift in the seam's frame at the set-points, (m, 2) [m].
     """
-    from scipy.interpolate import CubicSpline
-
     own = motion.trajectory
     X = robot.forward_kinematics(own.q)
     _, frames, _ = seam.frames(motion.command.s)
@@ -43,7 +42,7 @@ def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -
     if len(seam.stops):  # where the seam's frame turns at once, the shift must not
         away = smooth_over(away, SETTLED * own.rate)
     X[:, :3, 3] += away
-    more = CubicSpline(own.time, robot.follow(X, own.q[0], seam.elbow) - own.q)
+    more = interpolate_cubic(own.time, robot.follow(X, own.q[0], seam.elbow) - own.q)
     q = own.q + more(own.time)
     v = own.v + more(own.time, 1)
     a = own.a + more(own.time, 2)
@@ -80,10 +79,8 @@ class ProgramPoints:
             s: Arc lengths at which it is wanted, (m,) [m].
             smoothly: Whether a spline joins them.
         """
-        from scipy.interpolate import CubicSpline
-
         if smoothly:
-            joined = np.asarray(CubicSpline(self.places, self.p)(s), dtype=np.float64)
+            joined = interpolate_cubic(self.places, self.p)(s)
         else:
             joined = interpolate_columns(s, self.places, self.p)
         jet, frames, _ = seam.frames(s)

@@ -25,6 +25,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, OnProgress
 from armtwin.maths.interpolation import interpolate_columns
+from armtwin.maths.splines import fit_cubic
 from armtwin.motion import shifted_motion
 from armtwin.prediction.band.band import assess_alike
 from armtwin.prediction.band.measured import measure_first
@@ -40,6 +41,7 @@ PIECE = 0.03  # length of the spline's pieces [s]
 GAIN = 0.8
 LEAST_GAIN = 0.1
 LONGEST_LEAD = 0.05  # time by which the servo may be late [s]
+A_PIECE = 2  # samples at least
 MOST_SAMPLES = 40_000  # of an error that is smoothed
 SPACINGS = 4  # tried for the points of a program, each with half the deviation
 NOMINAL_SHARE, SAMPLED_SHARE = 0.2, 0.4  # of the work of a correction; measurements are the rest
@@ -155,14 +157,13 @@ def learn_shift(
         offset: What a machine's error is larger than the twin's at the set-points, (m, 2) [m].
         say: Called with the rounds that are done.
     """
-    knots = list_knots(p)
     lead = _lead(p)
     best = _with_size(start, offset)
     tried: list[Size] = []
     gain = GAIN
     for k in range(rounds):
         error = _beside(best.prediction, offset)
-        left = fit_shift(p, error.time, error.across, knots, lead)
+        left = fit_shift(p, error.time, error.across, lead)
         new = _with_size(run_shifted(p, best.shift - gain * left), offset)
         say(k + 1.0)
         if new.size.rms < best.size.rms:
@@ -196,12 +197,6 @@ def measure_size(job: Job, place: Floats, across: Floats) -> Size:
     return Size(float(np.sqrt((on**2).sum(axis=1).mean())), lateral, vertical)
 
 
-def list_knots(p: Prediction) -> Floats:
-    """Ends of the spline's pieces over the whole motion [s]."""
-    duration = p.motion.trajectory.duration
-    return np.linspace(0.0, duration, max(2, round(duration / PIECE)) + 1)
-
-
 def _lead(p: Prediction) -> float:
     """By how much the tool is late while it moves steadily [s]."""
     error = p.path_error
@@ -218,20 +213,18 @@ def _remove_deflection(p: Prediction) -> Corrected | None:
     still = []
     for found in (parts.lateral, parts.vertical):
         still.append(sum(found[name] for name in UNSEEN if name in found))
-    shift = -fit_shift(p, parts.time, np.stack(still, axis=1), list_knots(p), 0.0)
+    shift = -fit_shift(p, parts.time, np.stack(still, axis=1), 0.0)
     return _run_shift(p, shift)
 
 
-def fit_shift(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: float) -> Floats:
+def fit_shift(p: Prediction, time: Floats, values: Floats, lead: float) -> Floats:
     """Values over time as a cubic spline, least squares, read ahead of the set-points."""
-    from scipy.interpolate import make_lsq_spline
-
     thin = slice(None, None, max(1, len(time) // MOST_SAMPLES))
-    ends = np.r_[[knots[0]] * 3, knots, [knots[-1]] * 3]
-    inside = (time[thin] >= knots[0]) & (time[thin] <= knots[-1])
-    spline = make_lsq_spline(time[thin][inside], values[thin][inside], ends, k=3)
-    ahead = np.minimum(p.motion.trajectory.time + lead, knots[-1])
-    return np.asarray(spline(ahead), dtype=np.float64) * _judged_share(p)
+    stop = p.motion.trajectory.duration
+    inside = (time[thin] >= 0) & (time[thin] <= stop)
+    pieces = max(2, min(round(stop / PIECE), int(inside.sum()) // A_PIECE))
+    spline = fit_cubic(time[thin][inside], values[thin][inside], stop, pieces)
+    return spline(np.minimum(p.motion.trajectory.time + lead, stop)) * _judged_share(p)
 
 
 def _judged_share(p: Prediction) -> Floats | float:

@@ -52,7 +52,7 @@ def learn_from_runs(
     best = min(runs, key=lambda run: run.size.rms)
     own = run_shifted(p, best.shift)
     error = own.path_error
-    offset = best.error - correct.fit_shift(p, error.time, error.across, correct.list_knots(p), 0.0)
+    offset = best.error - correct.fit_shift(p, error.time, error.across, 0.0)
     start = correct.learn_shift(p, own, rounds, offset)
     program, points = correct.as_points(p, start[0], spacing)
     return Correction(
@@ -82,8 +82,8 @@ class _Measured:
         commanded = path_error(p.job.seam, found.log.time, X, found.shift)
         time = p.motion.trajectory.time
         shift = interpolate_columns(time + found.shift, found.log.time, commanded.across)
-        self.shift = correct.fit_shift(p, time, shift, correct.list_knots(p), 0.0)
+        self.shift = correct.fit_shift(p, time, shift, 0.0)
         measured = found.measured
         stamps = measured.time - found.shift
-        self.error = correct.fit_shift(p, stamps, measured.across, correct.list_knots(p), 0.0)
+        self.error = correct.fit_shift(p, stamps, measured.across, 0.0)
         self.size = correct.measure_size(p.job, p.motion.command.s, self.error)
