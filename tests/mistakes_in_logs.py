@@ -152,6 +152,8 @@ MISTAKES = (
     Mistake("torques of 2 and 3 swapped", _swapped(1, 2, position=False, torque=True), "swapped"),
     Mistake("positions of 1 and 2 swapped", _swapped(0, 1, position=True, torque=False), "swapped"),
     Mistake("joints 2 and 3 swapped", _swapped(1, 2, position=True, torque=True), "swapped"),
+    Mistake("torque 20 ms late", _late(0.02), "ms later than the positions"),
+    Mistake("torque 30 ms late", _late(0.03), "ms later than the positions"),
     Mistake("torque 50 ms late", _late(0.05), "ms later than the positions"),
     Mistake("torque 100 ms late", _late(0.1), "ms later than the positions"),
     Mistake("torque clipped", _clipped(0.6), "cut off"),

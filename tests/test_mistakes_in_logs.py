@@ -1,5 +1,6 @@
 """Of single mistakes in real logs nearly all are refused by name; good logs are taken."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from armtwin.identification.plausibility.suspect import refuse_mistakes, weigh_t
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
+from tests.app.test_job_commands import call
 from tests.mistakes_in_logs import MISTAKES
 
 # robot, logs, torque
@@ -20,15 +22,12 @@ LOGS = {
     "xmate7": ("rokae_xmate7/xmate7.urdf", ["rokae_xmate7/excitation_first_13s.csv.gz"], "tau"),
 }
 WHY_SILENT = {
-    # a factor of 1.4 is within what masses of a CAD file, or a payload left out, are off by, where
-    # the file's friction does not show the same
-    "root mean square for peak": ("kr300", "ur10e", "xmate7"),
-    "torque in lbf ft": ("kr300", "ur10e", "xmate7"),
-    # the payload is not in the file, and the balancer bears most of the weight
-    "torque without weight": ("kr300",),
-    # the file has no limits, or no gears
-    "torque in percent of the limit": ("xmate7",),
-    "torque of the motors": ("ur10e", "xmate7"),
+    # a factor of all torques is one of all masses and friction of a CAD file, which may be off by
+    # 45 %: test_a_factor_of_all_torques_is_one_of_all_masses
+    "root mean square for peak": ("ur10e", "xmate7"),
+    "torque in lbf ft": ("ur10e", "xmate7"),
+    # this log's own torque is 11 ms early: with 20 ms it is 9 ms late, as filters and buses make it
+    "torque 20 ms late": ("xmate7",),
 }
 
 
@@ -61,7 +60,7 @@ def test_single_mistakes_in_a_log_are_named_first(cases, name):
     robot, logs, source = cases[name]
     wrong = {}
     for mistake in MISTAKES:
-        if name in WHY_SILENT.get(mistake.name, ()) and not can_be_made(mistake, robot):
+        if not can_be_made(mistake, robot):
             continue
         said = refusal(robot, [mistake.spoil(log, source, robot) for log in logs], source)
         silent = name in WHY_SILENT.get(mistake.name, ())
@@ -87,7 +86,66 @@ def test_at_most_a_tenth_of_the_mistakes_is_silent(cases):
             if can_be_made(mistake, robot):
                 made += 1
                 silent += name in WHY_SILENT.get(mistake.name, ())
+    assert made >= 120
     assert silent <= 0.1 * made
+
+
+@pytest.mark.parametrize("name", ["ur10e", "xmate7"])
+def test_a_factor_of_all_torques_is_one_of_all_masses(cases, name):
+    """What has the same evidence no test of the log can tell apart: tau = Y phi is linear.
+
+    The log with root mean squares beside the file, and the right log beside a file that is 41 % too
+    heavy, which a CAD file may be.
+    """
+    robot, logs, source = cases[name]
+    low = [spoil_by_name("root mean square for peak")(log, source, robot) for log in logs]
+    spoilt = weigh_torques(robot, low, source, Recipe()).here
+    heavy = robot.with_parameters(np.sqrt(2) * robot.parameters)
+    right = weigh_torques(heavy, logs, source, Recipe()).here
+    assert spoilt.evidence == pytest.approx(right.evidence, rel=1e-6)
+    assert spoilt.errors == pytest.approx(right.errors, rel=1e-6)
+
+
+def spoil_by_name(name):
+    (mistake,) = (one for one in MISTAKES if one.name == name)
+    return mistake.spoil
+
+
+@pytest.mark.parametrize("own", ["tx40", "kr300", "ur10e"])
+def test_a_log_of_another_robot_is_named_by_its_robot(cases, own):
+    """Where the motion is possible for the robot; else its limits speak of another one."""
+    _, logs, source = cases[own]
+    for other in ("rx90b", "tx40", "kr300", "lwa4p", "ur10e"):
+        if other == own:
+            continue
+        said = refusal(at.Robot.load(other), logs, source).partition("If so")[0]
+        beyond = re.search("where its limit is|time looks compressed", said)
+        assert f"Is the log of '{own}'" in said or beyond, (other, said)
+
+
+NAMED = (
+    "torque in percent of the limit",
+    "root mean square for peak",
+    "joint 2 counted the other way",
+    "torque 20 ms late",
+    "torque clipped",
+)
+
+
+def test_identify_ends_with_2_and_writes_nothing_where_a_mistake_is_named(cases, tmp_path):
+    robot, (log,), source = cases["kr300"]
+    for mistake in MISTAKES:
+        if mistake.name in NAMED:
+            mistake.spoil(log, source, robot).write(tmp_path / "log.csv")
+            done = call(tmp_path, "identify", "kr300", "log.csv", "--payload", "recorded")
+            assert (done.code, mistake.asked in " ".join(done.err.split())) == (2, True), done.err
+            assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_log_of_a_tx40_into_rx90b_ends_with_2(shared_data, tmp_path):
+    done = call(tmp_path, "identify", "rx90b", shared_data / LOGS["tx40"][1][0])
+    assert (done.code, list(tmp_path.iterdir())) == (2, [])
+    assert "Is the log of 'tx40'?" in done.err
 
 
 DUAL_ARM = "dualarm_v2/dualarm_v2.urdf"
@@ -108,6 +166,8 @@ GOOD = {
 def load(shared_data, name):
     robot, logs, source = GOOD[name]
     given = at.Robot.load(shared_data / robot if "/" in robot else robot)
+    if name.startswith("kr300"):
+        given = given.with_payload("recorded")
     prior = with_assumed_drives(given) if lacks_drives(given) else given
     return prior, [at.Log.read(shared_data / log) for log in logs], source
 

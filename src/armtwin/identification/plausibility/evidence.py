@@ -19,6 +19,7 @@ from armtwin.identification.completion.sizes import reach
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.median import weighted_median
 from armtwin.robot.robot import Robot
 
 # samples of a joint that count as independent: what a model leaves is no noise, and few reversals
@@ -206,9 +207,7 @@ class TorqueModel:
         total = shares.sum()
         if not total > 0:
             return 1.0, 0.0
-        order = np.argsort(logs)
-        middle = np.searchsorted(np.cumsum(shares[order]), 0.5 * total)
-        common = logs[order[middle]]
+        common = weighted_median(logs, shares)
         penalty = 0.5 * min(total, 1.0) * (common / self.common) ** 2
         penalty += 0.5 * (shares * ((logs - common) / self.apart) ** 2).sum()
         return float(np.exp(common)), float(penalty)

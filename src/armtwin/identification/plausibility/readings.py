@@ -26,7 +26,9 @@ SAME_RATIO = 0.1  # relative difference of gear ratios that cannot be told apart
 # and zeros are mistaken
 SELDOM = -6.0
 LESS_OFTEN = -3.0  # zeros, of which three are tried at each joint
-SEEN_OTHERWISE = 12.0  # the same of a lateness on which joints agree; pre-sliding looks like one
+# the same of a lateness on which joints agree: slow samples hardly show it, and must only not be
+# clearly against it
+SEEN_OTHERWISE = 24.0
 # factor that a number must be multiplied by, and what it then was
 UNITS = {
     1000.0: 'Is the torque in kN m|say unit.tau = "kN m" in a columns file',
@@ -45,6 +47,7 @@ FINE_UNITS = {
     9.80665: "Is the torque in kgf m|multiply it by 9.807",
     **UNITS,
 }
+TORQUE = "Is the torque "
 ABOUT, EXACTLY = 3.0, 1.04  # factors within which a unit is meant, by masses and by all of a torque
 # factor that angles must be multiplied by, and what they then were
 ANGLES = {
@@ -222,18 +225,22 @@ def read_other_scale(samples: TorqueSamples, scale: float, whole: float | None) 
         whole: The same by all of the torque, where joints agree on it.
     """
     exact = name_exact_factor(1 / whole) if whole else ""
-    words = exact or _name_factor(1 / scale, UNITS, ABOUT) or OTHER_SCALE
+    near = min(UNITS, key=lambda unit: abs(np.log(unit * scale)))
+    by_masses = UNITS[near] if abs(np.log(near * scale)) < np.log(ABOUT) else ""
+    words = exact or by_masses or OTHER_SCALE
     return Reading(words, samples.motion, samples.torque() / scale, samples.robot)
 
 
 def name_exact_factor(factor: float) -> str:
-    """Words of a mistake that takes a factor which is known to some per cent; "" of none."""
-    return _name_factor(factor, FINE_UNITS, EXACTLY)
-
-
-def _name_factor(factor: float, units: dict[float, str], within: float) -> str:
-    near = min(units, key=lambda unit: abs(np.log(unit / factor)))
-    return units[near] if abs(np.log(near / factor)) < np.log(within) else ""
+    """Words of the mistakes, the nearer first, that take a factor known to some per cent."""
+    off = {abs(np.log(unit / factor)): words for unit, words in FINE_UNITS.items()}
+    near = [off[x] for x in sorted(off) if x < np.log(EXACTLY)]
+    if not near:
+        return ""
+    mistakes, remedies = zip(
+        *(words.removeprefix(TORQUE).split("|") for words in near), strict=True
+    )
+    return f"{TORQUE}{', or '.join(mistakes)}|{', or '.join(remedies)}"
 
 
 def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> Iterator[Reading]:
