@@ -20,7 +20,6 @@ from armtwin.files.hypothesis import Hypothesis, refuse_by
 from armtwin.identification.clamping.curves import line
 from armtwin.identification.clamping.half_cycles import HalfCycle, select_whole
 from armtwin.identification.fitting.estimate import ParameterEstimate
-from armtwin.identification.plausibility.readings import gear_ratios
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.robot.robot import Robot
@@ -180,7 +179,7 @@ def _compare_robot(
     """Gear ratio of a joint by its robot file, and the torque that its motor may reach."""
     if joint is None or not 1 <= joint <= robot.n:
         raise ArmtwinError(f"--joint must be one of '{robot.name}', 1 to {robot.n}, got {joint}")
-    ratios, name = gear_ratios(robot), robot.joint_names[joint - 1]
+    ratios, name = robot.assembly.gear_ratios, robot.joint_names[joint - 1]
     own = float(ratios[joint - 1])
     if gear_ratio is not None and abs(abs(gear_ratio) / own - 1) > ROUNDED:
         nearest = int(np.argmin(np.abs(np.log(ratios / abs(gear_ratio)))))

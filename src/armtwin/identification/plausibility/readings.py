@@ -245,7 +245,7 @@ def name_exact_factor(factor: float) -> str:
 
 def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> Iterator[Reading]:
     """Readings with one joint's torque by another factor, or by another joint's gear ratio."""
-    ratios = gear_ratios(robot)
+    ratios = robot.assembly.gear_ratios
     for j in np.flatnonzero(shows):
         name = robot.joint_names[j]
         factors = dict.fromkeys(JOINT_FACTORS, "Is the torque of {} in another unit")
@@ -257,10 +257,3 @@ def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> It
             gain[j] = factor
             remedy = f"multiply it by {factor:.3g}, or correct the gear ratio"
             yield Reading(f"{words.format(name)}|{remedy}", motion, tau * gain, robot, 2 * SELDOM)
-
-
-def gear_ratios(robot: Robot) -> Floats:
-    """Gear ratio of each joint, 1 where there is none, (n,)."""
-    gear = np.abs(robot.assembly.motor_rows)
-    ratio = gear.max(axis=0) if gear.size else np.ones(robot.n)
-    return np.where(ratio > 0, ratio, 1.0)

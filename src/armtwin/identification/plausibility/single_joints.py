@@ -200,7 +200,8 @@ def estimate_whole_scale(samples: TorqueSamples) -> float | None:
 def estimate_weight(samples: TorqueSamples) -> float:
     """Weight in the torque of the joint that it varies most for, over that of the robot file.
 
-    1 where that torque is not explained by weight, inertia and friction.
+    1 where inertia is as much less, as beside a file that is too heavy, or where that torque is not
+    explained by weight, inertia and friction.
     """
     motion = samples.motion
     weight = samples.robot.gravity(motion.q)
@@ -210,7 +211,8 @@ def estimate_weight(samples: TorqueSamples) -> float:
     tau = samples.torque()[:, j]
     found = solve(columns, tau, positive=True)
     is_explained = found.residual.var() < WELL_EXPLAINED * tau.var()
-    return float(found.values[0]) if is_explained else 1.0
+    of_weight, of_inertia = found.values[:2]
+    return float(of_weight) if is_explained and of_weight < of_inertia else 1.0
 
 
 def estimate_time_factor(samples: TorqueSamples) -> float | None:

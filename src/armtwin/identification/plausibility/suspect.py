@@ -233,7 +233,7 @@ class TorqueEvidence:
         gain = CLEAR
         if not self.samples.has_gains:
             there = TorqueModel(self.robot, reading.motion).explain(reading.tau)
-            gain += there.evidence - self.here.evidence
+            gain = there.evidence - self.here.evidence
         if gain >= CLEAR:
             evidence = (
                 f"beside their weight the joints show {factor**2:.3g} times the inertia that the "
@@ -246,6 +246,8 @@ class TorqueEvidence:
         """A hypothesis where a reading has clearly more evidence and explains no less."""
         gain = there.evidence + reading.odds - self.here.evidence
         hardly = there.errors.max() > UNEXPLAINED
+        if hardly and self.samples.has_gains:
+            return  # gains that were guessed joint by joint leave as much
         least = max(MAKES_SENSE, self.here.explained - WORSE)
         if gain < (VERY_CLEAR if hardly else CLEAR) or there.explained < least:
             return
