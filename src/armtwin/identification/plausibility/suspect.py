@@ -227,13 +227,16 @@ class TorqueEvidence:
             yield from self._compare(reading, self.model.explain(reading.tau))
 
     def _suspect_factor(self, factor: float) -> Iterator[Hypothesis]:
-        """By the reading at another time; drive gains would hide it, where they are guessed."""
+        """By the reading at another time; drive gains would hide it, where they are guessed.
+
+        Rotors that the file gives too small hide more inertia than it has, nothing hides less.
+        """
         motion, tau = self.samples.motion, self.samples.torque()
         reading = readings.read_at_other_time(motion, tau, self.robot, factor, CLEAR)
         gain = CLEAR
         if not self.samples.has_gains:
             there = TorqueModel(self.robot, reading.motion).explain(reading.tau)
-            gain = there.evidence - self.here.evidence
+            gain = there.evidence - self.here.evidence + (CLEAR if factor > 1 else 0.0)
         if gain >= CLEAR:
             evidence = (
                 f"beside their weight the joints show {factor**2:.3g} times the inertia that the "
