@@ -162,7 +162,7 @@ MISTAKES = (
     Mistake("torque of the motors", _at_motors, "torque"),
     Mistake("torque 2 ten times too large", _one_joint(1, 10.0), "in another unit"),
     Mistake("torque in ozf in", _scaled(141.6), "Is the torque in"),
-    Mistake("torque in lbf ft", _scaled(0.7376), "Is the torque in lbf ft"),
+    Mistake("torque in lbf ft", _scaled(0.7376), "in lbf ft"),
     Mistake("positions in revolutions", _angles(0.5 / np.pi), "in revolutions"),
     Mistake("radians made twice", _angles(np.pi / 180), "turned into radians twice"),
     Mistake("torque without weight", _without_weight, "weight of the arm taken off"),

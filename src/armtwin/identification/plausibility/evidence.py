@@ -128,7 +128,7 @@ class TorqueModel:
             scales: The scales.
             rounds: Iterations of the weights by the residuals.
         """
-        found = self._explain_at_each(tau, scales, rounds)
+        found = [self._explain_at(tau.T, float(scale), rounds) for scale in scales]
         return max(found, key=lambda one: one.evidence)
 
     def explain_near(self, tau: Floats, known: TorqueExplanation) -> TorqueExplanation:
@@ -143,11 +143,8 @@ class TorqueModel:
 
     def explain_at_any_scale(self, tau: Floats) -> TorqueExplanation:
         """The best explanation of torques (m, n) where a scale of all costs nothing."""
-        found = self._explain_at_each(tau, SCALES, ITERATIONS)
+        found = [self._explain_at(tau.T, float(scale), ITERATIONS) for scale in SCALES]
         return max(found, key=lambda one: one.evidence + one.penalty)
-
-    def _explain_at_each(self, tau: Floats, scales: Floats, rounds: int) -> list[TorqueExplanation]:
-        return [self._explain_at(tau.T, float(scale), rounds) for scale in scales]
 
     def _explain_at(self, tau: Floats, centre: float, rounds: int) -> TorqueExplanation:
         scaled = self.slides * tau / centre

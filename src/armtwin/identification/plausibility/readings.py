@@ -69,14 +69,12 @@ class Reading:
         words: The mistake as a question, and after a | what corrects it.
         motion: The motion as read.
         tau: The torques as read, (m, n).
-        robot: The robot whose they are.
         odds: Logarithm of how much more often than others this happens.
     """
 
     words: str
     motion: Motion
     tau: Floats
-    robot: Robot
     odds: float = 0.0
 
 
@@ -92,12 +90,12 @@ def list_readings(samples: TorqueSamples, shows: Flags) -> Iterator[Reading]:
     yield from _zeros(motion, tau, robot)
     yield from _exchanges(motion, tau, robot)
     for factor in STRETCHES:
-        yield read_at_other_time(motion, tau, robot, factor, SELDOM)
+        yield read_at_other_time(motion, tau, factor, SELDOM)
     if not samples.has_gains:
         yield from _joint_scales(motion, tau, robot, shows)
         if estimate_weight(samples) < LITTLE:
             words = "Was the weight of the arm taken off the torque|log the torque with it"
-            yield Reading(words, motion, tau + robot.gravity(motion.q), robot, SELDOM)
+            yield Reading(words, motion, tau + robot.gravity(motion.q), SELDOM)
 
 
 def _list(values: Floats) -> str:
@@ -109,7 +107,7 @@ def _signs(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
     everywhere = -np.ones(robot.n)
     words = "Are the torques of all joints counted the other way|say torque_sign = {} {}"
     where = "in a columns file"
-    yield Reading(words.format(_list(everywhere), where), motion, -tau, robot)
+    yield Reading(words.format(_list(everywhere), where), motion, -tau)
     for j, name in enumerate(robot.joint_names):
         sign = np.ones(robot.n)
         sign[j] = -1
@@ -125,7 +123,7 @@ def _signs(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
                 False,
             ),
         ):
-            yield Reading(f"{words} {where}", moved, sign * tau if torque else tau, robot)
+            yield Reading(f"{words} {where}", moved, sign * tau if torque else tau)
 
 
 def _zeros(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
@@ -140,7 +138,7 @@ def _zeros(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
                 f"{[f'{x:g} deg' for x in offset]} in a columns file"
             )
             moved = motion._replace(q=motion.q + np.radians(offset))
-            yield Reading(words, moved, tau, robot, LESS_OFTEN)
+            yield Reading(words, moved, tau, LESS_OFTEN)
 
 
 def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
@@ -161,7 +159,7 @@ def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
             words = (
                 f"Are the columns of {what} of {pair} swapped|name the columns in a columns file"
             )
-            yield Reading(words, own, torque, robot, SELDOM)
+            yield Reading(words, own, torque, SELDOM)
 
 
 def read_other_angles(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
@@ -171,12 +169,10 @@ def read_other_angles(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Rea
         moved = Motion(*(factor * x for x in motion))
         within = (moved.q >= low - BESIDE).all() and (moved.q <= high + BESIDE).all()
         if within and (np.abs(moved.v) <= FAST * robot.limits.velocity).all():
-            yield Reading(words, moved, tau, robot)
+            yield Reading(words, moved, tau)
 
 
-def read_at_other_time(
-    motion: Motion, tau: Floats, robot: Robot, factor: float, odds: float
-) -> Reading:
+def read_at_other_time(motion: Motion, tau: Floats, factor: float, odds: float) -> Reading:
     """The reading with a time that is shorter by a factor."""
     speed = "slow" if factor > 1 else "fast"
     words = (
@@ -184,7 +180,7 @@ def read_at_other_time(
         "as unit.time in a columns file, or the rate of the log"
     )
     moved = Motion(motion.q, factor * motion.v, factor**2 * motion.a)
-    return Reading(words, moved, tau, robot, odds)
+    return Reading(words, moved, tau, odds)
 
 
 def read_in_time(samples: TorqueSamples, lateness: float) -> Reading:
@@ -194,8 +190,7 @@ def read_in_time(samples: TorqueSamples, lateness: float) -> Reading:
         f"Was the torque logged {1e3 * abs(lateness):.0f} ms {word} than the positions|"
         "shift its columns in time"
     )
-    torque = samples.torque(lateness)
-    return Reading(words, samples.motion, torque, samples.robot, SEEN_OTHERWISE)
+    return Reading(words, samples.motion, samples.torque(lateness), SEEN_OTHERWISE)
 
 
 def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
@@ -204,16 +199,16 @@ def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
     limit, gear = robot.limits.torque, robot.assembly.motor_rows
     if np.isfinite(limit).all() and (limit > 0).all():
         words = "Is the torque a percentage of each joint's limit|multiply it by that limit / 100"
-        yield Reading(words, motion, tau * limit / 100, robot)
+        yield Reading(words, motion, tau * limit / 100)
     if gear.shape != (robot.n, robot.n) or np.allclose(gear, np.eye(robot.n)):
         return
     if channel_kind(samples.source) == "tau":  # which no gear of the file has touched
         words = "Is it the torque of the motors|name its columns tau_m"
-        yield Reading(words, motion, tau @ gear, robot)
+        yield Reading(words, motion, tau @ gear)
         return
     words = "Are the gear ratios of the robot file inverted, or the torques already at the joints|"
     words += "correct gear in the robot file, or name the columns tau"
-    yield Reading(words, motion, tau @ np.linalg.inv(gear), robot)
+    yield Reading(words, motion, tau @ np.linalg.inv(gear))
 
 
 def read_other_scale(samples: TorqueSamples, scale: float, whole: float | None) -> Reading:
@@ -228,7 +223,7 @@ def read_other_scale(samples: TorqueSamples, scale: float, whole: float | None) 
     near = min(UNITS, key=lambda unit: abs(np.log(unit * scale)))
     by_masses = UNITS[near] if abs(np.log(near * scale)) < np.log(ABOUT) else ""
     words = exact or by_masses or OTHER_SCALE
-    return Reading(words, samples.motion, samples.torque() / scale, samples.robot)
+    return Reading(words, samples.motion, samples.torque() / scale)
 
 
 def name_exact_factor(factor: float) -> str:
@@ -256,4 +251,4 @@ def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> It
             gain = np.ones(robot.n)
             gain[j] = factor
             remedy = f"multiply it by {factor:.3g}, or correct the gear ratio"
-            yield Reading(f"{words.format(name)}|{remedy}", motion, tau * gain, robot, 2 * SELDOM)
+            yield Reading(f"{words.format(name)}|{remedy}", motion, tau * gain, 2 * SELDOM)

@@ -200,7 +200,7 @@ class TorqueEvidence:
         for reading in readings.list_readings(self.samples, self.model.shows):
             if reading.motion is not motion:  # readings of one motion follow each other
                 own = reading.motion is self.samples.motion
-                model = self.model if own else TorqueModel(reading.robot, reading.motion)
+                model = self.model if own else TorqueModel(self.robot, reading.motion)
                 motion = reading.motion
             yield from self._compare(reading, model.explain_near(reading.tau, self.here))
 
@@ -232,7 +232,7 @@ class TorqueEvidence:
         Rotors that the file gives too small hide more inertia than it has, nothing hides less.
         """
         motion, tau = self.samples.motion, self.samples.torque()
-        reading = readings.read_at_other_time(motion, tau, self.robot, factor, CLEAR)
+        reading = readings.read_at_other_time(motion, tau, factor, CLEAR)
         gain = CLEAR
         if not self.samples.has_gains:
             there = TorqueModel(self.robot, reading.motion).explain(reading.tau)
