@@ -566,7 +566,7 @@ JOB_CASES = [
         "rx90b_line",
         "points in cm on a workpiece",
         points_file(0.1, "mm"),
-        silent="a seam of 40 mm at a workpiece is a seam; that its laser is never on is refused",
+        ("nowhere on", "points of seam.csv in cm, but read in mm"),
     ),
     Case("rx90b_line", "speed of m/min in m/s", put("speed", "6 m/s"), ("m/min",)),
     Case("lwa4p_bead", "speed of m/min in m/s", put("speed", "2.4 m/s"), ("m/min",)),

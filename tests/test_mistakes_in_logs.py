@@ -1,15 +1,18 @@
 """Of single mistakes in real logs nearly all are refused by name; good logs are taken."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from studies.false_alarms import PRIORS, alarms_of_motion, alarms_of_torque, list_pairs, torques_of
 
 import armtwin as at
 from armtwin.identification.plausibility.suspect import refuse_mistakes, weigh_torques
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
+from tests.app.test_job_commands import call
 from tests.mistakes_in_logs import MISTAKES
 
 # robot, logs, torque
@@ -20,16 +23,22 @@ LOGS = {
     "xmate7": ("rokae_xmate7/xmate7.urdf", ["rokae_xmate7/excitation_first_13s.csv.gz"], "tau"),
 }
 WHY_SILENT = {
-    # a factor of 1.4 is within what masses of a CAD file, or a payload left out, are off by, where
-    # the file's friction does not show the same
-    "root mean square for peak": ("kr300", "ur10e", "xmate7"),
-    "torque in lbf ft": ("kr300", "ur10e", "xmate7"),
-    # the payload is not in the file, and the balancer bears most of the weight
-    "torque without weight": ("kr300",),
-    # the file has no limits, or no gears
-    "torque in percent of the limit": ("xmate7",),
-    "torque of the motors": ("ur10e", "xmate7"),
+    # a factor of all torques is one of all masses and friction of a CAD file, which may be off by
+    # 45 %: test_a_factor_of_all_torques_is_one_of_all_masses
+    "root mean square for peak": ("ur10e", "xmate7"),
+    "torque in lbf ft": ("ur10e", "xmate7"),
+    # this log's own torque is 11 ms early: with 20 ms it is 9 ms late, as filters and buses make it
+    "torque 20 ms late": ("xmate7",),
 }
+
+
+def load(shared_data, name):
+    robot, logs, source = LOGS[name]
+    given = at.Robot.load(shared_data / robot if "/" in robot else robot)
+    if name == "kr300":
+        given = given.with_payload("recorded")
+    prior = with_assumed_drives(given) if lacks_drives(given) else given
+    return prior, [at.Log.read(shared_data / log) for log in logs], source
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +70,7 @@ def test_single_mistakes_in_a_log_are_named_first(cases, name):
     robot, logs, source = cases[name]
     wrong = {}
     for mistake in MISTAKES:
-        if name in WHY_SILENT.get(mistake.name, ()) and not can_be_made(mistake, robot):
+        if not can_be_made(mistake, robot):
             continue
         said = refusal(robot, [mistake.spoil(log, source, robot) for log in logs], source)
         silent = name in WHY_SILENT.get(mistake.name, ())
@@ -87,54 +96,105 @@ def test_at_most_a_tenth_of_the_mistakes_is_silent(cases):
             if can_be_made(mistake, robot):
                 made += 1
                 silent += name in WHY_SILENT.get(mistake.name, ())
+    assert made >= 120
     assert silent <= 0.1 * made
 
 
-DUAL_ARM = "dualarm_v2/dualarm_v2.urdf"
-GOOD = {
-    **LOGS,
-    "kr300 B": ("kr300", ["kuka_kr300/valid_B.csv.gz"], "tau"),
-    "ur10e current": ("ur10e/ur10e.urdf", ["ur10e/ident_20_01_31_load.csv.gz"], "current"),
-    "ur10e staircase": ("ur10e/ur10e.urdf", ["ur10e/jointwise_20_01_22_joint_2.csv.gz"], "current"),
-    "gen3": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_quadratic.csv.gz"], "tau"),
-    "gen3 current": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_run1.csv.gz"], "tau_cur"),
-    "dualarm": (DUAL_ARM, ["dualarm_v2/ident_cond13.5.csv.gz"], "tau_act"),
-    "dualarm current": (DUAL_ARM, ["dualarm_v2/ident_cond52.2.csv.gz"], "current"),
-    "one segment": ("tx40", ["staubli_tx40/segment_06.csv.gz"], "tau"),
-    "gen3 run 1": ("kinova_gen3/kinova_gen3.urdf", ["kinova_gen3/ident_run1.csv.gz"], "tau"),
-}
+@pytest.mark.parametrize("name", ["ur10e", "xmate7"])
+def test_a_factor_of_all_torques_is_one_of_all_masses(cases, name):
+    """What has the same evidence no test of the log can tell apart: tau = Y phi is linear.
+
+    The log with root mean squares beside the file, and the right log beside a file that is 41 % too
+    heavy, which a CAD file may be.
+    """
+    robot, logs, source = cases[name]
+    low = [spoil_by_name("root mean square for peak")(log, source, robot) for log in logs]
+    spoilt = weigh_torques(robot, low, source, Recipe()).here
+    heavy = robot.with_parameters(np.sqrt(2) * robot.parameters)
+    right = weigh_torques(heavy, logs, source, Recipe()).here
+    assert spoilt.evidence == pytest.approx(right.evidence, rel=1e-6)
+    assert spoilt.errors == pytest.approx(right.errors, rel=1e-6)
 
 
-def load(shared_data, name):
-    robot, logs, source = GOOD[name]
-    given = at.Robot.load(shared_data / robot if "/" in robot else robot)
-    prior = with_assumed_drives(given) if lacks_drives(given) else given
-    return prior, [at.Log.read(shared_data / log) for log in logs], source
+def spoil_by_name(name):
+    (mistake,) = (one for one in MISTAKES if one.name == name)
+    return mistake.spoil
 
 
-def doubts(robot, logs, source):
-    return [one.sentence for one in weigh_torques(robot, logs, source, Recipe()).hypotheses]
+@pytest.mark.parametrize("own", ["tx40", "kr300", "ur10e"])
+def test_a_log_of_another_robot_is_named_by_its_robot(cases, own):
+    """Where the motion is possible for the robot; else its limits speak of another one."""
+    _, logs, source = cases[own]
+    for other in ("rx90b", "tx40", "kr300", "lwa4p", "ur10e"):
+        if other == own:
+            continue
+        said = refusal(at.Robot.load(other), logs, source).partition("If so")[0]
+        beyond = re.search("where its limit is|time looks compressed", said)
+        assert f"Is the log of '{own}'" in said or beyond, (other, said)
 
 
-@pytest.mark.parametrize("name", GOOD)
-def test_a_good_log_raises_no_doubt(shared_data, name):
-    assert doubts(*load(shared_data, name)) == []
+NAMED = (
+    "torque in percent of the limit",
+    "root mean square for peak",
+    "joint 2 counted the other way",
+    "torque 20 ms late",
+    "torque clipped",
+)
 
 
-@pytest.mark.parametrize("name", ["tx40", "kr300", "ur10e", "xmate7", "gen3", "gen3 run 1"])
-@pytest.mark.parametrize("prior", ["links 30 % off", "all 30 % too heavy", "invented masses"])
-def test_a_weak_prior_raises_no_doubt(shared_data, name, prior, rng):
+def test_identify_ends_with_2_and_writes_nothing_where_a_mistake_is_named(cases, tmp_path):
+    robot, (log,), source = cases["kr300"]
+    for mistake in MISTAKES:
+        if mistake.name in NAMED:
+            mistake.spoil(log, source, robot).write(tmp_path / "log.csv")
+            done = call(tmp_path, "identify", "kr300", "log.csv", "--payload", "recorded")
+            assert (done.code, mistake.asked in " ".join(done.err.split())) == (2, True), done.err
+            assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_log_of_a_tx40_into_rx90b_ends_with_2(shared_data, tmp_path):
+    done = call(tmp_path, "identify", "rx90b", shared_data / LOGS["tx40"][1][0])
+    assert (done.code, list(tmp_path.iterdir())) == (2, [])
+    assert "Is the log of 'tx40'?" in done.err
+
+
+LIGHT = (
+    "segment_00",
+    "ident_A",
+    "12harm",
+    "excitation",
+    "ident_quadratic",
+    "ident_run1",
+    "cond13.5",
+)
+
+
+@pytest.fixture(scope="module")
+def pairs(shared_data):
+    return list(list_pairs(shared_data))
+
+
+def test_no_shared_log_raises_an_alarm(pairs):
+    """All 49, by their torques, their references, times and angles; studies/false_alarms.py has
+    each torque channel beside weak priors as well.
+    """
+    assert len({pair.name.partition(" beside")[0] for pair in pairs}) >= 49
+    for pair in pairs:
+        assert list(alarms_of_motion(pair)) == [], pair.name
+        for source in torques_of(pair)[:1]:
+            assert list(alarms_of_torque(pair, source, "as it is")) == [], pair.name
+
+
+@pytest.mark.parametrize("prior", PRIORS[1:])
+def test_a_weak_prior_raises_no_alarm(pairs, prior):
     """CAD files whose masses and drives are off, and round masses that somebody made up."""
-    robot, logs, source = load(shared_data, name)
-    phi = robot.parameters.copy()
-    for k in range(robot.layout.links):
-        ten = robot.layout.link(k)
-        mass = max(phi[ten][0], 1e-9)
-        phi[ten] *= {
-            "links 30 % off": np.exp(0.3 * rng.normal()),
-            "all 30 % too heavy": 1.3,
-            "invented masses": rng.choice([1.0, 2.0, 3.0, 5.0]) / mass,
-        }[prior]
-    drives = slice(robot.layout.rotors.start, None)
-    phi[drives] *= np.exp(0.3 * rng.normal(size=len(phi[drives])))
-    assert doubts(robot.with_parameters(phi), logs, source) == []
+    for k, pair in enumerate(pairs):
+        if any(word in pair.name for word in LIGHT):
+            for source in torques_of(pair)[-1:]:
+                found = list(alarms_of_torque(pair, source, prior, seed=k))
+                assert found == [], (pair.name, source)
+
+
+def test_logs_of_one_run_raise_no_alarm_together(cases):
+    for robot, logs, source in cases.values():
+        assert weigh_torques(robot, logs, source, Recipe()).hypotheses == []

@@ -284,6 +284,19 @@ def test_logs_without_plateaus_are_refused(rx90b):
         at.curves_of_logs(rx90b, [still])
 
 
+@pytest.mark.parametrize(
+    ("factor", "asked"),
+    [(1000.0, "Is it in N cm or N mm"), (-1.0, "sign")],
+    ids=["N mm", "sign"],
+)
+def test_logs_of_one_joint_with_a_mistake_are_refused_by_its_name(rx90b, factor, asked):
+    """Its friction is all that they show: that of no motor, or one that drives."""
+    log = staircase(rx90b, [0.05, 0.1, 0.3])
+    spoilt = at.Log.of(log.time, **{**log.channels, "tau": factor * log.tau})
+    with pytest.raises(at.ArmtwinError, match=asked):
+        at.fit_friction(rx90b, at.curves_of_logs(rx90b, [spoilt]), law="coulomb_viscous")
+
+
 def test_logged_temperatures_in_degrees_are_refused(rx90b):
     log = staircase(rx90b, [0.05, 0.1, 0.3])
     channels = {**log.channels, "temperature": np.full((len(log.time), 6), 41.0)}

@@ -196,6 +196,43 @@ def test_the_joint_side_shows_a_unit_that_the_motor_side_does_not():
     assert "Is tau_m in N" in at.clamp(log, gear_ratio=256.857).headline.doubts[0]
 
 
+@pytest.fixture(scope="module")
+def kr300():
+    return at.Robot.load("kr300")
+
+
+def test_a_foreign_gear_ratio_is_named_beside_the_robot_where_one_side_is_logged(kr300):
+    """121 turns no joint of it, 252.333 turns joint 3."""
+    q, tau = GOOD
+    log = at.Log.of(np.arange(len(q)) / 50.0, q_m=q[:, None], tau=256.857 * tau[:, None])
+    for ratio, whose in ((757 / 3, "joint_3"), (121.0, "another robot")):
+        with pytest.raises(at.ArmtwinError, match=f"Is it that of {whose}.*leave --gear-ratio out"):
+            at.clamp(log, gear_ratio=ratio, robot=kr300, joint=1)
+    found = at.clamp(log, robot=kr300, joint=1)
+    assert found.best.stiffness == pytest.approx(K, rel=0.03)
+    assert len(found.sections().verdict) == 1
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.6])
+def test_newton_centimetres_of_a_small_motor_are_named_beside_its_robot(kr300, share):
+    """Its motors give 50 N m; a torque in N cm is beyond that from a fiftieth of it on."""
+    q, tau = GOOD
+    small = 1.05 * share * 50 / np.abs(tau).max() * tau
+    doubts = at.clamp(make_log(q, 100 * small), robot=kr300, joint=1).headline.doubts
+    assert "Is tau_m in N" in doubts[0]
+    assert "limit of joint_1 of 'kr300'" in doubts[0]
+    assert not at.clamp(make_log(q, small), robot=kr300, joint=1).headline.doubts
+
+
+def test_without_the_robot_a_factor_of_the_torque_is_one_of_the_numbers_and_said(kr300):
+    """What no log of one joint shows: all fits are linear in the torque."""
+    q, tau = GOOD
+    right, wrong = (at.clamp(make_log(q, f * 0.1 * tau)) for f in (1, 30))
+    assert wrong.best.stiffness == pytest.approx(30 * right.best.stiffness, rel=1e-3)
+    assert wrong.best.explained == pytest.approx(right.best.explained, abs=1e-3)
+    assert "Not checked: the unit of tau_m" in right.sections().verdict[-1].text
+
+
 @pytest.mark.parametrize("name", ["kr300_clamping", "kr300_clamped_tool"])
 def test_shipped_clamping_experiments_are_headlined(name):
     found = at.run_experiment(at.Experiment.load(name)).clamping

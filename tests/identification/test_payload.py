@@ -201,6 +201,22 @@ def test_a_run_in_another_unit_than_the_other_gives_no_payload(bare, runs):
         at.identify_payload(bare, without, in_n_cm)
 
 
+@pytest.mark.parametrize(
+    ("factors", "asked"),
+    [
+        (1000.0, "Is the torque in N mm"),
+        (-1.0, "Are the torques of all joints counted the other way"),
+        (np.array([1, -1, 1, 1, 1, 1]), "Is the sign of joint_2's torque reversed"),
+    ],
+    ids=["N mm", "sign", "joint 2"],
+)
+def test_runs_with_a_mistake_are_refused_by_its_name(bare, runs, factors, asked):
+    spoilt = [at.Log.of(run.time, q=run.q, q_ref=run.q_ref, tau=factors * run.tau) for run in runs]
+    with pytest.raises(at.ArmtwinError) as error:
+        at.identify_payload(bare, *spoilt)
+    assert asked in str(error.value).partition("If so")[0]
+
+
 def test_a_run_that_stands_still_is_refused(bare, runs):
     still = at.Log.of(runs[0].time, q=np.zeros_like(runs[0].q), tau=runs[0].tau)
     with pytest.raises(ArmtwinError):

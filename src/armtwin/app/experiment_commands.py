@@ -50,6 +50,9 @@ def clamp(
         opt.quantity("--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."),
     ] = None,
     joint: opt.Joint = None,
+    robot: Annotated[
+        str | None, opt.option("--robot", "ROBOT", "Whose joint it is, for its gear and motor.")
+    ] = None,
     columns: opt.Columns = None,
     *,
     output: opt.Output,
@@ -60,14 +63,15 @@ def clamp(
     """
     from armtwin.jobs.recreation import recreate
 
-    given = {"gear_ratio": gear_ratio, "joint": joint}
+    given = {"gear_ratio": gear_ratio, "joint": joint, "robot": robot}
     options = opt.drop_unset(given)
     name = log.name.partition(".")[0]
     source = Source("clamp", name, str(log), options, words_of(options))
     run = folder_run(source, output, files_of_log(log, columns))
     with progress_bar("curve") as progress:
         read = at.Log.read(log, columns)
-        found = at.clamp(read, gear_ratio=gear_ratio, joint=joint)
+        own = None if robot is None else at.Robot.load(robot)
+        found = at.clamp(read, gear_ratio=gear_ratio, joint=joint, robot=own)
         if progress is not None:
             progress("recreate", 0.5)
         recreation = recreate(found)

@@ -17,6 +17,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
 from armtwin.logs.reference_plausibility import reference_hypotheses
 from armtwin.maths.batch import Floats, Pair
+from armtwin.maths.median import weighted_median
 from armtwin.motion.recorded import RecordedPart, Reference, build_recorded, find_parts
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw
@@ -120,9 +121,7 @@ def _speed(time: Floats, X: Floats, part: RecordedPart) -> float:
     p = X[part.first : part.last + 1, :3, 3]
     step = np.linalg.norm(np.diff(p, axis=0), axis=1)
     speed = step / np.diff(time[part.first : part.last + 1])
-    order = np.argsort(speed)
-    half = np.searchsorted(np.cumsum(step[order]), step.sum() / 2)
-    return float(speed[order[min(half, len(order) - 1)]])
+    return weighted_median(speed, step)
 
 
 def _find_seams(X: Floats, parts: list[RecordedPart], speeds: Floats) -> list[bool]:

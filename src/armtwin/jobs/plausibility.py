@@ -223,6 +223,11 @@ def explain_run_in(d: JobDescription, judged: Callable[[JobDescription], float])
         judged: Part of the seam of a job on which its process is on; refuses what is no job.
     """
     best, found = np.inf, ""
+    for name in (segment.points for segment in d.segment if segment.points):
+        taken = 1 - judged(d)  # of the seam; of a longer one as much less
+        for unit, factor in LENGTHS.items():
+            if 1 - taken / factor >= LEAST_JUDGED:
+                return f". Are the points of {name} in {unit}? If so, write the unit in its header"
     for question, changed in _run_in_trials(d):
         try:
             share = judged(changed)

@@ -6,8 +6,7 @@ and the twist of a gear are of one size for small and large robots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -284,82 +283,95 @@ def _stiffness_at(description: Description, motor: str, joint: str, ratio: float
 
 
 class DriveMistake(NamedTuple):
-    """A mistake in the numbers of a drive, and the drive without it."""
+    """A mistake in a number of a drive: what it must be multiplied by.
+
+    Attributes:
+        question: The mistake, {of} for whose number it is.
+        remedy: What to do.
+        key: The number; ratio and friction have rules of their own.
+        factor: On the number.
+        power: Of the gear ratio, on the number as well.
+        rarity: How much rarer it is than others.
+    """
 
     question: str
     remedy: str
-    undo: Callable[[DriveNumbers], DriveNumbers]
+    key: str
+    factor: float = 1.0
+    power: int = 0
     rarity: float = 0.0
+
+    def undo(self, drive: DriveNumbers) -> DriveNumbers:
+        """The drive without it."""
+        if self.key == "ratio":
+            return _with_ratio(drive, 1.0 / drive.ratio)
+        if self.key == "side":
+            return drive.across_gear()
+        if self.key == "friction":
+            return drive.with_friction(self.factor, self.factor)
+        value = self.factor * drive.ratio**self.power * getattr(drive, self.key)
+        return drive._replace(**{self.key: value})
+
+
+ROTORS = {"kg cm^2": 1e-4, "g cm^2": 1e-7, "kg mm^2": 1e-6, "g mm^2": 1e-9}
+STIFFNESSES = {"N m/arcmin": 10800 / np.pi, "N m/deg": 180 / np.pi, "kN m/rad": 1e3}
+TORQUES = {"N mm": 1e-3, "N cm": 1e-2}
+# numbers by a name, its key, the unit to write, units that they may be in, how rare that is
+UNIT_MISTAKES = (
+    ("rotor inertia {of}", "rotor", "kg m^2", ROTORS, 0.0),
+    ("torque constant {of}", "current_torque", "N m/A", {"N cm/A": 1e-2}, 1.0),
+    ("friction {of}", "friction", "N m", TORQUES, 1.0),
+    ("dry friction {of}", "dry", "N m", {"N mm": 1e-3}, 1.0),
+    ("stiffness {of}", "stiffness", "N m/rad", STIFFNESSES, 0.0),
+    ("torque limit {of}", "torque", "N m", TORQUES, 1.0),
+    ("speed limit {of}", "speed", "rad/s", SPEED_UNITS, 0.0),
+)
+DRIVE_MISTAKES = (
+    DriveMistake(
+        "Is the rotor inertia {of} that on the joint's side of the gear",
+        "divide it by the gear ratio squared",
+        *("rotor", 1.0, -2, 1.0),
+    ),
+    DriveMistake(
+        "Is the rotor inertia {of} divided by the gear ratio squared already",
+        "write that of the rotor itself",
+        *("rotor", 1.0, 2, 1.0),
+    ),
+    DriveMistake(
+        "Is the gear ratio {of} inverted",
+        "write the turns of the motor for one of the joint",
+        "ratio",
+    ),
+    DriveMistake(
+        "Is the torque constant {of} in mN m/A, or its current limit in mA",
+        "write them in N m/A and A",
+        *("current_torque", 1e-3),
+    ),
+    DriveMistake(
+        "Is the friction {of} that on the other side of the gear",
+        "write it for the row that its key `on` names, a joint or a motor",
+        "side",
+    ),
+    DriveMistake(
+        "Is the stiffness {of} that on the motor's side of the gear",
+        "multiply it by the gear ratio squared",
+        *("stiffness", 1.0, 2, 1.0),
+    ),
+    DriveMistake(
+        "Is the torque limit {of} that of the motor",
+        "multiply it by the gear ratio",
+        *("torque", 1.0, 1),
+    ),
+)
 
 
 def _drive_mistakes() -> Iterator[DriveMistake]:
     """Mistakes in the numbers of drives: units, sides of the gear, ratios upside down."""
-
-    def times(key: str, factor: float) -> Callable[[DriveNumbers], DriveNumbers]:
-        return lambda drive: drive._replace(**{key: factor * getattr(drive, key)})
-
-    rotor, stiffness = "Is the rotor inertia {of} in", "Is the stiffness {of} in"
-    for unit, f in {"kg cm^2": 1e-4, "g cm^2": 1e-7, "kg mm^2": 1e-6, "g mm^2": 1e-9}.items():
-        yield DriveMistake(f"{rotor} {unit}", "write it in kg m^2", times("rotor", f))
-    yield DriveMistake(
-        "Is the rotor inertia {of} that on the joint's side of the gear",
-        "divide it by the gear ratio squared",
-        lambda d: d._replace(rotor=d.rotor / d.ratio**2),
-        1.0,
-    )
-    yield DriveMistake(
-        "Is the rotor inertia {of} divided by the gear ratio squared already",
-        "write that of the rotor itself",
-        lambda d: d._replace(rotor=d.rotor * d.ratio**2),
-        1.0,
-    )
-    yield DriveMistake(
-        "Is the gear ratio {of} inverted",
-        "write the turns of the motor for one of the joint",
-        lambda d: _with_ratio(d, 1.0 / d.ratio),
-    )
-    constant = "Is the torque constant {of} in mN m/A, or its current limit in mA"
-    yield DriveMistake(constant, "write them in N m/A and A", times("current_torque", 1e-3))
-    constant = "Is the torque constant {of} in N cm/A"
-    yield DriveMistake(constant, "write it in N m/A", times("current_torque", 1e-2), 1.0)
-    yield from _friction_mistakes()
-    for unit, f in {"N m/arcmin": 10800 / np.pi, "N m/deg": 180 / np.pi, "kN m/rad": 1e3}.items():
-        remedy = "write it in N m/rad"
-        yield DriveMistake(f"{stiffness} {unit}", remedy, times("stiffness", f))
-    yield DriveMistake(
-        "Is the stiffness {of} that on the motor's side of the gear",
-        "multiply it by the gear ratio squared",
-        lambda d: d._replace(stiffness=d.stiffness * d.ratio**2),
-        1.0,
-    )
-    yield DriveMistake(
-        "Is the torque limit {of} that of the motor",
-        "multiply it by the gear ratio",
-        lambda d: d._replace(torque=d.torque * d.ratio),
-    )
-    for unit, f in {"N mm": 1e-3, "N cm": 1e-2}.items():
-        question = f"Is the torque limit {{of}} in {unit}"
-        yield DriveMistake(question, "write it in N m", times("torque", f), 1.0)
-    for unit, f in SPEED_UNITS.items():
-        question = f"Is the speed limit {{of}} in {unit}"
-        yield DriveMistake(question, "write it in rad/s", times("speed", f))
-
-
-def _friction_mistakes() -> Iterator[DriveMistake]:
-    """Friction in other units, or on the other side of the gear."""
-    units = {
-        "friction {of} in N mm": (1e-3, 1e-3),
-        "dry friction {of} in N mm": (1e-3, 1.0),
-        "friction {of} in N cm": (1e-2, 1e-2),
-    }
-    for what, (dry, viscous) in units.items():
-        undo = partial(DriveNumbers.with_friction, dry=dry, viscous=viscous)
-        yield DriveMistake(f"Is the {what}", "write it in N m", undo, 1.0)
-    yield DriveMistake(
-        "Is the friction {of} that on the other side of the gear",
-        "write it for the row that its key `on` names, a joint or a motor",
-        DriveNumbers.across_gear,
-    )
+    for name, key, right, units, rarity in UNIT_MISTAKES:
+        for unit, factor in units.items():
+            question = f"Is the {name} in {unit}"
+            yield DriveMistake(question, f"write it in {right}", key, factor, rarity=rarity)
+    yield from DRIVE_MISTAKES
 
 
 def _with_ratio(drive: DriveNumbers, ratio: float) -> DriveNumbers:

@@ -156,7 +156,7 @@ def _arm_hypotheses(description: Description, own: Proportions) -> Iterator[Hypo
     now = arm.features(UnitScale())
     excess = ranges.excess_of(now)
     if excess > 0 and (not _invented(own) or arm.given.any()):
-        some = [*_arm_mistakes(), *_single_lengths(own), *_single_centres(own)]
+        some = [*_arm_mistakes(), *_single_distances(own)]
         some += _single_mistakes(arm, int(own.bodies[:, 0].argmax()))
         found = ranges.explain(some, lambda mistake: arm.features(mistake.scale), excess)
         if found is not None:
@@ -198,34 +198,20 @@ def _body_evidence(links: Names, sizes: Inertial, i: int) -> str:
     return f"{body}, a radius of gyration of {sizes.gyration[i]:.4g} m"
 
 
-def _single_lengths(own: Proportions) -> Iterator[Mistake]:
-    """Lengths of the joints that are far from those before them, where not all are."""
-    far = own.offsets > FAR_JOINT
-    if not far.any() or far.sum() >= np.count_nonzero(own.offsets):
-        return
-    names = " and ".join(np.array(own.joints)[far][:3])
-    for unit, f in LENGTH_UNITS.items():
-        yield Mistake(
-            f"Is the origin of {names} in",
-            unit,
-            "m",
-            UnitScale(length=np.where(far, f, 1.0)),
-            2.0 + RARITY.get(unit, 0.0),
-        )
-
-
-def _single_centres(own: Proportions) -> Iterator[Mistake]:
-    """Centres of mass of the links for which they are far away, where they are not for all."""
+def _single_distances(own: Proportions) -> Iterator[Mistake]:
+    """Origins of joints, or centres of mass, that are far away where not all are."""
     centre = inertial_of(own.bodies).centre
-    far = centre > CENTRE.high * own.length()
-    if not far.any() or far.sum() >= np.count_nonzero(centre):
-        return
-    names = " and ".join(np.array(own.links)[far][:3])
-    for unit, f in LENGTH_UNITS.items():
-        what = f"Is the centre of mass of {names} in"
-        yield Mistake(
-            what, unit, "m", UnitScale(centre=np.where(far, f, 1.0)), 2.0 + RARITY.get(unit, 0.0)
-        )
+    for what, names, key, distance, most in (
+        ("origin", own.joints, "length", own.offsets, FAR_JOINT),
+        ("centre of mass", own.links, "centre", centre, CENTRE.high * own.length()),
+    ):
+        far = distance > most
+        if not far.any() or far.sum() >= np.count_nonzero(distance):
+            continue
+        question = f"Is the {what} of {' and '.join(np.array(names)[far][:3])} in"
+        for unit, f in LENGTH_UNITS.items():
+            scale = UnitScale(**{key: np.where(far, f, 1.0)})
+            yield Mistake(question, unit, "m", scale, 2.0 + RARITY.get(unit, 0.0))
 
 
 def _single_bodies(arm: _Arm) -> Iterator[Hypothesis]:

@@ -22,6 +22,7 @@ from armtwin.identification.clamping.half_cycles import HalfCycle, select_whole
 from armtwin.identification.fitting.estimate import ParameterEstimate
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, Pair
+from armtwin.robot.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,14 @@ LEAST_CHANGE = 1e-9  # of a torque or an angle, against its size
 GAINED = 0.01  # of the whole torque: negative friction that noise or a late torque does not make
 PROPORTIONAL = 1e-3  # of the whole turn: residual of angles of which one is computed of the other
 OTHER_RATIO = 0.02  # by which a gear ratio differs from that of the angles
+ROUNDED = 2e-3  # by which a gear ratio differs from that of a robot file
 LARGEST_TURN = 2 * np.pi  # rad: gears wind up by less than a turn of their motor
 HARDLY = 0.2  # correlation of angle and torque below which one has no sign
 SMALLEST_TORQUE = 0.01  # N m: the friction of the smallest motors
 LARGEST_TORQUE = 600.0  # N m: motors of the largest robots have a third of it
 STIFFEST = 2e7  # N m/rad: three times the stiffest gears of robots, on the joint side
 USUAL_TORQUE = 10.0  # N m: of motors, between 0.3 and 200
+BEYOND_LIMIT = 2.0  # of the torque limit in a robot file: peaks of drives, and limits of a cell
 GAP = 10.0  # times the median step of time that counts as a gap of the log
 
 
@@ -103,6 +106,7 @@ class ClampingRecord:
         position_from: Channel of the angle.
         torque_from: Channel of the torque.
         origin: The file of the log, or "".
+        most: Torque that the motor may reach [N m], and whose it is.
     """
 
     time: Floats
@@ -112,6 +116,7 @@ class ClampingRecord:
     position_from: str
     torque_from: str
     origin: str = ""
+    most: tuple[float, str] = (LARGEST_TORQUE, "motors of robots have less than")
 
     @property
     def turn(self) -> float:
@@ -128,7 +133,10 @@ class ClampingRecord:
 
 
 def clamping_record(
-    log: Log, gear_ratio: float | None = None, joint: int | None = None
+    log: Log,
+    gear_ratio: float | None = None,
+    joint: int | None = None,
+    robot: Robot | None = None,
 ) -> ClampingRecord:
     """The record of a log with q_m or q, and tau_m or tau.
 
@@ -138,10 +146,15 @@ def clamping_record(
         log: The log.
         gear_ratio: N, motor angle per joint angle; needed where a channel is on the joint side.
         joint: Which column, from 1; not needed where there is one.
+        robot: The robot whose joint it is: its gear ratio, and what its motor can.
     """
     _check_ratio(gear_ratio)
     position, torque = _channel(log, "q_m", "q"), _channel(log, "tau_m", "tau")
-    column = _column(log, position, torque, joint)
+    most = ClampingRecord.most
+    if robot is not None:
+        gear_ratio, most = _compare_robot(robot, gear_ratio, joint)
+    is_alone = robot is not None and log.channels[position].shape[1] == 1
+    column = _column(log, position, torque, 1 if is_alone else joint)
     q = log.channels[position][:, column]
     tau = log.channels[torque][:, column]
     on_joint = [name for name in (position, torque) if name in ("q", "tau")]
@@ -155,9 +168,28 @@ def clamping_record(
         refuse_by(_compare_sides(log, column, gear_ratio))
     q_m = q * ratio if position == "q" else q
     tau_m = tau / ratio if torque == "tau" else tau
-    record = ClampingRecord(log.time, q_m, tau_m, gear_ratio, position, torque, log.origin)
+    record = ClampingRecord(log.time, q_m, tau_m, gear_ratio, position, torque, log.origin, most)
     _check(record)
     return record
+
+
+def _compare_robot(
+    robot: Robot, gear_ratio: float | None, joint: int | None
+) -> tuple[float, tuple[float, str]]:
+    """Gear ratio of a joint by its robot file, and the torque that its motor may reach."""
+    if joint is None or not 1 <= joint <= robot.n:
+        raise ArmtwinError(f"--joint must be one of '{robot.name}', 1 to {robot.n}, got {joint}")
+    ratios, name = robot.assembly.gear_ratios, robot.joint_names[joint - 1]
+    own = float(ratios[joint - 1])
+    if gear_ratio is not None and abs(abs(gear_ratio) / own - 1) > ROUNDED:
+        nearest = int(np.argmin(np.abs(np.log(ratios / abs(gear_ratio)))))
+        other = robot.joint_names[nearest]
+        is_other = abs(abs(gear_ratio) / ratios[nearest] - 1) < ROUNDED
+        evidence = f"the gear ratio is {gear_ratio:.6g}, {name} of '{robot.name}' has {own:.6g}"
+        mistake = f"Is it that of {other}" if is_other else "Is it that of another robot"
+        refuse_by([Hypothesis(evidence, mistake, "leave --gear-ratio out")])
+    limit = BEYOND_LIMIT * float(robot.limits.torque[joint - 1]) / own
+    return own, (limit, f"twice the limit of {name} of '{robot.name}' is")
 
 
 def _check_ratio(gear_ratio: float | None) -> None:
@@ -280,12 +312,10 @@ def doubt_sizes(record: ClampingRecord, found: TransmissionEstimate) -> Iterator
     stiffness = None
     if record.gear_ratio is not None:
         stiffness = found.on_joint_side(record.gear_ratio).stiffness
-    if largest > LARGEST_TORQUE:
-        evidence = (
-            f"the torque of the motor reaches {largest:.4g} N m, motors of robots have less than "
-            f"{LARGEST_TORQUE:g} N m"
-        )
-        yield _doubt_torque(evidence, torque, largest, largest / LARGEST_TORQUE)
+    most, whose = record.most
+    if largest > most:
+        evidence = f"the torque of the motor reaches {largest:.4g} N m, {whose} {most:.4g} N m"
+        yield _doubt_torque(evidence, torque, largest, largest / most)
     elif largest < SMALLEST_TORQUE:
         evidence = f"the torque of the motor reaches {largest:.2g} N m alone"
         remedy = f'say unit = {{ {torque} = "kN m" }} in a columns file'

@@ -39,6 +39,7 @@ from armtwin.maths.batch import Names, Record
 from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import Number, list_estimates
 from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
 
 EXPLAINED = 0.8  # share of the spring's torque: below, noise or another law is as large as it
 NARROW = 0.06  # of a number, half width of its interval: an error of 10 % is three deviations
@@ -226,7 +227,7 @@ class Clamping(Result):
                     "Least squares on all samples", steps.steps_of_squares(record, self.squares)
                 ),
             ),
-            verdict=tuple(_verdict(self.headline)),
+            verdict=(*_verdict(self.headline), *_unknown(record)),
         )
 
 
@@ -246,6 +247,17 @@ def _verdict(headline: Headline) -> Iterator[show.Text]:
     if best.refused:
         sentence += f" {best.refused[0].upper()}{best.refused[1:]}"
     yield show.Text(sentence)
+
+
+def _unknown(record: ClampingRecord) -> Iterator[show.Text]:
+    """What scales the numbers and no log of one joint shows."""
+    if record.most == ClampingRecord.most:
+        given = "" if record.gear_ratio is None else f" and the gear ratio {record.gear_ratio:.6g}"
+        yield show.Text(
+            f"Not checked: the unit of {record.torque_from}{given}. A factor in them is one in "
+            "these numbers; name the robot to compare it (--robot, --joint).",
+            "soft",
+        )
 
 
 def _subtitle(result: Clamping) -> str:
@@ -309,7 +321,13 @@ def _by_keys(found: records.TransmissionEstimate, kind: str) -> Record:
     return {key: getattr(found, f"{name}{kind}") for name, key in KEYS.items()}
 
 
-def clamp(log: Log, *, gear_ratio: float | None = None, joint: int | None = None) -> Clamping:
+def clamp(
+    log: Log,
+    *,
+    gear_ratio: float | None = None,
+    joint: int | None = None,
+    robot: Robot | None = None,
+) -> Clamping:
     """Stiffness, backlash and friction of a transmission from the log of its clamped joint.
 
     The joint is held, the motor's torque rises and falls slowly several times.
@@ -318,9 +336,12 @@ def clamp(log: Log, *, gear_ratio: float | None = None, joint: int | None = None
         log: Time, q_m (or q) and tau_m (or tau).
         gear_ratio: Motor angle per joint angle; needed where q or tau is on the joint side, and for
             the numbers of the joint side.
-        joint: Column of the joint that was moved, from 1, where the log has several.
+        joint: Column of the joint that was moved, from 1, where the log has several; or the joint
+            of the robot.
+        robot: The robot whose joint it is: its gear ratio is taken, or compared with the given one,
+            and torques are compared with what its motor can.
     """
-    record = records.clamping_record(log, gear_ratio, joint)
+    record = records.clamping_record(log, gear_ratio, joint, robot)
     found = find_half_cycles(record.q)
     records.refuse_gained_work(record, found)
     squares = least_squares(record.time, record.q, record.tau, found)

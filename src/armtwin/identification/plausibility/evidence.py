@@ -19,6 +19,7 @@ from armtwin.identification.completion.sizes import reach
 from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Floats, TwoArrays
+from armtwin.maths.median import weighted_median
 from armtwin.robot.robot import Robot
 
 # samples of a joint that count as independent: what a model leaves is no noise, and few reversals
@@ -127,7 +128,7 @@ class TorqueModel:
             scales: The scales.
             rounds: Iterations of the weights by the residuals.
         """
-        found = self._explain_at_each(tau, scales, rounds)
+        found = [self._explain_at(tau.T, float(scale), rounds) for scale in scales]
         return max(found, key=lambda one: one.evidence)
 
     def explain_near(self, tau: Floats, known: TorqueExplanation) -> TorqueExplanation:
@@ -142,11 +143,8 @@ class TorqueModel:
 
     def explain_at_any_scale(self, tau: Floats) -> TorqueExplanation:
         """The best explanation of torques (m, n) where a scale of all costs nothing."""
-        found = self._explain_at_each(tau, SCALES, ITERATIONS)
+        found = [self._explain_at(tau.T, float(scale), ITERATIONS) for scale in SCALES]
         return max(found, key=lambda one: one.evidence + one.penalty)
-
-    def _explain_at_each(self, tau: Floats, scales: Floats, rounds: int) -> list[TorqueExplanation]:
-        return [self._explain_at(tau.T, float(scale), rounds) for scale in scales]
 
     def _explain_at(self, tau: Floats, centre: float, rounds: int) -> TorqueExplanation:
         scaled = self.slides * tau / centre
@@ -206,9 +204,7 @@ class TorqueModel:
         total = shares.sum()
         if not total > 0:
             return 1.0, 0.0
-        order = np.argsort(logs)
-        middle = np.searchsorted(np.cumsum(shares[order]), 0.5 * total)
-        common = logs[order[middle]]
+        common = weighted_median(logs, shares)
         penalty = 0.5 * min(total, 1.0) * (common / self.common) ** 2
         penalty += 0.5 * (shares * ((logs - common) / self.apart) ** 2).sum()
         return float(np.exp(common)), float(penalty)

@@ -26,7 +26,9 @@ SAME_RATIO = 0.1  # relative difference of gear ratios that cannot be told apart
 # and zeros are mistaken
 SELDOM = -6.0
 LESS_OFTEN = -3.0  # zeros, of which three are tried at each joint
-SEEN_OTHERWISE = 12.0  # the same of a lateness on which joints agree; pre-sliding looks like one
+# the same of a lateness on which joints agree: slow samples hardly show it, and must only not be
+# clearly against it
+SEEN_OTHERWISE = 24.0
 # factor that a number must be multiplied by, and what it then was
 UNITS = {
     1000.0: 'Is the torque in kN m|say unit.tau = "kN m" in a columns file',
@@ -45,6 +47,7 @@ FINE_UNITS = {
     9.80665: "Is the torque in kgf m|multiply it by 9.807",
     **UNITS,
 }
+TORQUE = "Is the torque "
 ABOUT, EXACTLY = 3.0, 1.04  # factors within which a unit is meant, by masses and by all of a torque
 # factor that angles must be multiplied by, and what they then were
 ANGLES = {
@@ -66,14 +69,12 @@ class Reading:
         words: The mistake as a question, and after a | what corrects it.
         motion: The motion as read.
         tau: The torques as read, (m, n).
-        robot: The robot whose they are.
         odds: Logarithm of how much more often than others this happens.
     """
 
     words: str
     motion: Motion
     tau: Floats
-    robot: Robot
     odds: float = 0.0
 
 
@@ -89,12 +90,12 @@ def list_readings(samples: TorqueSamples, shows: Flags) -> Iterator[Reading]:
     yield from _zeros(motion, tau, robot)
     yield from _exchanges(motion, tau, robot)
     for factor in STRETCHES:
-        yield read_at_other_time(motion, tau, robot, factor, SELDOM)
+        yield read_at_other_time(motion, tau, factor, SELDOM)
     if not samples.has_gains:
         yield from _joint_scales(motion, tau, robot, shows)
         if estimate_weight(samples) < LITTLE:
             words = "Was the weight of the arm taken off the torque|log the torque with it"
-            yield Reading(words, motion, tau + robot.gravity(motion.q), robot, SELDOM)
+            yield Reading(words, motion, tau + robot.gravity(motion.q), SELDOM)
 
 
 def _list(values: Floats) -> str:
@@ -106,7 +107,7 @@ def _signs(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
     everywhere = -np.ones(robot.n)
     words = "Are the torques of all joints counted the other way|say torque_sign = {} {}"
     where = "in a columns file"
-    yield Reading(words.format(_list(everywhere), where), motion, -tau, robot)
+    yield Reading(words.format(_list(everywhere), where), motion, -tau)
     for j, name in enumerate(robot.joint_names):
         sign = np.ones(robot.n)
         sign[j] = -1
@@ -122,7 +123,7 @@ def _signs(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
                 False,
             ),
         ):
-            yield Reading(f"{words} {where}", moved, sign * tau if torque else tau, robot)
+            yield Reading(f"{words} {where}", moved, sign * tau if torque else tau)
 
 
 def _zeros(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
@@ -137,7 +138,7 @@ def _zeros(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
                 f"{[f'{x:g} deg' for x in offset]} in a columns file"
             )
             moved = motion._replace(q=motion.q + np.radians(offset))
-            yield Reading(words, moved, tau, robot, LESS_OFTEN)
+            yield Reading(words, moved, tau, LESS_OFTEN)
 
 
 def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
@@ -158,7 +159,7 @@ def _exchanges(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
             words = (
                 f"Are the columns of {what} of {pair} swapped|name the columns in a columns file"
             )
-            yield Reading(words, own, torque, robot, SELDOM)
+            yield Reading(words, own, torque, SELDOM)
 
 
 def read_other_angles(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Reading]:
@@ -168,12 +169,10 @@ def read_other_angles(motion: Motion, tau: Floats, robot: Robot) -> Iterator[Rea
         moved = Motion(*(factor * x for x in motion))
         within = (moved.q >= low - BESIDE).all() and (moved.q <= high + BESIDE).all()
         if within and (np.abs(moved.v) <= FAST * robot.limits.velocity).all():
-            yield Reading(words, moved, tau, robot)
+            yield Reading(words, moved, tau)
 
 
-def read_at_other_time(
-    motion: Motion, tau: Floats, robot: Robot, factor: float, odds: float
-) -> Reading:
+def read_at_other_time(motion: Motion, tau: Floats, factor: float, odds: float) -> Reading:
     """The reading with a time that is shorter by a factor."""
     speed = "slow" if factor > 1 else "fast"
     words = (
@@ -181,7 +180,7 @@ def read_at_other_time(
         "as unit.time in a columns file, or the rate of the log"
     )
     moved = Motion(motion.q, factor * motion.v, factor**2 * motion.a)
-    return Reading(words, moved, tau, robot, odds)
+    return Reading(words, moved, tau, odds)
 
 
 def read_in_time(samples: TorqueSamples, lateness: float) -> Reading:
@@ -191,8 +190,7 @@ def read_in_time(samples: TorqueSamples, lateness: float) -> Reading:
         f"Was the torque logged {1e3 * abs(lateness):.0f} ms {word} than the positions|"
         "shift its columns in time"
     )
-    torque = samples.torque(lateness)
-    return Reading(words, samples.motion, torque, samples.robot, SEEN_OTHERWISE)
+    return Reading(words, samples.motion, samples.torque(lateness), SEEN_OTHERWISE)
 
 
 def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
@@ -201,16 +199,16 @@ def read_by_drives(samples: TorqueSamples) -> Iterator[Reading]:
     limit, gear = robot.limits.torque, robot.assembly.motor_rows
     if np.isfinite(limit).all() and (limit > 0).all():
         words = "Is the torque a percentage of each joint's limit|multiply it by that limit / 100"
-        yield Reading(words, motion, tau * limit / 100, robot)
+        yield Reading(words, motion, tau * limit / 100)
     if gear.shape != (robot.n, robot.n) or np.allclose(gear, np.eye(robot.n)):
         return
     if channel_kind(samples.source) == "tau":  # which no gear of the file has touched
         words = "Is it the torque of the motors|name its columns tau_m"
-        yield Reading(words, motion, tau @ gear, robot)
+        yield Reading(words, motion, tau @ gear)
         return
     words = "Are the gear ratios of the robot file inverted, or the torques already at the joints|"
     words += "correct gear in the robot file, or name the columns tau"
-    yield Reading(words, motion, tau @ np.linalg.inv(gear), robot)
+    yield Reading(words, motion, tau @ np.linalg.inv(gear))
 
 
 def read_other_scale(samples: TorqueSamples, scale: float, whole: float | None) -> Reading:
@@ -222,23 +220,27 @@ def read_other_scale(samples: TorqueSamples, scale: float, whole: float | None) 
         whole: The same by all of the torque, where joints agree on it.
     """
     exact = name_exact_factor(1 / whole) if whole else ""
-    words = exact or _name_factor(1 / scale, UNITS, ABOUT) or OTHER_SCALE
-    return Reading(words, samples.motion, samples.torque() / scale, samples.robot)
+    near = min(UNITS, key=lambda unit: abs(np.log(unit * scale)))
+    by_masses = UNITS[near] if abs(np.log(near * scale)) < np.log(ABOUT) else ""
+    words = exact or by_masses or OTHER_SCALE
+    return Reading(words, samples.motion, samples.torque() / scale)
 
 
 def name_exact_factor(factor: float) -> str:
-    """Words of a mistake that takes a factor which is known to some per cent; "" of none."""
-    return _name_factor(factor, FINE_UNITS, EXACTLY)
-
-
-def _name_factor(factor: float, units: dict[float, str], within: float) -> str:
-    near = min(units, key=lambda unit: abs(np.log(unit / factor)))
-    return units[near] if abs(np.log(near / factor)) < np.log(within) else ""
+    """Words of the mistakes, the nearer first, that take a factor known to some per cent."""
+    off = {abs(np.log(unit / factor)): words for unit, words in FINE_UNITS.items()}
+    near = [off[x] for x in sorted(off) if x < np.log(EXACTLY)]
+    if not near:
+        return ""
+    mistakes, remedies = zip(
+        *(words.removeprefix(TORQUE).split("|") for words in near), strict=True
+    )
+    return f"{TORQUE}{', or '.join(mistakes)}|{', or '.join(remedies)}"
 
 
 def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> Iterator[Reading]:
     """Readings with one joint's torque by another factor, or by another joint's gear ratio."""
-    ratios = _ratios(robot)
+    ratios = robot.assembly.gear_ratios
     for j in np.flatnonzero(shows):
         name = robot.joint_names[j]
         factors = dict.fromkeys(JOINT_FACTORS, "Is the torque of {} in another unit")
@@ -249,11 +251,4 @@ def _joint_scales(motion: Motion, tau: Floats, robot: Robot, shows: Flags) -> It
             gain = np.ones(robot.n)
             gain[j] = factor
             remedy = f"multiply it by {factor:.3g}, or correct the gear ratio"
-            yield Reading(f"{words.format(name)}|{remedy}", motion, tau * gain, robot, 2 * SELDOM)
-
-
-def _ratios(robot: Robot) -> Floats:
-    """Gear ratio of each joint, 1 where there is none, (n,)."""
-    gear = np.abs(robot.assembly.motor_rows)
-    ratio = gear.max(axis=0) if gear.size else np.ones(robot.n)
-    return np.where(ratio > 0, ratio, 1.0)
+            yield Reading(f"{words.format(name)}|{remedy}", motion, tau * gain, 2 * SELDOM)

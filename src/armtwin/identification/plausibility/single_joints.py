@@ -17,7 +17,8 @@ from armtwin.identification.rigid_body.friction.presliding import stop_operators
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.joints import torque_or_current
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Flags, Floats, Pair
+from armtwin.maths.median import weighted_median
 from armtwin.maths.narrow import ranges
 from armtwin.robot.robot import Robot
 
@@ -29,6 +30,7 @@ LATEST_SHARE = 0.15  # of a log, at most
 SHIFTS = 41  # tried
 STRETCHES = 4  # of a log that are judged apart
 LEAST_FOUND = 8  # joints and stretches that must show a lateness
+LEAST_SHARP = 4.0  # of these that must show it as sharply as the sharpest
 MOVES = 0.02  # travel that shows a lateness, or that a torque is cut off [rad, m]
 EXPLAINED = 0.3  # share of a torque's power that may be left
 SLOW = 0.02  # of the highest speed, within which the sign of friction is uncertain
@@ -84,22 +86,25 @@ def estimate_lateness(
 ) -> Lateness | None:
     """Median over joints and stretches of the shift that explains their torque best.
 
-    None where too few of them show one, or they do not agree.
+    Each counts by how sharply its torque shows the shift: the curvature of log ρ over it, ρ the
+    share of the torque's power that is left. None where too few show one, or they do not agree.
     """
-    shifts: list[float] = []
+    found: list[Pair] = []
     for log in logs:
-        shifts += _shifts_of(robot, log, source, recipe)
-    if len(shifts) < LEAST_FOUND:
+        found += _shifts_of(robot, log, source, recipe)
+    if len(found) < LEAST_FOUND:
         return None
-    middle = float(np.median(shifts))
-    spread = MAD * float(np.median(np.abs(np.array(shifts) - middle)))
-    if spread > AGREE * abs(middle):
+    shifts, sharpness = np.array(found).T
+    count = sharpness.sum() ** 2 / (sharpness**2).sum()
+    middle = weighted_median(shifts, sharpness)
+    spread = MAD * weighted_median(np.abs(shifts - middle), sharpness)
+    if count < LEAST_SHARP or spread > AGREE * abs(middle):
         return None
-    return Lateness(middle, spread / np.sqrt(len(shifts)))
+    return Lateness(middle, spread / np.sqrt(count))
 
 
-def _shifts_of(robot: Robot, log: Log, source: str, recipe: Recipe) -> Iterator[float]:
-    """The best shift of each joint in each stretch of a log [s]."""
+def _shifts_of(robot: Robot, log: Log, source: str, recipe: Recipe) -> Iterator[Pair]:
+    """The best shift of each joint in each stretch of a log [s], and how sharp it is [1/s²]."""
     duration = float(np.ptp(log.time))
     cutoff = min(FAST, (len(log.time) - 1) / duration / LEAST_RATE)
     clean = clean_log(log, cutoff, recipe, torque_or_current(robot, log, source)).clean
@@ -115,9 +120,7 @@ def _shifts_of(robot: Robot, log: Log, source: str, recipe: Recipe) -> Iterator[
             smooth = rigid[stretch, j], clean.v[stretch, j]
             laws = [_columns(*smooth, sign) for sign in signs[j][:, stretch]]
             moved = clean.tau[:, j][stretch[:, None] + shifts]
-            best = _best_shift(laws, moved)
-            if best is not None:
-                yield float(np.interp(best, np.arange(len(shifts)), shifts)) / rate
+            yield from _best_shift(laws, moved, shifts / rate)
 
 
 def _dry_friction(q: Floats, v: Floats) -> Floats:
@@ -137,23 +140,26 @@ def _columns(rigid: Floats, v: Floats, sign: Floats) -> Floats:
     return np.column_stack([rigid, sign, v, np.ones(len(v))])
 
 
-def _best_shift(laws: Sequence[Floats], torques: Floats) -> float | None:
-    """Number of the shifted torque (m, k) that is explained best, between two by a parabola.
+def _best_shift(laws: Sequence[Floats], torques: Floats, shifts: Floats) -> Iterator[Pair]:
+    """The shift [s] whose torque is explained best, between two by a parabola, and how sharply.
 
     None where none is explained well, or the best is the first or last.
 
     Args:
         laws: Columns with each law of dry friction, (m, 4).
         torques: The shifted torques, (m, k).
+        shifts: Their shifts, (k,) [s].
     """
     power = ((torques - torques.mean(axis=0)) ** 2).sum(axis=0).clip(1e-300)
     tried = [_unexplained(columns, torques) / power for columns in laws]
     shares = min(tried, key=lambda of_law: float(of_law.min()))
     k = int(shares.argmin())
     if not 0 < k < len(shares) - 1 or shares[k] > EXPLAINED:
-        return None
-    before, here, after = shares[k - 1 : k + 2]
-    return k + 0.5 * (before - after) / max(before - 2 * here + after, 1e-300)
+        return
+    before, here, after = np.log(shares[k - 1 : k + 2].clip(1e-300))
+    step = 0.5 * (shifts[k + 1] - shifts[k - 1])
+    bend = max(before - 2 * here + after, 1e-300)
+    yield shifts[k] + 0.5 * step * (before - after) / bend, bend / step**2
 
 
 def _unexplained(columns: Floats, torques: Floats) -> Floats:
@@ -194,7 +200,8 @@ def estimate_whole_scale(samples: TorqueSamples) -> float | None:
 def estimate_weight(samples: TorqueSamples) -> float:
     """Weight in the torque of the joint that it varies most for, over that of the robot file.
 
-    1 where that torque is not explained by weight, inertia and friction.
+    1 where inertia is as much less, as beside a file that is too heavy, or where that torque is not
+    explained by weight, inertia and friction.
     """
     motion = samples.motion
     weight = samples.robot.gravity(motion.q)
@@ -204,7 +211,8 @@ def estimate_weight(samples: TorqueSamples) -> float:
     tau = samples.torque()[:, j]
     found = solve(columns, tau, positive=True)
     is_explained = found.residual.var() < WELL_EXPLAINED * tau.var()
-    return float(found.values[0]) if is_explained else 1.0
+    of_weight, of_inertia = found.values[:2]
+    return float(of_weight) if is_explained and of_weight < of_inertia else 1.0
 
 
 def estimate_time_factor(samples: TorqueSamples) -> float | None:

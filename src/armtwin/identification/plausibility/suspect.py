@@ -200,7 +200,7 @@ class TorqueEvidence:
         for reading in readings.list_readings(self.samples, self.model.shows):
             if reading.motion is not motion:  # readings of one motion follow each other
                 own = reading.motion is self.samples.motion
-                model = self.model if own else TorqueModel(reading.robot, reading.motion)
+                model = self.model if own else TorqueModel(self.robot, reading.motion)
                 motion = reading.motion
             yield from self._compare(reading, model.explain_near(reading.tau, self.here))
 
@@ -227,13 +227,16 @@ class TorqueEvidence:
             yield from self._compare(reading, self.model.explain(reading.tau))
 
     def _suspect_factor(self, factor: float) -> Iterator[Hypothesis]:
-        """By the reading at another time; drive gains would hide it, where they are guessed."""
+        """By the reading at another time; drive gains would hide it, where they are guessed.
+
+        Rotors that the file gives too small hide more inertia than it has, nothing hides less.
+        """
         motion, tau = self.samples.motion, self.samples.torque()
-        reading = readings.read_at_other_time(motion, tau, self.robot, factor, CLEAR)
+        reading = readings.read_at_other_time(motion, tau, factor, CLEAR)
         gain = CLEAR
         if not self.samples.has_gains:
             there = TorqueModel(self.robot, reading.motion).explain(reading.tau)
-            gain += there.evidence - self.here.evidence
+            gain = there.evidence - self.here.evidence + (CLEAR if factor > 1 else 0.0)
         if gain >= CLEAR:
             evidence = (
                 f"beside their weight the joints show {factor**2:.3g} times the inertia that the "
@@ -246,6 +249,8 @@ class TorqueEvidence:
         """A hypothesis where a reading has clearly more evidence and explains no less."""
         gain = there.evidence + reading.odds - self.here.evidence
         hardly = there.errors.max() > UNEXPLAINED
+        if hardly and self.samples.has_gains:
+            return  # gains that were guessed joint by joint leave as much
         least = max(MAKES_SENSE, self.here.explained - WORSE)
         if gain < (VERY_CLEAR if hardly else CLEAR) or there.explained < least:
             return

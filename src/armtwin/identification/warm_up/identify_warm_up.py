@@ -55,29 +55,29 @@ class JointWarmUp:
         joint: Its number, from 1.
         first: Friction of the first cycle.
         last: Friction of the last cycle.
-        final: Friction at the end of the warm-up; nan where it is not identifiable.
         decay: Relative decay from the first to the final friction, else to the last.
+        warm_at: Time from which on the joint is warm [s]; nan where it never is.
+        by: What the friction is, "work" or "mean torque".
+        final: Friction at the end of the warm-up; nan where it is not identifiable.
         time_constant: Of the end of the decay, when the friction is near its final one [s]; nan
             where it is not identifiable.
         time_constant_std: Its standard deviation [s].
         time_constant_low: Lower end of its 95 % interval [s].
         time_constant_high: Upper end [s].
-        warm_at: Time from which on the joint is warm [s]; nan where it never is.
-        by: What the friction is, "work" or "mean torque".
         refused: Why there is no time constant, "" where there is one.
     """
 
     joint: int
     first: float
     last: float
-    final: float
     decay: float
-    time_constant: float
-    time_constant_std: float
-    time_constant_low: float
-    time_constant_high: float
     warm_at: float
     by: str
+    final: float = np.nan
+    time_constant: float = np.nan
+    time_constant_std: float = np.nan
+    time_constant_low: float = np.nan
+    time_constant_high: float = np.nan
     refused: str = ""
 
     @property
@@ -322,19 +322,8 @@ def _joint(
     """A joint's row and the fitted decay of the friction of its cycles."""
     ends = state.time
     first, last = float(friction[0]), float(friction[-1])
-    unidentified = JointWarmUp(
-        joint=j + 1,
-        first=first,
-        last=last,
-        final=np.nan,
-        decay=1 - last / first,
-        time_constant=np.nan,
-        time_constant_std=np.nan,
-        time_constant_low=np.nan,
-        time_constant_high=np.nan,
-        warm_at=float(state.warm_at[j]),
-        by=by,
-    )
+    warm_at = float(state.warm_at[j])
+    unidentified = JointWarmUp(j + 1, first, last, 1 - last / first, warm_at, by)
     found = _fit_decay(time, friction)
     if isinstance(found, str):
         return replace(unidentified, refused=found), np.full(len(friction), np.nan)

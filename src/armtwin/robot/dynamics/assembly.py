@@ -294,6 +294,13 @@ class Assembly:
             drives.append((cylinder, hydraulic_row(cylinder, self.tree)))
         return tuple(drives)
 
+    @property
+    def gear_ratios(self) -> Floats:
+        """Gear ratio of each joint without its sign, 1 where there is none, (n,)."""
+        size = np.abs(self.motor_rows)
+        ratio = size.max(axis=0) if size.size else np.ones(size.shape[1])
+        return np.where(ratio > 0, ratio, 1.0)
+
     @cached_property
     def motor_rows(self) -> Floats:
         """Motor turns per turn of the coordinates that move freely, (motors, n)."""
