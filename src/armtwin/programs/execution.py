@@ -312,7 +312,7 @@ class Execution:
             except (Unknown, ArmtwinError) as why:
                 self.refuse(str(why))
             except BROKEN:
-                self.refuse("is not understood")
+                self.refuse(f"'{node.head.text[:40]}' is not understood")
 
     def refuse(self, why: str) -> None:
         """Say that the statement is not understood; the stretch ends here."""

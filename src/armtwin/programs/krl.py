@@ -269,10 +269,12 @@ class Krl(run.Execution):
             if key in {"$tool", "$base"}:
                 self.scopes[0][key] = self._frame_of(key[1:], value)
             elif key == "$apo" and value:
-                self.store("$APO.CDIS", self.evaluate(value)["apo_dist"])
+                data = self.evaluate(value)
+                self.store("$APO.CDIS", data.get("cdis", data.get("apo_dist")))
             elif key in {"$vel", "$vel.cp", "$vel_axis"} and value:
                 place = "$vel_ptp" if key == "$vel_axis" else "$VEL.CP"
-                self.store(place, self.evaluate(value))
+                speed = self.evaluate(value)
+                self.store(place, speed["cp"] if isinstance(speed, dict) else speed)
 
     def _add_straight(self, step: run.Step) -> None:
         """A straight part of a spline block, as four points of it."""
