@@ -4,6 +4,7 @@ Frames and tools are those of the program, else of a side file; a tool that neit
 robot's own. What is missing is asked for by name.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -12,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import FileError
+from armtwin.files.writing import group_table
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.program import describe_program
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import to_quaternion, to_rpy
 from armtwin.motion.moves import Program, ProgramMove
 from armtwin.programs.execution import KnownFrame, Step
 from armtwin.programs.table import ProgramFile
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.groups import Orientation
+from armtwin.robot.schema.groups import Orientation, Pose, Tool
 
 MOST_NAMED = 10  # lines that a note names
 SAME_TOOL = 1e-6  # difference of two tools that is none [m]
@@ -64,6 +66,7 @@ def describe_stretch(
         tolerance: Lateral and vertical.
     """
     steps = of.stretches[number]
+    own, robot = _with_own_tool(of, steps[0].tool, robot)
     tool = _tool_of(of, steps[0].tool, robot)
     missing = sorted({x.base.name for x in steps if x.base.X is None and x.spot.X is not None})
     if missing:
@@ -73,7 +76,8 @@ def describe_stretch(
     description = describe_program(
         robot, Program(moves, str(of.path), of.format.name), tolerance, name=of.path.stem
     )
-    description = replace(description, notes=tuple(_list_notes(of, number, steps[0].tool)))
+    notes = tuple(_list_notes(of, number, steps[0].tool))
+    description = replace(description, notes=notes, override=own)
     mounted = robot.description.mounted.tool
     if not mounted or np.abs(tool - own_tool(robot)).max() <= SAME_TOOL:
         return description
@@ -83,6 +87,24 @@ def describe_stretch(
         way, values = _turn_as(given, tool[:3, :3])
         keys[f"tool.{mounted}.tcp.orientation.{way}"] = values
     return replace(description, override=keys)
+
+
+def _with_own_tool(of: ProgramFile, tool: KnownFrame, robot: Robot) -> tuple[Record, Robot]:
+    """Keys that give a robot without a tool that of the program, and the robot with it.
+
+    Where the robot carries a tool, or the program does not say what its own weighs, it stays as it
+    is.
+    """
+    if robot.description.mounted.tool or tool.X is None or tool.load is None:
+        return {}, robot
+    name = re.sub(r"\W+", "_", tool.name).strip("_")
+    made = Tool(f"document: {of.path.name}", Pose.from_matrix(tool.X), tool.load)
+    others = robot.description.tool
+    described = replace(robot.description, tool={**others, name: made})
+    keys: Record = (
+        {f"tool.{name}": group_table(made)} if others else {"tool": {name: group_table(made)}}
+    )
+    return keys, robot.with_description(described).with_tool(name)
 
 
 def own_tool(robot: Robot) -> Floats:
@@ -116,8 +138,9 @@ def _tool_of(of: ProgramFile, tool: KnownFrame, robot: Robot) -> Floats:
             away = 1e3 * float(np.linalg.norm(tool.X[:3, 3]))
             raise FileError(
                 of.path,
-                f"tool {tool.name} is {away:.4g} mm from the flange, but the robot carries none: "
-                "give --tool NAME, a tool of the robot's file with its mass",
+                f"tool {tool.name} is {away:.4g} mm from the flange, and the program does not say "
+                "what it weighs: give --tool NAME, a tool of the robot's file, or --frames "
+                f'FILE.toml that has [load."{tool.name}"] with mass and com in the flange\'s frame',
             )
         return tool.X
     if not mounted:
@@ -165,6 +188,8 @@ def _list_notes(of: ProgramFile, number: int, tool: KnownFrame) -> Iterator[str]
         lines = f"lines {steps[0].line} to {steps[-1].line}"
         count = len(of.stretches)
         yield f"{of.path.name}: stretch {number + 1} of {count}, {lines}; the others are left out"
+    if tool.load is not None:
+        yield f"{of.path.name}: tool {tool.name} weighs {tool.load.mass:.4g} kg"
     if tool.X is None:
         yield f"{of.path.name}: tool {tool.name} is taken to be the robot's tool"
     gaps = [x for x in of.remarks if x.is_gap]

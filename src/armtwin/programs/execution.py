@@ -21,6 +21,7 @@ from armtwin.motion.moves import MoveKind
 from armtwin.motion.path import arc_through
 from armtwin.programs.values import PLACE, Expression, Unknown, Value, known, put
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Body, SixInertias
 
 MOST_STEPS = 500_000  # statements that are run of a program, and moves of it
 DEEPEST = 25  # calls within calls
@@ -51,10 +52,17 @@ class Block(NamedTuple):
 
 
 class KnownFrame(NamedTuple):
-    """A tool or base as a program names it; None where the file has no values for it."""
+    """A tool or base as a program names it; None where the file has no values for it.
+
+    Attributes:
+        name: Its name.
+        X: Its pose, (4, 4).
+        load: Of a tool: its mass, centre and inertia in the flange's frame.
+    """
 
     name: str
     X: Floats | None
+    load: Body | None = None
 
 
 class Spot(NamedTuple):
@@ -120,6 +128,7 @@ class SideValues:
     Attributes:
         base: Frames by the names that a program gives them, (4, 4) each.
         tool: Tools by name, in the flange's frame.
+        load: Mass, centre and inertia of tools by name, in the flange's frame.
         values: Other values by name.
         no_motion: Routines that do not move the robot.
         zone: Distance of zones where the dialect gives none [m].
@@ -129,6 +138,7 @@ class SideValues:
 
     base: dict[str, Floats] = field(default_factory=dict)
     tool: dict[str, Floats] = field(default_factory=dict)
+    load: dict[str, Body] = field(default_factory=dict)
     values: Record = field(default_factory=dict)
     no_motion: tuple[str, ...] = ()
     zone: float | None = None
@@ -312,7 +322,7 @@ class Execution:
             except (Unknown, ArmtwinError) as why:
                 self.refuse(str(why))
             except BROKEN:
-                self.refuse("is not understood")
+                self.refuse(f"'{node.head.text[:40]}' is not understood")
 
     def refuse(self, why: str) -> None:
         """Say that the statement is not understood; the stretch ends here."""
@@ -551,10 +561,13 @@ class Execution:
         flange = robot.forward_kinematics(np.radians(last.spot.joints), frame="flange")
         return inverse(base) @ flange @ tool
 
-    def frame(self, kind: str, name: str, X: Floats | None = None) -> KnownFrame:
+    def frame(
+        self, kind: str, name: str, X: Floats | None = None, load: Body | None = None
+    ) -> KnownFrame:
         """A base or tool by its name, where the program has no values with the side file's."""
         given: dict[str, Floats] = getattr(self.given, kind)
-        return KnownFrame(name, given.get(name, given.get(name.lower())) if X is None else X)
+        pose = given.get(name, given.get(name.lower())) if X is None else X
+        return KnownFrame(name, pose, self.given.load.get(name, load) if kind == "tool" else None)
 
     def move(self, step: Step) -> None:
         """Add a move; one that also moves an external axis is refused by name."""
@@ -619,6 +632,28 @@ class Execution:
                 found = []
         if found:
             yield found
+
+
+def load_of(
+    mass: float, centre: Iterable[float], moments: Iterable[float], R: Floats | None = None
+) -> Body | None:
+    """A load in the flange's frame; none where controllers have a mass of 0 or -1 for "not given".
+
+    Args:
+        mass: Mass [kg].
+        centre: Centre of mass [m].
+        moments: About the centre: xx, yy, zz, and xy, xz, yz where there are six [kg m²].
+        R: Axes of the moments in the flange's frame, (3, 3).
+    """
+    xx, yy, zz, xy, xz, yz = [*moments, 0.0, 0.0, 0.0][:6]
+    about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=np.float64)
+    if not mass > 0:
+        return None
+    if R is not None:
+        about = R @ about @ R.T
+    x, y, z = centre
+    inertia = SixInertias(*about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]].tolist())
+    return Body(float(mass), com=(x, y, z), inertia=inertia if about.any() else None)
 
 
 def turn_arc(start: Floats, centre: Floats, axis: Floats, angle: float) -> list[Floats]:

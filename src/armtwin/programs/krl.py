@@ -14,6 +14,7 @@ from armtwin.motion.path import arc_through
 from armtwin.programs import execution as run
 from armtwin.programs.text import read_program_text
 from armtwin.programs.values import DEGREES, Unknown, Value, blank, known
+from armtwin.robot.schema.groups import Body
 
 MOVE = re.compile(r"(S?)(PTP|LIN|CIRC|SPL)(_REL)?\b\s*(.*)", re.IGNORECASE | re.DOTALL)
 FLY = re.compile(r"\bC_(DIS|PTP|VEL|ORI|SPL)\b", re.IGNORECASE)
@@ -185,11 +186,22 @@ class Krl(run.Execution):
         name = f"{kind.upper()}_DATA[{number}]"
         if number <= 0:
             return run.KnownFrame(name, np.eye(4))
+        load = self._load(number) if kind == "tool" else None
         try:
             value = self.evaluate(name)
         except Unknown:
-            return self.frame(kind, name)
-        return self.frame(kind, name, to_pose(value))
+            return self.frame(kind, name, load=load)
+        return self.frame(kind, name, to_pose(value), load)
+
+    def _load(self, number: int) -> Body | None:
+        """The load that belongs to a tool by its number, where the data have it."""
+        data = self.attempt(f"LOAD_DATA[{number}]")
+        if isinstance(data, Unknown):
+            return None
+        axes = to_pose(data["cm"])
+        return run.load_of(
+            data["m"], axes[:3, 3], [data["j"][key] for key in CARTESIAN], axes[:3, :3]
+        )
 
     def _basic(self, text: str) -> None:
         """What BAS sets: frames, speeds, and both by the data of an inline form."""
@@ -269,10 +281,12 @@ class Krl(run.Execution):
             if key in {"$tool", "$base"}:
                 self.scopes[0][key] = self._frame_of(key[1:], value)
             elif key == "$apo" and value:
-                self.store("$APO.CDIS", self.evaluate(value)["apo_dist"])
+                data = self.evaluate(value)
+                self.store("$APO.CDIS", data.get("cdis", data.get("apo_dist")))
             elif key in {"$vel", "$vel.cp", "$vel_axis"} and value:
                 place = "$vel_ptp" if key == "$vel_axis" else "$VEL.CP"
-                self.store(place, self.evaluate(value))
+                speed = self.evaluate(value)
+                self.store(place, speed["cp"] if isinstance(speed, dict) else speed)
 
     def _add_straight(self, step: run.Step) -> None:
         """A straight part of a spline block, as four points of it."""

@@ -10,6 +10,7 @@ from armtwin.maths.rotations import from_quaternion, from_rpy, inverse, pose, to
 from armtwin.motion.moves import MoveKind
 from armtwin.programs import execution as run
 from armtwin.programs.values import DEGREES, Expression, Unknown, Value, blank, without_remarks
+from armtwin.robot.schema.groups import Body
 
 UNUSED = 9e8  # value of an external axis from which on it is none
 END = re.compile(
@@ -293,7 +294,7 @@ class Rapid(run.Execution):
             return self.frame("tool", name)
         if not value[0]:
             raise Unknown(f"tool {name} is not held by the robot")
-        return self.frame("tool", name, _to_metres(to_pose(value[1])))
+        return self.frame("tool", name, _to_metres(to_pose(value[1])), _load_of(value[2]))
 
     def _base(self, of: run.TextPart | None) -> run.KnownFrame:
         """The work object of a move; one that a mechanical unit moves is refused by name."""
@@ -312,6 +313,13 @@ class Rapid(run.Execution):
 def _from(statement: run.Statement, at: int) -> run.Statement:
     """The rest of a statement."""
     return run.Statement(statement.text[at:], statement.start + at, statement.line)
+
+
+def _load_of(value: Value) -> Body | None:
+    """The load of tool data: mass, centre [mm], axes of the moments, moments [kg m²]."""
+    mass, centre, axes, *moments = value
+    metres = [1e-3 * x for x in centre]
+    return run.load_of(mass, metres, moments, from_quaternion(*axes))
 
 
 def _to_metres(X: Floats) -> Floats:

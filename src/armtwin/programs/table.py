@@ -20,7 +20,7 @@ from armtwin.programs.text import read_program_text
 from armtwin.programs.values import Unknown
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.schema.groups import Pose
+from armtwin.robot.schema.groups import Body, Pose
 
 SHOWN = 200  # lines of a table
 LOOKED_AT = 200_000  # letters of a file by which its format is recognised
@@ -110,6 +110,7 @@ class SideFile:
     Attributes:
         base: Poses of bases in the robot's base frame, by the names of the program.
         tool: Poses of tools in the flange's frame, by the names of the program.
+        load: Mass, centre and inertia of these tools, in the flange's frame.
         values: Values of variables and registers, by name.
         no_motion: Routines that do not move the robot.
         zone: Distance of zones of G-code [m].
@@ -119,6 +120,7 @@ class SideFile:
 
     base: dict[str, Pose] = field(default_factory=dict)
     tool: dict[str, Pose] = field(default_factory=dict)
+    load: dict[str, Body] = field(default_factory=dict)
     values: Record = field(default_factory=dict)
     no_motion: tuple[str, ...] = ()
     zone: Length | None = None
@@ -140,6 +142,7 @@ def read_side_file(path: Path | None) -> SideValues:
     return SideValues(
         base={name: x.matrix() for name, x in found.base.items()},
         tool={name: x.matrix() for name, x in found.tool.items()},
+        load=found.load,
         values={key: float(x) if isinstance(x, int) else x for key, x in values.items()},
         no_motion=tuple(name.lower() for name in found.no_motion),
         zone=found.zone,

@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import inverse, pose
 from armtwin.motion.moves import MoveKind
-from armtwin.programs.execution import Execution, KnownFrame, Spot, Statement, Step
+from armtwin.programs.execution import Execution, KnownFrame, Spot, Statement, Step, load_of
 from armtwin.programs.values import Unknown, Value, blank, known, without_remarks
 
 
@@ -67,7 +67,7 @@ class UrScript(Execution):
         **{name: getattr(math, name) for name in ("atan2", "sqrt", "floor", "ceil", "pow")},
     }
     quiet = re.compile(
-        r"set_(?!tcp)\w+|write_\w+|textmsg|popup|sync|stop[jl]|modbus_\w+|socket_\w+|rpc_\w+|run\b"
+        r"set_(?!tcp|payload\b|target_payload\b)\w+|write_\w+|textmsg|popup|sync|stop[jl]|modbus_\w+|socket_\w+|rpc_\w+|run\b"
         r"|kill\b|join\b|enter_critical|exit_critical|halt|rtde_\w+|zero_ftsensor|protective_stop"
         r"|request_\w+|assert|pause|import\b|interpreter_mode|clear_interpreter|end_interpreter"
         r"|rg_grip|rq_\w+|def\b|pass\b|start_\w+|reset_\w+|tool_\w+|gripper_\w+|\$\s*\d+"
@@ -138,7 +138,14 @@ class UrScript(Execution):
 
     def do_set_tcp(self, tcp: Value, *_: Value, **__: Value) -> None:
         """The tool by its pose in the flange's frame."""
-        self.scopes[0]["$tcp"] = KnownFrame("TCP", to_pose(tcp))
+        self.scopes[0]["$tcp"] = to_pose(tcp)
+
+    def do_set_payload(self, m: float, cog: Value = None, inertia: Value = None) -> None:
+        """What hangs on the flange: mass, centre and inertia about it, in the flange's axes."""
+        known_load = None if cog is None else load_of(m, cog, inertia or [0.0] * 3)
+        self.scopes[0]["$load"] = known_load
+
+    do_set_target_payload = do_set_payload
 
     def do_sleep(self, t: float) -> None:
         """Wait."""
@@ -185,7 +192,8 @@ class UrScript(Execution):
         share = None if limit is None else min(1.0, speed / float(np.nanmax(limit)))
         if time > 0 and kind != "PTP":
             speed = self.by_time(kind, spot.X, between, time)
-        tool = known(self.scopes[0].get("$tcp")) or self.frame("tool", "TCP")
+        tcp, load = (self.scopes[0].get(key) for key in ("$tcp", "$load"))
+        tool = self.frame("tool", "TCP", known(tcp), load)
         first = re.search(r"\(\s*([^,()]+)", self.statement.text)
         step = Step(
             kind=kind,
