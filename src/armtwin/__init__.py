@@ -113,9 +113,6 @@ if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
-    from armtwin.identification.transmission.identify_transmission import (
-        identify_transmission as identify_transmission,
-    )
     from armtwin.identification.transmission.result import (
         TransmissionIdentification as TransmissionIdentification,
     )
@@ -146,6 +143,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.comparison import Comparison as Comparison
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
+    from armtwin.prediction.gears import identify_transmission as identify_transmission
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
     from armtwin.prediction.learning import learn_from_runs as learn_from_runs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
