@@ -35,8 +35,9 @@ def identify_transmission(
 def spread_parameters(robot: Robot) -> Floats:
     """Directions in which parameters may be off by one standard deviation, (p, k).
 
-    One for each quantity that is sampled of friction, rotors, links and tool, and those of the
-    covariance of what was identified.
+    One for each link, rotor and friction element in each quantity that is sampled of them, and
+    those of the covariance of what was identified. Parts of one source err each by itself here: the
+    torque of its own joint identifies each.
     """
     asked = WidthSettings(Uncertainty())
     quantities = [
@@ -45,10 +46,13 @@ def spread_parameters(robot: Robot) -> Floats:
         *link_quantities(robot, asked),
         *tool_quantities(robot, asked),
     ]
+    sizes = robot.layout.sizes
+    part = np.repeat(np.arange(len(sizes)), sizes)
     columns = []
     for quantity in quantities:
         moved = quantity.moved(Variant(robot.description), 1.0).description
-        columns.append(robot.with_numbers(moved).parameters - robot.parameters)
+        change = robot.with_numbers(moved).parameters - robot.parameters
+        columns += [np.where(part == k, change, 0.0) for k in range(len(sizes))]
     values, vectors = np.linalg.eigh(robot.uncertainty.covariance)
     identified = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, values > 0]
     spread = np.column_stack([*columns, identified])
