@@ -139,9 +139,7 @@ def another(file: at.Robot, random: np.random.Generator) -> at.Robot:
             viscous=law.viscous * level * viscosity,
         )
         contact = replace(contact, stiffness=contact.stiffness * level * presliding)
-        rubbing.append(
-            replace(element, law=law, offset=element.offset * level, presliding=contact)
-        )
+        rubbing.append(replace(element, law=law, offset=element.offset * level, presliding=contact))
     for gear in d.transmission:
         springs.append(replace(gear, stiffness=gear.stiffness * gears * off(EACH_GEAR)))
     for link in d.link:
@@ -197,7 +195,8 @@ def measure(seed: int, draws: int) -> Measured:
     before = at.assess(at.predict(job, file), draws=draws, seed=seed)
     after = at.assess(at.predict(job, robot), draws=draws, seed=seed)
     peaks = at.predict(place, truth).verdict.peaks
-    own = max(peaks[x] / y for x, y in zip(before.ensemble.directions, before.tolerances))
+    allowed = dict(zip(before.ensemble.directions, before.tolerances, strict=True))
+    own = max(peaks[x] / allowed[x] for x in allowed)
     low, _, high = before.ratio
     left = [x.left for x in before.savings if "transmission" in x.way]
     promise = narrow_interval(low, high, left[0] if left else 1.0)

@@ -242,16 +242,13 @@ def compare_reference(
     time = time[done]
     positions = run.link_side if side == "q_link" else run.motor_side
     predicted = interpolate_columns(time, run.trace_time, positions)
-    offset = compare_interval.take_offset(q[done] - predicted, time, offsets)
+    gap = q[done] - predicted
+    offset = compare_interval.take_offset(gap, time, offsets)
     measured = q[done] - offset
     errors = partial(_errors, robot, reference, time, measured)
     series = [*errors(predicted)]
     variants = []
-    start = (
-        np.zeros(robot.n)
-        if offsets == "logged"
-        else compare_interval.take_offset(q[done] - predicted, time, "start")
-    )
+    start = compare_interval.take_offset(gap, time, "start" if offsets == "mean" else offsets)
     nominal = compare_interval.NominalRun(robot, used, reference.trajectory, time, predicted, start)
     for other in compare_interval.sample_positions(nominal):
         shifted = other + compare_interval.take_offset(predicted - other, time, offsets)

@@ -20,7 +20,7 @@ from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
 from armtwin.motion.shifted_motion import shift_motion
 from armtwin.motion.trajectory import Trajectory
-from armtwin.prediction.cautions import Judged, cautions, cautions_of_run, find_caps, remarks
+from armtwin.prediction.cautions import cautions, cautions_of_run, find_caps, remarks
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
@@ -108,32 +108,19 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
-    def judged(self) -> Judged:
-        """What the verdict is on."""
-        return Judged(
-            job=self.job,
-            robot=self.robot,
-            method=self.method,
-            motion=self.motion,
-            outside=self.outside,
-            servo=self.servo,
-            stopped_at_m=self.verdict.stopped_at_m,
-        )
-
-    @cached_property
     def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
-        return (*cautions(self.robot, self.job), *cautions_of_run(self.judged))
+        return (*cautions(self.robot, self.job), *cautions_of_run(self))
 
     @cached_property
     def remarks(self) -> Names:
         """What it simplifies, in sentences."""
-        return remarks(self.judged)
+        return remarks(self)
 
     @cached_property
     def capped_by(self) -> Names:
         """Why its seam is at most said to hold probably, as phrases; none where nothing caps it."""
-        return find_caps(self.judged)
+        return find_caps(self)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:

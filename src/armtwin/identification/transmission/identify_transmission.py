@@ -219,7 +219,7 @@ def _interval(j: int, *fits: TwistFit) -> Pair:
 def _load_width(rows: TwistRows, j: int) -> float:
     """Half width of the 90 % interval of a load, as a share of it.
 
-        σ² = Σ_k (Σ ΔT_k T / Σ T²)²        what the errors ΔT_k of the load T make of its scale
+    σ² = Σ_k (Σ ΔT_k T / Σ T²)²        what the errors ΔT_k of the load T make of its scale
     """
     moving = rows.moving[:, j]
     load, error = rows.load[moving, j], rows.load_error[moving, j]

@@ -70,9 +70,7 @@ def correct_drives(robot: Robot, logs: Sequence[Log], spread: Floats) -> Drives:
     none = np.zeros((*residual.shape, 0))
     count = spread.shape[1]
     shapes = ShapeParameters(np.zeros(count), prior=1.0, slopes=lambda *_: slopes)
-    found = fit_separable(
-        lambda z: (none, residual - slopes @ z), shapes, RowNoise(blocks), moving
-    )
+    found = fit_separable(lambda z: (none, residual - slopes @ z), shapes, RowNoise(blocks), moving)
     root = np.linalg.cholesky(found.covariance)
     of_drives = np.zeros((len(spread), 1))
     of_drives[robot.layout.rotors] = of_drives[robot.layout.friction] = 1.0

@@ -151,27 +151,6 @@ def _rows(
     return twist, late, carried, error, rubbing, angle, side, moving, block, log_number
 
 
-def rows_of_drive(
-    speed: Sequence[Floats], load: Sequence[Floats], twist: Sequence[Floats]
-) -> TwistRows:
-    """Rows of one drive from logs of its speed, its load and its twist, (m,) each."""
-    v, torque, apart = (np.concatenate(values)[:, None] for values in (speed, load, twist))
-    number = np.repeat(np.arange(len(twist)), [len(values) for values in twist])
-    none = np.zeros_like(apart)
-    return TwistRows(
-        twist=apart,
-        late=v,
-        load=torque,
-        load_error=none[:, :, None],
-        friction=none,
-        angle=none,
-        side=none,
-        moving=np.ones(apart.shape, dtype=bool),
-        block=number,
-        log=number,
-    )
-
-
 def _mean_speed(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:
     """Mean speeds over the time offset before each time, (m, joints) [rad/s]."""
     if offset == 0:

@@ -34,7 +34,8 @@ def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Qua
     mass = ("links.mass", "masses of the links", heavier)
     size = ("links.size", "where the links' masses are", larger)
     for name, words, change in (mass, size):
-        rules = Rules("links", words, "mass", partial(_with_links, change), "identify", name)
+        scale = partial(quantity.scale_groups, "link", partial(_scale_link, change))
+        rules = Rules("links", words, "mass", scale, "identify", name)
         yield from rules.quantities(links, asked)
 
 
@@ -79,15 +80,8 @@ def _with_inertias(body: Body, factor: float) -> Body:
     return replace(body, inertia=quantity.scale_keys(body.inertia, factor, *INERTIAS))
 
 
-def _with_links(
-    change: Change, names: frozenset[str], variant: quantity.Variant, factor: float
-) -> quantity.Variant:
-    def change_link(link: Link) -> Link:
-        if link.body is None or link.name not in names:
-            return link
-        return replace(link, body=change(link.body, factor))
-
-    return quantity.change_each(variant, "link", change_link)
+def _scale_link(change: Change, link: Link, factor: float) -> Link:
+    return link if link.body is None else replace(link, body=change(link.body, factor))
 
 
 def _with_tool(
