@@ -54,6 +54,7 @@ class Measured:
         after: The interval of the file with measured gears.
         promised: Logarithm of high over low that measuring was said to leave.
         ratio: The robot's own largest error over its tolerance.
+        stiffnesses: Those of its gears [N m/rad].
     """
 
     robot: at.Robot
@@ -61,6 +62,7 @@ class Measured:
     after: at.Band
     promised: float
     ratio: float
+    stiffnesses: tuple[float, ...]
 
     @property
     def is_within(self) -> bool:
@@ -200,7 +202,9 @@ def measure(seed: int, draws: int) -> Measured:
     low, _, high = before.ratio
     left = [x.left for x in before.savings if "transmission" in x.way]
     promise = narrow_interval(low, high, left[0] if left else 1.0)
-    return Measured(robot, before, after, float(np.log(promise[1] / promise[0])), own)
+    springs = tuple(gear.stiffness for gear in truth.description.transmission)
+    promised = float(np.log(promise[1] / promise[0]))
+    return Measured(robot, before, after, promised, own, springs)
 
 
 def measured_robots(count: int, draws: int) -> Iterator[Measured]:
