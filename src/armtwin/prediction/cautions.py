@@ -64,49 +64,57 @@ def describe_judged(p: Prediction) -> str:
     return f"Judged: {length}; tolerance {allowed}; {words}."
 
 
-def cautions(robot: Robot, job: Job) -> Names:
+def cautions(robot: Robot, job: Job) -> Sentences:
     """Sentences that belong beside any verdict on a job.
 
     Args:
         robot: The robot as it was simulated.
         job: The job.
     """
-    return (
-        *_without_tool(robot),
-        *_warn_of_splines(job),
-        *_without_friction(job),
-        *_partly_judged(job),
-        *_unheated(robot, job),
-        *job.cautions_on(robot),
-        *job.description.notes,
-    )
-
-
-def cautions_of_run(p: Prediction) -> Names:
-    """Sentences that belong beside the verdict on one run of a job."""
-    return (*_rigid_under_force(p), *_lagging(p))
-
-
-def remarks(p: Prediction) -> Names:
-    """Sentences on what a prediction simplifies."""
-    return (*_linearised(p), *_rigid_under_weight(p))
-
-
-def _unheated(robot: Robot, job: Job) -> Sentences:
-    """Joints that a temperature does not change."""
-    sentence = describe_unheated_joints(robot, job.description.model)
-    if sentence:
-        yield sentence
-
-
-def _without_tool(robot: Robot) -> Sentences:
-    """A bare flange, where the robot's file has a tool."""
     d = robot.description
     if d.tool and not d.mounted.tool:
         names = " and ".join(d.tool)
         yield (
             f"No tool is mounted: the job names none, the file of '{robot.name}' has {names}. "
             "The bare flange is evaluated, without a tool's length and weight."
+        )
+    yield from _warn_of_splines(job)
+    if job.description.model.friction == "off":
+        yield (
+            "Friction is off: joints that reverse cause no error here, so that the verdict is at "
+            'most PROBABLY IN TOLERANCE. Set friction = "lugre" in [model] of the job.'
+        )
+    judged, asked = job.judged_length, job.asked_length
+    if judged < LEAST_JUDGED * asked:
+        yield (
+            f"{MM * judged:.4g} of {MM * asked:.4g} mm are judged: ramps and times about them take "
+            "the rest, so that the verdict is at most PROBABLY IN TOLERANCE. Choose a lower speed "
+            "or shorter ramps ([time_law]), or say by run_in and run_out in [process] of the job "
+            "where the process is off."
+        )
+    unheated = describe_unheated_joints(robot, job.description.model)
+    if unheated:
+        yield unheated
+    yield from (*job.cautions_on(robot), *job.description.notes)
+
+
+def cautions_of_run(p: Prediction) -> Sentences:
+    """Sentences that belong beside the verdict on one run of a job."""
+    yield from (*_rigid_under_force(p), *_lagging(p))
+
+
+def remarks(p: Prediction) -> Sentences:
+    """Sentences on what a prediction simplifies: its method, and gears without their stiffness."""
+    if p.method == "perturbation":
+        yield (
+            "The perturbation method was used: the arm is linearised along the commanded motion. "
+            "The nonlinear method has no such error."
+        )
+    if _unused_springs(p) and not _process_force(p):
+        yield (
+            f"{_describe_springs(p)}: at rest the weight of the arm would deflect the tool by up "
+            f"to {MM * _deflection(p):.2g} mm across the seam. Points that were taught on the "
+            f"robot include that. {COUNT_SPRINGS}"
         )
 
 
@@ -122,46 +130,6 @@ def _warn_of_splines(job: Job) -> Sentences:
             f"The spline through {segment.points} deviates from the lines between its points by "
             f"{MM * spline.deviation:.3g} mm at {MM * spline.at_m:.1f} mm, more than the tolerance "
             f"of {MM * allowed:.3g} mm. The path error is measured from the spline."
-        )
-
-
-def _without_friction(job: Job) -> Sentences:
-    """A model without friction."""
-    if job.description.model.friction == "off":
-        yield (
-            "Friction is off: joints that reverse cause no error here, so that the verdict is at "
-            'most PROBABLY IN TOLERANCE. Set friction = "lugre" in [model] of the job.'
-        )
-
-
-def _partly_judged(job: Job) -> Sentences:
-    """A seam of which ramps take most."""
-    judged, asked = job.judged_length, job.asked_length
-    if judged < LEAST_JUDGED * asked:
-        yield (
-            f"{MM * judged:.4g} of {MM * asked:.4g} mm are judged: ramps and times about them take "
-            "the rest, so that the verdict is at most PROBABLY IN TOLERANCE. Choose a lower speed "
-            "or shorter ramps ([time_law]), or say by run_in and run_out in [process] of the job "
-            "where the process is off."
-        )
-
-
-def _linearised(p: Prediction) -> Sentences:
-    """A method that is exact for small deviations only."""
-    if p.method == "perturbation":
-        yield (
-            "The perturbation method was used: the arm is linearised along the commanded motion. "
-            "The nonlinear method has no such error."
-        )
-
-
-def _rigid_under_weight(p: Prediction) -> Sentences:
-    """Gears without the stiffness that the robot file has."""
-    if _unused_springs(p) and not _process_force(p):
-        yield (
-            f"{_describe_springs(p)}: at rest the weight of the arm would deflect the tool by up "
-            f"to {MM * _deflection(p):.2g} mm across the seam. Points that were taught on the "
-            f"robot include that. {COUNT_SPRINGS}"
         )
 
 

@@ -190,13 +190,6 @@ def usual_model(robot: Robot) -> Model:
     return replace(model, friction="switching")
 
 
-def _feeds_the_model(robot: Robot, model: Model) -> bool:
-    """Whether the servo was fitted with the model's torque in place of what a machine fed."""
-    servo = robot.description.servo.get(model.servo)
-    fit = getattr(servo, "fit", None)
-    return fit is not None and fit.feedforward == "model"
-
-
 def compare_reference(
     robot: Robot,
     log: Log,
@@ -227,7 +220,8 @@ def compare_reference(
         used = replace(used, joints="elastic")
     q, side = joint_positions(robot, ordered)
     reference = read_reference(robot, ordered, q)
-    if _feeds_the_model(robot, used):
+    fit = getattr(robot.description.servo.get(used.servo), "fit", None)
+    if fit is not None and fit.feedforward == "model":  # in place of what the machine fed
         reference = replace(reference, feedforward=None, source="")
     watch = None if progress is None else lambda share: progress("simulation", share)
     run = simulate(

@@ -13,7 +13,7 @@ from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, OnProgress
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
@@ -115,7 +115,7 @@ class Prediction(Result):
     @cached_property
     def remarks(self) -> Names:
         """What it simplifies, in sentences."""
-        return remarks(self)
+        return tuple(remarks(self))
 
     @cached_property
     def capped_by(self) -> Names:
@@ -145,17 +145,28 @@ def predict(
     """
     job, robot = load_job_and_robot(job, robot)
     say: Progress = progress or (lambda what, share: None)
-    plan = plan_job(job, robot, say)
-    say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
-    model, trajectory = job.description.model, plan.motion.trajectory
-    run = simulate(
-        plan.robot, trajectory, model, progress=watch, options=plan.outside.options(method=method)
-    )
-    say("path error", 0.0)
-    prediction = evaluate_run(method, plan, run)
+    prediction = run_plan(plan_job(job, robot, say), method, say, watch)
     say("path error", 1.0)
     return prediction
+
+
+def run_plan(
+    plan: Plan, method: Method, say: Progress, watch: OnProgress | None = None
+) -> Prediction:
+    """A planned job run and judged.
+
+    Args:
+        plan: The job.
+        method: As of `predict`.
+        say: Called before each stage.
+        watch: Called with the share of the simulation that is done.
+    """
+    say("simulation", 0.0)
+    model, options = plan.job.description.model, plan.outside.options(method=method)
+    run = simulate(plan.robot, plan.motion.trajectory, model, progress=watch, options=options)
+    say("path error", 0.0)
+    return evaluate_run(method, plan, run)
 
 
 def load_job_and_robot(

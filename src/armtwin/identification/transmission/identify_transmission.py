@@ -18,7 +18,7 @@ import numpy as np
 
 from armtwin.identification.fitting.estimate import CONFIDENCE, student
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
-from armtwin.identification.transmission.load import BLOCKS, Drives, correct_drives
+from armtwin.identification.transmission.load import BLOCKS, correct_drives
 from armtwin.identification.transmission.result import JointTransmission, TransmissionIdentification
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
@@ -53,8 +53,10 @@ def fit_transmissions(
     joints = joints_with_two_encoders(robot, every)
     refuse_torque_mistakes(robot, every)
     drives = correct_drives(robot, logs, spread)
-    offset = common_offset(robot, drives, logs, joints)
-    rows = twist_rows(robot, drives, logs, joints, offset)
+    rows = twist_rows(robot, drives, logs, joints)
+    for _ in range(OFFSET_ROUNDS):
+        offset = fit_twist(rows, range(joints)).offset
+        rows = twist_rows(robot, drives, logs, joints, offset)
     elastic = _identifiable_joints(rows)
     loose = _loose(rows, elastic)
     fit = fit_twist(rows, elastic, loose)
@@ -93,15 +95,6 @@ def _validate(row: JointTransmission, rms: float, without: float) -> JointTransm
     return replace(row, rms_unseen=rms, sentence=sentence)
 
 
-def common_offset(robot: Robot, drives: Drives, logs: Sequence[Log], joints: int) -> float:
-    """Delay of all link encoders [s], all joints taken as elastic."""
-    offset = 0.0
-    for _ in range(OFFSET_ROUNDS):
-        rows = twist_rows(robot, drives, logs, joints, offset)
-        offset = fit_twist(rows, range(joints)).offset
-    return offset
-
-
 def _rms(residual: Floats) -> Floats:
     return np.sqrt(np.mean(residual**2, axis=0))
 
@@ -110,7 +103,7 @@ def _identifiable_joints(rows: TwistRows) -> list[int]:
     """Joints whose compliance is identifiable."""
     every = list(range(rows.joints))
     whole = fit_twist(rows, every)
-    first = rows.first_half
+    first = rows.block % BLOCKS < BLOCKS // 2
     halves = (rows.only(first), rows.only(~first))
     cautious = [_cautious(half) for half in halves]
     identified = []

@@ -72,11 +72,6 @@ class TwistRows:
         return TwistRows(*(values[kept] for values in vars(self).values()))
 
     @property
-    def first_half(self) -> Flags:
-        """Samples of the first half of each log."""
-        return self.block % BLOCKS < BLOCKS // 2
-
-    @property
     def joints(self) -> int:
         """Number of joints."""
         return self.twist.shape[1]
