@@ -143,7 +143,6 @@ if TYPE_CHECKING:
     from armtwin.prediction.comparison import Comparison as Comparison
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
-    from armtwin.prediction.gears import identify_transmission as identify_transmission
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
     from armtwin.prediction.learning import learn_from_runs as learn_from_runs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
@@ -160,6 +159,7 @@ if TYPE_CHECKING:
         ToolPathComparison as ToolPathComparison,
         compare_tool_path as compare_tool_path,
     )
+    from armtwin.prediction.twist import identify_transmission as identify_transmission
     from armtwin.report.catalog import Catalog as Catalog
     from armtwin.report.result import write_report as write_report
     from armtwin.robot.dynamics.friction_columns import ContactStates as ContactStates

@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from armtwin.errors import blame
 from armtwin.jobs.job import Job
-from armtwin.jobs.uncertainty import Kind
+from armtwin.jobs.uncertainty import Kind, Uncertainty
+from armtwin.maths.batch import Floats
 from armtwin.prediction.band import quantity
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
@@ -20,6 +23,7 @@ from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Body, Link
+from armtwin.simulation.model import Model
 
 INERTIAS = ("xx", "yy", "zz", "xy", "xz", "yz")
 Change = Callable[[Body, float], Body]
@@ -117,3 +121,30 @@ def quantities_for(robot: Robot, job: Job) -> tuple[quantity.Quantity, ...]:
     with blame(job.where):
         asked.check(found)
     return tuple(found)
+
+
+def spread_parameters(robot: Robot) -> Floats:
+    """Directions in which parameters may be off by one standard deviation, (p, k).
+
+    One for each link, rotor and friction element in each quantity that is sampled of them, and
+    those of the covariance of what was identified. Parts of one source err each by itself here: the
+    torque of its own joint identifies each.
+    """
+    asked = WidthSettings(Uncertainty())
+    found = [
+        *friction_quantities(robot, Model(), asked),
+        *rotor_quantities(robot, asked),
+        *link_quantities(robot, asked),
+        *tool_quantities(robot, asked),
+    ]
+    sizes = robot.layout.sizes
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    columns = []
+    for one in found:
+        moved = one.moved(quantity.Variant(robot.description), 1.0).description
+        change = robot.with_numbers(moved).parameters - robot.parameters
+        columns += [np.where(part == k, change, 0.0) for k in range(len(sizes))]
+    values, vectors = np.linalg.eigh(robot.uncertainty.covariance)
+    identified = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, values > 0]
+    spread = np.column_stack([*columns, identified])
+    return spread[:, spread.any(axis=0)]

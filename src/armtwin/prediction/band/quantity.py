@@ -11,7 +11,8 @@ from armtwin.jobs.uncertainty import NAMES, Kind
 from armtwin.maths.batch import Floats, NamedTexts, Names, Record
 from armtwin.prediction.band.widths import MEASURED, WIDTHS, Z_90, in_words, spread_of
 from armtwin.robot.schema.description import Description
-from armtwin.robot.schema.drive_groups import Transmission
+from armtwin.robot.schema.drive_groups import FrictionElement, Motor, Transmission
+from armtwin.robot.schema.groups import Link
 
 KNOWN = ("measured", "identified")  # sources of what was measured on the robot itself
 G = TypeVar("G", bound=WithFields)
@@ -184,7 +185,7 @@ def scale_groups(
     return change_robot(variant, **{key: tuple(found)})
 
 
-def name_of(group: Any) -> str:
+def name_of(group: FrictionElement | Link | Motor | Transmission) -> str:
     """Name of a group; a gear has that of its joint or motor."""
     return group.joint or group.motor if isinstance(group, Transmission) else group.name
 
