@@ -113,9 +113,6 @@ if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
-    from armtwin.identification.transmission.identify_transmission import (
-        identify_transmission as identify_transmission,
-    )
     from armtwin.identification.transmission.result import (
         TransmissionIdentification as TransmissionIdentification,
     )
@@ -162,6 +159,7 @@ if TYPE_CHECKING:
         ToolPathComparison as ToolPathComparison,
         compare_tool_path as compare_tool_path,
     )
+    from armtwin.prediction.twist import identify_transmission as identify_transmission
     from armtwin.report.catalog import Catalog as Catalog
     from armtwin.report.result import write_report as write_report
     from armtwin.robot.dynamics.friction_columns import ContactStates as ContactStates

@@ -1,5 +1,7 @@
 """Real robots with the default estimator: robot file and torque column are given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from armtwin.identification.rigid_body.fit.consistency import find_violations
 from armtwin.logs.joints import joint_torque
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)
+# public friction of axes 2 and 3 of the KR300: first, second, viscous [N m, N m s/rad]
+PUBLIC = {"joint_2": (232.33, 10.0, 2306.7), "joint_3": (264.635, 29.859, 2024.4)}
 CUTOFF = {"current_des": 5.0, "current": 10.0}  # as the default finds [Hz]
 
 
@@ -18,13 +22,24 @@ def segments(shared_data):
     return [at.Log.read(shared_data / "staubli_tx40" / f"segment_{k:02d}.csv.gz") for k in SEGMENTS]
 
 
+def before_run_a(robot):
+    """The KR300 without the friction that run A gave axes 2 and 3, which would count it twice."""
+    elements = []
+    for element in robot.description.friction:
+        if element.name in PUBLIC:
+            numbers = dict(zip(("first", "second", "viscous"), PUBLIC[element.name], strict=True))
+            element = replace(element, law=replace(element.law, **numbers))
+        elements.append(element)
+    return robot.with_description(replace(robot.description, friction=tuple(elements)))
+
+
 def test_a_kr300_fitted_on_a_predicts_b(shared_data):
     """Raw torque, nothing given but file and column: mean at most 19.5 %, plain far behind.
 
     Friction has a memory of some 1e-5 rad or more; the joints stand for a fifth of the time.
     """
     folder = shared_data / "kuka_kr300"
-    robot = at.Robot.load("kr300").with_payload("recorded")
+    robot = before_run_a(at.Robot.load("kr300").with_payload("recorded"))
     found = at.identify(robot, [at.Log.read(folder / "ident_A.csv.gz")], torque="tau")
     log = at.Log.read(folder / "valid_B.csv.gz")
     judged, plain = found.validate(log), found.validate_plain(log)

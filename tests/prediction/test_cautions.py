@@ -82,7 +82,7 @@ def test_a_spline_within_the_tolerance_needs_no_caution(tmp_path):
     tolerance = at.Job.load("lwa4p_bead").description.tolerance
     job = at.Job(replace(narrow, tolerance=tolerance), str(tmp_path / "job.toml"))
     assert job.splines[0].deviation < tolerance.lateral
-    assert cautions(job.robot(), job) == ()
+    assert not list(cautions(job.robot(), job))
 
 
 def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_path):
@@ -105,14 +105,14 @@ def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_pa
 
 def test_a_mounted_tool_needs_no_caution():
     job = at.Job.load("rx90b_line")
-    assert cautions(job.robot(), job) == ()
+    assert not list(cautions(job.robot(), job))
 
 
 def test_joints_that_a_temperature_does_not_change_are_said_and_not_logged():
     """All joints of the RX90B have thermal numbers, here joint 1 alone; of the LWA 4P joint 4."""
     job = at.Job.load("rx90b_line")
     warm = replace(job.description, model=replace(job.description.model, temperature=300.0))
-    assert cautions(job.robot(), replace(job, description=warm)) == ()
+    assert not list(cautions(job.robot(), replace(job, description=warm)))
     model = at.Model(temperature=300.0)
     whole = at.Robot.load("rx90b")
     assert logged_temperatures(whole, model).tolist() == [300.0] * 6

@@ -8,6 +8,7 @@ the more specific one counts.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean
@@ -78,27 +79,21 @@ def _flat(table: Record, path: str) -> Iterator[tuple[str, Any]]:
 def _reader(name: str) -> Callable[[Any], float]:
     """What reads a width of a name."""
     if name in LENGTHS:
-        return _misplacement
+        return partial(_read_bounded, MISPLACEMENT, FURTHEST, "mm", 1e3)
     if name in ANGLES:
-        return _misturn
+        return partial(_read_bounded, MISTURN, MOST_TURNED, "deg", math.degrees(1))
     special = any(name.startswith(f"{kind}.") for kind in BY_NAME)
     if name in RATIOS or special:
         return read_width
     raise ArmtwinError(f"is no quantity that is varied. {did_you_mean(name, NAMES)}")
 
 
-def _misplacement(value: object) -> float:
-    found = MISPLACEMENT.read(value)
-    if found > FURTHEST:
-        raise ArmtwinError(f"must be from 0 to {1e3 * FURTHEST:g} mm, got {1e3 * found:.4g} mm")
-    return found
-
-
-def _misturn(value: object) -> float:
-    found = MISTURN.read(value)
-    if found > MOST_TURNED:
-        bound, got = math.degrees(MOST_TURNED), math.degrees(found)
-        raise ArmtwinError(f"must be from 0 to {bound:.3g} deg, got {got:.4g} deg")
+def _read_bounded(unit: Unit, most: float, symbol: str, scale: float, value: object) -> float:
+    """A length or angle up to a bound, which is named in another unit."""
+    found = unit.read(value)
+    if found > most:
+        bound, got = scale * most, scale * found
+        raise ArmtwinError(f"must be from 0 to {bound:.3g} {symbol}, got {got:.4g} {symbol}")
     return found
 
 

@@ -4,23 +4,25 @@ A model that leaves out friction, or most of the seam, can be confident and wron
 covers what is not in it.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.control.controller import KI, KP, KV, KVF, Controller
-from armtwin.jobs.forces import Acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, Integers, Names, Sentences, TwoArrays
-from armtwin.motion.joint_motion import CHUNK, JointMotion
-from armtwin.prediction.servo_basis import ServoBasis
+from armtwin.motion.joint_motion import CHUNK
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.dynamics.sag import Outside, solve_sag
 from armtwin.robot.kinematics.coordinates import coordinates
 from armtwin.robot.robot import Robot
-from armtwin.simulation.options import Method
 from armtwin.simulation.prepared import controller_of
 from armtwin.simulation.temperature import describe_unheated_joints
+
+if TYPE_CHECKING:
+    from armtwin.prediction.predict import Prediction
 
 MM, UM = 1e3, 1e6  # a metre in mm, in µm
 UNKNOWN_SERVO = "a servo whose structure is not known"
@@ -31,30 +33,7 @@ COUNT_SPRINGS = 'Set joints = "elastic" in [model] of the job to count it.'
 PLACES = 16  # along the seam at which a deflection at rest is found; it changes with the posture
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """What a verdict is on; fields as of a Prediction.
-
-    Attributes:
-        job: The job.
-        robot: The robot as it was simulated.
-        method: "nonlinear" or "perturbation".
-        motion: What was commanded to the joints.
-        outside: What acted on tool and joints from outside.
-        servo: What the servo is based on.
-        stopped_at_m: Where on the seam the run stopped, if it did [m].
-    """
-
-    job: Job
-    robot: Robot
-    method: Method
-    motion: JointMotion
-    outside: Acting
-    servo: ServoBasis
-    stopped_at_m: float | None
-
-
-def find_caps(p: Judged) -> Names:
+def find_caps(p: Prediction) -> Names:
     """What caps the verdict on a prediction, as phrases; a seam of such a one only may hold."""
     found = []
     if p.servo.structure != "known" and p.servo.basis != "fitted":
@@ -66,13 +45,13 @@ def find_caps(p: Judged) -> Names:
     return tuple(found)
 
 
-def describe_judged(p: Judged) -> str:
+def describe_judged(p: Prediction) -> str:
     """What of the seam was judged, by what tolerance."""
     job, tolerance = p.job, p.job.description.tolerance
     judged, asked = job.judged_length, job.asked_length
     length = f"{MM * judged:.4g} of the {MM * asked:.4g} mm that the job asks for"
-    if p.stopped_at_m is not None:
-        length = f"{length}, as far as the stop at {MM * p.stopped_at_m:.4g} mm"
+    if p.verdict.stopped_at_m is not None:
+        length = f"{length}, as far as the stop at {MM * p.verdict.stopped_at_m:.4g} mm"
     elif asked - judged > 1e-3 * asked:
         length += f" (ramps and times about them take {MM * (asked - judged):.3g} mm)"
     allowed = (
@@ -85,50 +64,57 @@ def describe_judged(p: Judged) -> str:
     return f"Judged: {length}; tolerance {allowed}; {words}."
 
 
-def cautions(robot: Robot, job: Job) -> Names:
+def cautions(robot: Robot, job: Job) -> Sentences:
     """Sentences that belong beside any verdict on a job.
 
     Args:
         robot: The robot as it was simulated.
         job: The job.
     """
-    return (
-        *_without_tool(robot),
-        *_warn_of_splines(job),
-        *_say_smoothed(job),
-        *_without_friction(job),
-        *_partly_judged(job),
-        *_unheated(robot, job),
-        *job.cautions_on(robot),
-        *job.description.notes,
-    )
-
-
-def cautions_of_run(p: Judged) -> Names:
-    """Sentences that belong beside the verdict on one run of a job."""
-    return (*_rigid_under_force(p), *_lagging(p))
-
-
-def remarks(p: Judged) -> Names:
-    """Sentences on what a prediction simplifies."""
-    return (*_linearised(p), *_rigid_under_weight(p))
-
-
-def _unheated(robot: Robot, job: Job) -> Sentences:
-    """Joints that a temperature does not change."""
-    sentence = describe_unheated_joints(robot, job.description.model)
-    if sentence:
-        yield sentence
-
-
-def _without_tool(robot: Robot) -> Sentences:
-    """A bare flange, where the robot's file has a tool."""
     d = robot.description
     if d.tool and not d.mounted.tool:
         names = " and ".join(d.tool)
         yield (
             f"No tool is mounted: the job names none, the file of '{robot.name}' has {names}. "
             "The bare flange is evaluated, without a tool's length and weight."
+        )
+    yield from (*_warn_of_splines(job), *_say_smoothed(job))
+    if job.description.model.friction == "off":
+        yield (
+            "Friction is off: joints that reverse cause no error here, so that the verdict is at "
+            'most PROBABLY IN TOLERANCE. Set friction = "lugre" in [model] of the job.'
+        )
+    judged, asked = job.judged_length, job.asked_length
+    if judged < LEAST_JUDGED * asked:
+        yield (
+            f"{MM * judged:.4g} of {MM * asked:.4g} mm are judged: ramps and times about them take "
+            "the rest, so that the verdict is at most PROBABLY IN TOLERANCE. Choose a lower speed "
+            "or shorter ramps ([time_law]), or say by run_in and run_out in [process] of the job "
+            "where the process is off."
+        )
+    unheated = describe_unheated_joints(robot, job.description.model)
+    if unheated:
+        yield unheated
+    yield from (*job.cautions_on(robot), *job.description.notes)
+
+
+def cautions_of_run(p: Prediction) -> Sentences:
+    """Sentences that belong beside the verdict on one run of a job."""
+    yield from (*_rigid_under_force(p), *_lagging(p))
+
+
+def remarks(p: Prediction) -> Sentences:
+    """Sentences on what a prediction simplifies: its method, and gears without their stiffness."""
+    if p.method == "perturbation":
+        yield (
+            "The perturbation method was used: the arm is linearised along the commanded motion. "
+            "The nonlinear method has no such error."
+        )
+    if _unused_springs(p) and not _process_force(p):
+        yield (
+            f"{_describe_springs(p)}: at rest the weight of the arm would deflect the tool by up "
+            f"to {MM * _deflection(p):.2g} mm across the seam. Points that were taught on the "
+            f"robot include that. {COUNT_SPRINGS}"
         )
 
 
@@ -159,47 +145,7 @@ def _say_smoothed(job: Job) -> Sentences:
             )
 
 
-def _without_friction(job: Job) -> Sentences:
-    """A model without friction."""
-    if job.description.model.friction == "off":
-        yield (
-            "Friction is off: joints that reverse cause no error here, so that the verdict is at "
-            'most PROBABLY IN TOLERANCE. Set friction = "lugre" in [model] of the job.'
-        )
-
-
-def _partly_judged(job: Job) -> Sentences:
-    """A seam of which ramps take most."""
-    judged, asked = job.judged_length, job.asked_length
-    if judged < LEAST_JUDGED * asked:
-        yield (
-            f"{MM * judged:.4g} of {MM * asked:.4g} mm are judged: ramps and times about them take "
-            "the rest, so that the verdict is at most PROBABLY IN TOLERANCE. Choose a lower speed "
-            "or shorter ramps ([time_law]), or say by run_in and run_out in [process] of the job "
-            "where the process is off."
-        )
-
-
-def _linearised(p: Judged) -> Sentences:
-    """A method that is exact for small deviations only."""
-    if p.method == "perturbation":
-        yield (
-            "The perturbation method was used: the arm is linearised along the commanded motion. "
-            "The nonlinear method has no such error."
-        )
-
-
-def _rigid_under_weight(p: Judged) -> Sentences:
-    """Gears without the stiffness that the robot file has."""
-    if _unused_springs(p) and not _process_force(p):
-        yield (
-            f"{_describe_springs(p)}: at rest the weight of the arm would deflect the tool by up "
-            f"to {MM * _deflection(p):.2g} mm across the seam. Points that were taught on the "
-            f"robot include that. {COUNT_SPRINGS}"
-        )
-
-
-def _rigid_under_force(p: Judged) -> Sentences:
+def _rigid_under_force(p: Prediction) -> Sentences:
     """A process force that deflects no gear."""
     force = _process_force(p)
     if p.job.description.model.joints == "elastic" or not force:
@@ -218,25 +164,25 @@ def _rigid_under_force(p: Judged) -> Sentences:
         )
 
 
-def _unused_springs(p: Judged) -> int:
+def _unused_springs(p: Prediction) -> int:
     """Number of gears whose stiffness the robot file has and the model does not use."""
     if p.job.description.model.joints == "elastic":
         return 0
     return sum(x.stiffness is not None for x in p.robot.description.transmission)
 
 
-def _describe_springs(p: Judged) -> str:
+def _describe_springs(p: Prediction) -> str:
     gears = f"the stiffness of {_unused_springs(p)} gears"
     return f"Joints are rigid here, although the file of '{p.robot.name}' has {gears}"
 
 
-def _process_force(p: Judged) -> float:
+def _process_force(p: Prediction) -> float:
     """Largest force on the tool along the motion [N]."""
     wrench = p.outside.wrench
     return 0.0 if wrench is None else float(np.linalg.norm(wrench[:, :3], axis=1).max())
 
 
-def _deflection(p: Judged) -> float:
+def _deflection(p: Prediction) -> float:
     """Largest shift of the tool across the seam by elastic gears at rest, process on [m]."""
     motion = p.motion.trajectory
     places = coordinates(p.robot, joints=True)
@@ -252,7 +198,7 @@ def _deflection(p: Judged) -> float:
     return largest
 
 
-def _lagging(p: Judged) -> Sentences:
+def _lagging(p: Prediction) -> Sentences:
     """A servo that feeds back more of the speed than forward, so that the tool leaves the seam."""
     # the scheme of a fitted one is that of its logs; valves have no speed feedback
     if p.servo.basis == "fitted" or p.robot.description.hydraulic:
@@ -273,7 +219,7 @@ def _lagging(p: Judged) -> Sentences:
     )
 
 
-def _speed_lag(p: Judged) -> TwoArrays:
+def _speed_lag(p: Prediction) -> TwoArrays:
     """Lateness of each drive by its gains, (drives,) [s], and the tool's shift across the seam.
 
         k_p e + k_i ∫e = (k_v - k_vf) v_ref,  hence  e' + (k_i / k_p) e = T a_ref
@@ -307,13 +253,13 @@ def _lag_of_gains(c: Controller) -> TwoArrays:
     return np.maximum(c.gains[:, KV] - c.gains[:, KVF], 0.0) / held, c.gains[:, KI] / held
 
 
-def _rows_judged(p: Judged) -> Integers:
+def _rows_judged(p: Prediction) -> Integers:
     """Set-points with the process on."""
     s = p.job.seam.command(p.motion.trajectory.time).s
     return np.flatnonzero(process_is_on(p.job, s))
 
 
-def _across(p: Judged, time: Floats, shift: Floats) -> Floats:
+def _across(p: Prediction, time: Floats, shift: Floats) -> Floats:
     """Lateral and vertical part of shifts of the tool, (k, 3), at times of the motion, (2, k)."""
     seam = p.job.seam
     _, frames, _ = seam.frames(seam.command(time).s)

@@ -193,13 +193,6 @@ def usual_model(robot: Robot) -> Model:
     return replace(model, friction="switching")
 
 
-def _feeds_the_model(robot: Robot, model: Model) -> bool:
-    """Whether the servo was fitted with the model's torque in place of what a machine fed."""
-    servo = robot.description.servo.get(model.servo)
-    fit = getattr(servo, "fit", None)
-    return fit is not None and fit.feedforward == "model"
-
-
 def without_exceeded_limits(robot: Robot, reference: Trajectory) -> Robot:
     """The robot with higher limits of currents that a followed reference exceeds.
 
@@ -249,7 +242,8 @@ def compare_reference(
         used = replace(used, joints="elastic")
     q, side = joint_positions(robot, ordered)
     reference = read_reference(robot, ordered, q)
-    if _feeds_the_model(robot, used):
+    fit = getattr(robot.description.servo.get(used.servo), "fit", None)
+    if fit is not None and fit.feedforward == "model":  # in place of what the machine fed
         reference = replace(reference, feedforward=None, source="")
     followed = without_exceeded_limits(robot, reference.trajectory)
     watch = None if progress is None else lambda share: progress("simulation", share)
@@ -265,16 +259,13 @@ def compare_reference(
     time = time[done]
     positions = run.link_side if side == "q_link" else run.motor_side
     predicted = interpolate_columns(time, run.trace_time, positions)
-    offset = compare_interval.take_offset(q[done] - predicted, time, offsets)
+    gap = q[done] - predicted
+    offset = compare_interval.take_offset(gap, time, offsets)
     measured = q[done] - offset
     errors = partial(_errors, robot, reference, time, measured)
     series = [*errors(predicted)]
     variants = []
-    start = (
-        np.zeros(robot.n)
-        if offsets == "logged"
-        else compare_interval.take_offset(q[done] - predicted, time, "start")
-    )
+    start = compare_interval.take_offset(gap, time, "start" if offsets == "mean" else offsets)
     nominal = compare_interval.NominalRun(
         followed, used, reference.trajectory, time, predicted, start
     )

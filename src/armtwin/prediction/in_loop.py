@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,44 +25,46 @@ from armtwin.simulation.options import RunOptions
 STEPS = 6  # at most
 SAMPLES = 400  # of each log at which torques are compared
 
-# from a robot and a log with its reference to the positions of the simulated joints at the log's
-# times, (m, n)
-Simulate = Callable[[Robot, Log], Floats]
 
-
-def in_loop(
+def identify_in_loop(
     robot: Robot,
-    logs: Sequence[Log],
-    simulate: Simulate,
+    logs: Log | Sequence[Log],
     *,
     torque: str | None = None,
     cutoff: float | None = None,
     recipe: Recipe | None = None,
 ) -> LoopIdentification:
-    """Identify a robot with the motion of its own simulated loop.
+    """Identify a robot with the motion of its own simulated loop in place of the measured one.
+
+    For encoders so coarse, or a servo so stiff, that noise in the measured motion biases a plain
+    estimate. The servo of the robot file must be the machine's.
 
     Args:
-        robot: The robot as it was when logged, with the servo that it had.
-        logs: Logs with q_ref.
-        simulate: Gives the positions of a robot that runs on a log's reference, without noise and
-            steps of encoders.
+        robot: The robot as it was when logged, payload mounted, with its servo.
+        logs: One or more logs with q_ref.
         torque: Channel of the torque, as for `identify`.
         cutoff: Cut-off frequency; by default the one that the first step chooses [Hz].
         recipe: Other choices.
     """
+    given = as_logs(logs, "identify_in_loop")
+    if not robot.description.servo:
+        raise ArmtwinError(
+            f"robot '{robot.name}': its loop cannot be simulated, as the file has no servo; fit "
+            "one by at.identify_servo, or identify with the measured motion"
+        )
     chosen = replace(recipe or Recipe(), motion="measured")
     if chosen.average:
         raise ArmtwinError("recipe: average is of measured motions; simulate each run by itself")
-    for k, log in enumerate(logs, 1):
+    for k, log in enumerate(given, 1):
         if "q_ref" not in log:
             raise ArmtwinError(
                 f"{log.origin or f'log {k}'}: has no reference q_ref to simulate the robot on"
             )
-    ordered = [in_order_of(log, robot.joint_names) for log in logs]
+    ordered = [in_order_of(log, robot.joint_names) for log in given]
     found = robot
     steps: list[LoopStep] = []
     while len(steps) < STEPS:
-        positions = [simulate(found, log) for log in ordered]
+        positions = [_positions(found, log) for log in ordered]
         moved = [_with_positions(log, q) for log, q in zip(ordered, positions, strict=True)]
         fit = identify(robot, moved, torque=torque, cutoff=cutoff, recipe=chosen)
         cutoff = fit.cutoff
@@ -106,35 +108,6 @@ def _change(before: Robot, fit: Estimate) -> float:
         size = np.sqrt((torques[1] ** 2).mean(axis=0))
         shares.append(float((gap / np.maximum(size, 1e-12)).max()))
     return max(shares)
-
-
-def identify_in_loop(
-    robot: Robot,
-    logs: Log | Sequence[Log],
-    *,
-    torque: str | None = None,
-    cutoff: float | None = None,
-    recipe: Recipe | None = None,
-) -> LoopIdentification:
-    """Identify a robot with the motion of its own simulated loop in place of the measured one.
-
-    For encoders so coarse, or a servo so stiff, that noise in the measured motion biases a plain
-    estimate. The servo of the robot file must be the machine's.
-
-    Args:
-        robot: The robot as it was when logged, payload mounted, with its servo.
-        logs: One or more logs with q_ref.
-        torque: Channel of the torque, as for `identify`.
-        cutoff: Cut-off frequency; by default the one that the first step chooses [Hz].
-        recipe: Other choices.
-    """
-    given = as_logs(logs, "identify_in_loop")
-    if not robot.description.servo:
-        raise ArmtwinError(
-            f"robot '{robot.name}': its loop cannot be simulated, as the file has no servo; fit "
-            "one by at.identify_servo, or identify with the measured motion"
-        )
-    return in_loop(robot, given, _positions, torque=torque, cutoff=cutoff, recipe=recipe)
 
 
 def _positions(robot: Robot, log: Log) -> Floats:

@@ -13,14 +13,14 @@ from armtwin.errors import ArmtwinError, FileError, blame
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats, Names, OnProgress
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
 from armtwin.motion.shifted_motion import shift_motion
 from armtwin.motion.trajectory import Trajectory
-from armtwin.prediction.cautions import Judged, cautions, cautions_of_run, find_caps, remarks
+from armtwin.prediction.cautions import cautions, cautions_of_run, find_caps, remarks
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
@@ -108,32 +108,19 @@ class Prediction(Result):
         return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @cached_property
-    def judged(self) -> Judged:
-        """What the verdict is on."""
-        return Judged(
-            job=self.job,
-            robot=self.robot,
-            method=self.method,
-            motion=self.motion,
-            outside=self.outside,
-            servo=self.servo,
-            stopped_at_m=self.verdict.stopped_at_m,
-        )
-
-    @cached_property
     def cautions(self) -> Names:
         """What a reader of the verdict must know, in sentences."""
-        return (*cautions(self.robot, self.job), *cautions_of_run(self.judged))
+        return (*cautions(self.robot, self.job), *cautions_of_run(self))
 
     @cached_property
     def remarks(self) -> Names:
         """What it simplifies, in sentences."""
-        return remarks(self.judged)
+        return tuple(remarks(self))
 
     @cached_property
     def capped_by(self) -> Names:
         """Why its seam is at most said to hold probably, as phrases; none where nothing caps it."""
-        return find_caps(self.judged)
+        return find_caps(self)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
@@ -158,17 +145,28 @@ def predict(
     """
     job, robot = load_job_and_robot(job, robot)
     say: Progress = progress or (lambda what, share: None)
-    plan = plan_job(job, robot, say)
-    say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
-    model, trajectory = job.description.model, plan.motion.trajectory
-    run = simulate(
-        plan.robot, trajectory, model, progress=watch, options=plan.outside.options(method=method)
-    )
-    say("path error", 0.0)
-    prediction = evaluate_run(method, plan, run)
+    prediction = run_plan(plan_job(job, robot, say), method, say, watch)
     say("path error", 1.0)
     return prediction
+
+
+def run_plan(
+    plan: Plan, method: Method, say: Progress, watch: OnProgress | None = None
+) -> Prediction:
+    """A planned job run and judged.
+
+    Args:
+        plan: The job.
+        method: As of `predict`.
+        say: Called before each stage.
+        watch: Called with the share of the simulation that is done.
+    """
+    say("simulation", 0.0)
+    model, options = plan.job.description.model, plan.outside.options(method=method)
+    run = simulate(plan.robot, plan.motion.trajectory, model, progress=watch, options=options)
+    say("path error", 0.0)
+    return evaluate_run(method, plan, run)
 
 
 def load_job_and_robot(

@@ -274,6 +274,7 @@ def _chart(c: ReferenceComparison, row: Agreement) -> show.Chart:
 def _data(c: ReferenceComparison) -> show.Blocks:
     """What only result.json shows."""
     mounted = c.robot.description.mounted
+    offsets = dict(zip(c.robot.joint_names, c.offset.tolist(), strict=True))
     yield show.Data(
         {
             "robot": c.robot.name,
@@ -286,14 +287,10 @@ def _data(c: ReferenceComparison) -> show.Blocks:
             "comparison.feedforward": c.reference.source,
             "comparison.samples": len(c.time),
             "comparison.offsets": c.offsets,
-            "comparison.offset_rad": _by_joint(c),
+            "comparison.offset_rad": offsets,
             "events": [event.record for event in c.run.log.events],
         }
     )
     files = {"robot file": c.robot.origin, "log": c.log.origin}
     digests = {name: digest_of(path) for name, path in files.items()}
     yield show.Data({"provenance.inputs_sha256": digests, "provenance.versions": versions()})
-
-
-def _by_joint(c: ReferenceComparison) -> Record:
-    return dict(zip(c.robot.joint_names, c.offset.tolist(), strict=True))

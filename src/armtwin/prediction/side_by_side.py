@@ -124,12 +124,7 @@ def _record(job: Job, answer: Answer | None) -> Record:
         "robot": d.robot if answer is None else answer.prediction.robot.name,
         "speed_m_s": d.speed,
         "outcome": CANNOT,
-        "probability": None,
-        "direction": None,
-        "nominal": None,
-        "allowed": None,
-        "low": None,
-        "high": None,
+        **dict.fromkeys(("probability", "direction", "nominal", "allowed", "low", "high")),
         "holds": answer is not None and answer.holds,
     }
     if answer is not None:

@@ -5,18 +5,36 @@
 Each log's constant is taken off: the zeros of two encoders are not the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from armtwin.logs.log import Log
+from armtwin.identification.transmission.identify_transmission import fit_transmissions
+from armtwin.identification.transmission.result import TransmissionIdentification
+from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Floats
 from armtwin.maths.interpolation import interpolate_columns
 from armtwin.prediction.agreement import Series, pair_joints
+from armtwin.prediction.band.quantities import spread_parameters
 from armtwin.robot.robot import Robot
 from armtwin.simulation.outcome import Run
 
 FLANGE = ("flange x", "flange y", "flange z")
+
+
+def identify_transmission(
+    robot: Robot, logs: Log | Sequence[Log], *, validate: Log | None = None
+) -> TransmissionIdentification:
+    """Stiffness, lost motion and side of friction of transmissions from two encoders.
+
+    Args:
+        robot: The robot, with what was mounted; how far its rotors, friction and links may be off
+            follows from their sources.
+        logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
+        validate: An unseen log.
+    """
+    runs = as_logs(logs, "identify_transmission")
+    return fit_transmissions(robot, runs, spread_parameters(robot), validate=validate)
 
 
 def has_two_encoders(robot: Robot, log: Log) -> bool:

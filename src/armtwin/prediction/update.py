@@ -16,14 +16,14 @@ from armtwin.prediction.predict import (
     Prediction,
     Progress,
     check_limits,
-    evaluate_run,
     plan_job,
     refuse_incomplete,
+    run_plan,
 )
 from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import setpoint_rate, simulate
-from armtwin.simulation.options import Method, RunOptions
+from armtwin.simulation.closed_loop import setpoint_rate
+from armtwin.simulation.options import Method
 
 JUDGES = ("name", "title", "tolerance", "uncertainty", "advice", "notes")  # no run depends on these
 RUNS = (*JUDGES, "model", "override")  # and no motion on these, of robots that differ in DRIVES
@@ -46,17 +46,15 @@ def update(
     kept = None if before is None or before.given is not None else before
     if kept is not None and _differ_only_in(job, kept.job, JUDGES) and robot == kept.robot:
         if method == kept.method:
-            return _judge_again(kept, job)
+            planned = job.planned_as(kept.job)
+            verdict = verdict_on(planned, kept.path_error, kept.log.events)
+            return replace(kept, job=planned, verdict=verdict)
         plan = _plan_again(kept, job, robot, say)
     elif kept is not None and _has_same_motion(kept, job, robot):
         plan = _plan_again(kept, job, robot, say)
     else:
         plan = plan_job(job, None, say)
-    say("simulation", 0.0)
-    options = RunOptions(method=method, torque=plan.outside.torque, wrench=plan.outside.wrench)
-    run = simulate(plan.robot, plan.motion.trajectory, job.description.model, options=options)
-    say("path error", 0.0)
-    return evaluate_run(method, plan, run)
+    return run_plan(plan, method, say)
 
 
 def _differ_only_in(job: Job, other: Job, keys: tuple[str, ...]) -> bool:
@@ -64,13 +62,6 @@ def _differ_only_in(job: Job, other: Job, keys: tuple[str, ...]) -> bool:
     own: JobDescription = other.description
     same = {key: getattr(own, key) for key in keys}
     return job.origin == other.origin and replace(job.description, **same) == own
-
-
-def _judge_again(kept: Prediction, job: Job) -> Prediction:
-    """A run judged by another tolerance."""
-    planned = job.planned_as(kept.job)
-    verdict = verdict_on(planned, kept.path_error, kept.log.events)
-    return replace(kept, job=planned, verdict=verdict)
 
 
 def _has_same_motion(kept: Prediction, job: Job, robot: Robot) -> bool:

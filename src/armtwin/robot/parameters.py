@@ -131,6 +131,12 @@ class Layout:
     balancers: Indices
     frictions: Indices
 
+    @property
+    def sizes(self) -> Indices:
+        """Number of parameters of each link, rotor, balancer and friction element, in order."""
+        alike = self.links * (len(TEN),) + self.motors * (1,)
+        return alike + self.balancers + self.frictions
+
     def link(self, k: int) -> slice:
         """The ten parameters of link k."""
         return slice(len(TEN) * k, len(TEN) * (k + 1))

@@ -5,7 +5,7 @@ derivative of the measurement nor a closed-loop bias enters.
 
 The lateness of the link encoder behind the motor encoder, before any stiffness or servo.
 
-    q - q_link = δ v + τ_load / c + constant        the law of `transmission.twist_fit`, one drive
+    q - q_link = δ v + τ_load / c + constant        the law of `transmission.twist_rows`, one drive
 
 Two encoders that are read or filtered at different times differ in proportion to speed, as much as
 a soft gear would under viscous load. Only the load of the rigid body, which is not proportional to
@@ -21,8 +21,6 @@ import numpy as np
 from armtwin.identification.fitting import estimate as fits
 from armtwin.identification.servo import selection, structure as loops
 from armtwin.identification.servo.signals import PARTS
-from armtwin.identification.transmission.twist_fit import fit_twist
-from armtwin.identification.transmission.twist_rows import rows_of_drive
 from armtwin.maths.batch import Floats, Indices, TwoArrays, Values
 from armtwin.robot.schema.servo import Side
 
@@ -51,14 +49,18 @@ def estimate_encoder_offset(
     """
     if any(np.isnan(x).any() for x in twist):
         return None
-    rows = rows_of_drive(speed, load, twist)
-    elastic, rigid = fit_twist(rows, (0,)), fit_twist(rows, ())
-    # no gear twists against its load
-    fit = elastic if elastic.compliance.value[0] > 0 else rigid
-    if not replace(rigid, offset=0.0).left(rows).any():
+    parts = []
+    for columns in zip(speed, load, twist, strict=True):
+        part = np.column_stack(columns)
+        parts.append(part - part.mean(axis=0))
+    rows = np.concatenate(parts)
+    apart = rows[:, 2]
+    if not apart.any():
         return None
-    lateness = float(np.clip(fit.offset, -LARGEST_DELAY, LARGEST_DELAY))
-    return EncoderOffset(lateness, float(fit.compliance.value[0]))
+    delay, compliance = fits.fit(rows[:, :2], apart).values
+    if compliance <= 0:  # no gear twists against its load
+        delay, compliance = *fits.fit(rows[:, :1], apart).values, 0.0
+    return EncoderOffset(float(np.clip(delay, -LARGEST_DELAY, LARGEST_DELAY)), float(compliance))
 
 
 ROUNDS = 6  # of poles and lag in turn

@@ -1,4 +1,4 @@
-"""`identify_transmission`: stiffness, lost motion and side of friction from two encoders.
+"""`fit_transmissions`: stiffness, lost motion and side of friction from two encoders.
 
 The residual of a twist besides offset and load is not noise: a link encoder whose disc is off its
 axis errs by a cos q + b sin q, and may have a delay of its own. Where an axis carries no weight its
@@ -18,41 +18,45 @@ import numpy as np
 
 from armtwin.identification.fitting.estimate import CONFIDENCE, student
 from armtwin.identification.plausibility.suspect import refuse_torque_mistakes
+from armtwin.identification.transmission.load import BLOCKS, correct_drives
 from armtwin.identification.transmission.result import JointTransmission, TransmissionIdentification
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
-    BLOCKS,
     TwistRows,
     joints_with_two_encoders,
     twist_rows,
 )
-from armtwin.logs.log import Log, as_logs
+from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, Names, Pair
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 
 OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
+Z_90 = 1.6448536269514722  # standard deviations to either side
 HALF = 0.5  # of the friction: with a wider interval the side is not identifiable
 SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks were loaded
 FRICTION_SEEN = 0.02  # of the load: below it the side of friction is not identifiable
 
 
-def identify_transmission(
-    robot: Robot, logs: Log | Sequence[Log], *, validate: Log | None = None
+def fit_transmissions(
+    robot: Robot, logs: Sequence[Log], spread: Floats, *, validate: Log | None = None
 ) -> TransmissionIdentification:
     """Stiffness, lost motion and side of friction of transmissions from two encoders.
 
     Args:
-        robot: The robot, with what was mounted; its rotors and friction are used.
+        robot: The robot, with what was mounted.
         logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
+        spread: Directions in which its parameters may be off by one standard deviation, (p, k).
         validate: An unseen log.
     """
-    logs = as_logs(logs, "identify_transmission")
     every = [*logs, *([] if validate is None else [validate])]
     joints = joints_with_two_encoders(robot, every)
     refuse_torque_mistakes(robot, every)
-    offset = common_offset(robot, logs, joints)
-    rows = twist_rows(robot, logs, joints, offset)
+    drives = correct_drives(robot, logs, spread)
+    rows = twist_rows(robot, drives, logs, joints)
+    for _ in range(OFFSET_ROUNDS):
+        offset = fit_twist(rows, range(joints)).offset
+        rows = twist_rows(robot, drives, logs, joints, offset)
     elastic = _identifiable_joints(rows)
     loose = _loose(rows, elastic)
     fit = fit_twist(rows, elastic, loose)
@@ -63,7 +67,7 @@ def identify_transmission(
         row = _row(robot, rows, fit, j, elastic, loose)
         table.append(replace(row, rms=float(residual[j]), rms_offset_only=float(offset_only[j])))
     if validate is not None:
-        other = twist_rows(robot, [validate], joints, offset)
+        other = twist_rows(robot, drives, [validate], joints, offset)
         unseen = _rms(fit.left(other)).tolist(), _rms(alone.left(other)).tolist()
         table = list(map(_validate, table, *unseen))
     names = tuple(log.origin or "a log" for log in logs)
@@ -91,21 +95,6 @@ def _validate(row: JointTransmission, rms: float, without: float) -> JointTransm
     return replace(row, rms_unseen=rms, sentence=sentence)
 
 
-def common_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
-    """Delay of all link encoders [s], all joints taken as elastic.
-
-    Args:
-        robot: The robot, whose rotors and friction are used.
-        logs: Logs with q, q_link and a torque.
-        joints: Number of joints with two encoders.
-    """
-    offset = 0.0
-    for _ in range(OFFSET_ROUNDS):
-        rows = twist_rows(robot, logs, joints, offset)
-        offset = fit_twist(rows, range(joints)).offset
-    return offset
-
-
 def _rms(residual: Floats) -> Floats:
     return np.sqrt(np.mean(residual**2, axis=0))
 
@@ -114,7 +103,7 @@ def _identifiable_joints(rows: TwistRows) -> list[int]:
     """Joints whose compliance is identifiable."""
     every = list(range(rows.joints))
     whole = fit_twist(rows, every)
-    first = rows.first_half
+    first = rows.block % BLOCKS < BLOCKS // 2
     halves = (rows.only(first), rows.only(~first))
     cautious = [_cautious(half) for half in halves]
     identified = []
@@ -194,6 +183,7 @@ def _row(
         sentence=f"{_lost_motion(lost, lost_half)}; {_side(share, share_half)}",
         stiffness=1 / float(fit.compliance.value[j]),
         interval=_interval(j, fit, _cautious(rows), _with_own_friction(rows, j, elastic, loose)),
+        load_width=_load_width(rows, j),
         motor_share=share,
         motor_share_std=share_std,
         lost_motion=lost,
@@ -217,6 +207,18 @@ def _interval(j: int, *fits: TwistFit) -> Pair:
         c, s = float(fit.compliance.value[j]), float(fit.compliance.half[j])
         ends += [1 / (c + s), 1 / max(c - s, 1e-300)]
     return min(ends), max(ends)
+
+
+def _load_width(rows: TwistRows, j: int) -> float:
+    """Half width of the 90 % interval of a load, as a share of it.
+
+    σ² = Σ_k (Σ ΔT_k T / Σ T²)²        what the errors ΔT_k of the load T make of its scale
+    """
+    moving = rows.moving[:, j]
+    load, error = rows.load[moving, j], rows.load_error[moving, j]
+    load = load - load.mean()
+    shares = load @ (error - error.mean(axis=0)) / (load @ load)
+    return float(Z_90 * np.linalg.norm(shares))
 
 
 def _motor_share(

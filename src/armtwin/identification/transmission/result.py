@@ -21,9 +21,6 @@ from armtwin.robot.robot import Robot
 STIFFNESS = Number(1e-6, "MN m/rad", digits=3)
 MICRORADIANS = Number(1e6, "µrad", places=0)
 SHARE_OF_95 = 0.8393  # a normal 90 % interval over its 95 % interval
-# half width of the error of a load, alike in a whole log: rotors and friction of a file are off by
-# 10 to 20 %, and no noise shows it
-LOAD_WIDTH = 0.15
 POOR = 0.5  # width from which on a stiffness is known no better than an assumed one
 
 
@@ -37,6 +34,8 @@ class JointTransmission:
         sentence: What is and what is not identifiable.
         stiffness: Stiffness [N m/rad]; None where it is not identifiable.
         interval: Lower and upper end of its 95 % interval [N m/rad]; None likewise.
+        load_width: Half width of the 90 % interval of its load, by what torques leave open of
+            rotors and friction, as a share.
         motor_share: Share of the friction on the motor's side of the spring; None where not
             identifiable.
         motor_share_std: Its standard deviation.
@@ -52,6 +51,7 @@ class JointTransmission:
     sentence: str
     stiffness: float | None = None
     interval: Pair | None = None
+    load_width: float = 0.0
     motor_share: float | None = None
     motor_share_std: float | None = None
     lost_motion: float | None = None
@@ -67,7 +67,7 @@ class JointTransmission:
             return None
         low, high = self.interval
         noise: float = (high / low) ** (0.5 * SHARE_OF_95) - 1
-        return math.hypot(noise, LOAD_WIDTH)
+        return math.hypot(noise, self.load_width)
 
     @property
     def is_poor(self) -> bool:

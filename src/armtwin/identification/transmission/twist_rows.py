@@ -24,6 +24,7 @@ from armtwin.identification.fitting.estimate import even_blocks
 from armtwin.identification.resampling import at_times
 from armtwin.identification.rigid_body.data.clean_log import clean_log, limit_to_rate
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.transmission.load import BLOCKS, Drives
 from armtwin.logs.cleaning import filter_values
 from armtwin.logs.joints import joint_torque
 from armtwin.logs.log import Log
@@ -32,7 +33,6 @@ from armtwin.logs.rest import SLOW_SHARE
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
-BLOCKS = 20  # stretches of a log that count as independent of each other
 SAME = 1e-12  # difference of two encoders that is none [rad]
 CUTOFF = 20.0  # of the motion [Hz]: fast enough to see when friction turns
 SMALL = 0.02  # share of the largest load within which the loaded flank is uncertain
@@ -46,6 +46,8 @@ class TwistRows:
         twist: q - q_link [rad].
         late: Angle that the motor turns in the time offset, over that offset [rad/s].
         load: Torque of the spring with all friction on the motor's side [N m].
+        load_error: What it may be off by in each direction that torques leave open, one standard
+            deviation, (m, k, directions) [N m].
         friction: Friction torque by the robot file [N m].
         angle: Motor angle when the link encoder was read, joint side [rad].
         side: Sign of the load, smooth where it is small: which flank of a gap is loaded.
@@ -57,6 +59,7 @@ class TwistRows:
     twist: Floats
     late: Floats
     load: Floats
+    load_error: Floats
     friction: Floats
     angle: Floats
     side: Floats
@@ -67,11 +70,6 @@ class TwistRows:
     def only(self, kept: Flags) -> TwistRows:
         """The chosen samples."""
         return TwistRows(*(values[kept] for values in vars(self).values()))
-
-    @property
-    def first_half(self) -> Flags:
-        """Samples of the first half of each log."""
-        return self.block % BLOCKS < BLOCKS // 2
 
     @property
     def joints(self) -> int:
@@ -102,64 +100,50 @@ def joints_with_two_encoders(robot: Robot, logs: Sequence[Log]) -> int:
     return joints
 
 
-def twist_rows(robot: Robot, logs: Sequence[Log], joints: int, offset: float = 0.0) -> TwistRows:
+def twist_rows(
+    robot: Robot, drives: Drives, logs: Sequence[Log], joints: int, offset: float = 0.0
+) -> TwistRows:
     """Rows of logs with q, q_link and a torque, for the first joints.
 
     Args:
-        robot: The robot, whose rotors and friction are used.
+        robot: The robot.
+        drives: Its rotors and friction.
         logs: The logs.
         joints: Number of joints.
         offset: Time by which the link encoders are late, as far as it is known [s].
     """
     parts = []
     for number, log in enumerate(logs):
-        parts.append(_rows(robot, log, joints, number, offset))
+        parts.append(_rows(robot, drives, log, joints, number, offset))
     return TwistRows(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
 def _rows(
-    robot: Robot, log: Log, joints: int, number: int, offset: float
+    robot: Robot, drives: Drives, log: Log, joints: int, number: int, offset: float
 ) -> tuple[NDArray[np.generic], ...]:
     torque, _ = joint_torque(robot, log)
     cleaned = clean_log(log, limit_to_rate(log, CUTOFF), Recipe(), torque)
     motion, grid = cleaned.motion, cleaned.clean.time
     friction = filter_values(robot.friction_torque(motion.v, motion.q, motion.a), cleaned.how)
-    rotors = motion.a @ robot.assembly.rotors.inertia
-    load = cleaned.clean.tau - rotors - friction
+    taken, unknown = drives.torques(robot, cleaned)
     # from the first sample whose past the log holds
     time = grid[grid >= grid[0] + max(offset, 0.0)]
     before = time - offset
     q, v = motion.q[:, :joints], motion.v[:, :joints]
     twist = at_times(time, log.time, log.q[:, :joints] - log.q_link[:, :joints])
     late = _mean_speed(grid, q, v, time, offset)
+    load = cleaned.clean.tau - taken
     carried, rubbing, speed, angle = (
         at_times(before, grid, values[:, :joints]) for values in (load, friction, v, q)
     )
+    unknown = unknown[:, :joints]
+    error = at_times(before, grid, unknown.reshape(len(grid), -1))
+    error = error.reshape(len(before), *unknown.shape[1:])
     side = np.tanh(carried / (SMALL * np.abs(carried).max(axis=0) + 1e-300))
     moving = np.abs(speed) > SLOW_SHARE * np.abs(speed).max(axis=0)
     block = number * BLOCKS + even_blocks([len(time)], BLOCKS)
     log_number = np.full(len(time), number)
-    return twist, late, carried, rubbing, angle, side, moving, block, log_number
-
-
-def rows_of_drive(
-    speed: Sequence[Floats], load: Sequence[Floats], twist: Sequence[Floats]
-) -> TwistRows:
-    """Rows of one drive from logs of its speed, its load and its twist, (m,) each."""
-    v, torque, apart = (np.concatenate(values)[:, None] for values in (speed, load, twist))
-    number = np.repeat(np.arange(len(twist)), [len(values) for values in twist])
-    none = np.zeros_like(apart)
-    return TwistRows(
-        twist=apart,
-        late=v,
-        load=torque,
-        friction=none,
-        angle=none,
-        side=none,
-        moving=np.ones(apart.shape, dtype=bool),
-        block=number,
-        log=number,
-    )
+    return twist, late, carried, error, rubbing, angle, side, moving, block, log_number
 
 
 def _mean_speed(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:

@@ -267,7 +267,9 @@ def assess_alike(
     for k, sample in enumerate(samples):
         first.append(sample.run(slice(count), _part(progress, k, len(samples))))
     bands = tuple(sample.band(found) for sample, found in zip(samples, first, strict=True))
-    if draws is not None or not any(_is_near(band.probability) for band in bands):
+    odds = np.array([band.probability for band in bands])
+    apart = np.abs(np.stack([odds - LIKELY, odds - UNLIKELY]))
+    if draws is not None or not (apart < NEAR).any():
         return bands
     bands = ()
     for k, (sample, found) in enumerate(zip(samples, first, strict=True)):
@@ -323,8 +325,3 @@ class _Samples:
 def assess_run(prediction: Prediction) -> Band | None:
     """The 90 % interval of a prediction; None where its run stops."""
     return None if prediction.verdict.stopped is not None else assess(prediction)
-
-
-def _is_near(probability: float) -> bool:
-    """Whether a probability is near to where another outcome begins."""
-    return min(abs(probability - LIKELY), abs(probability - UNLIKELY)) < NEAR

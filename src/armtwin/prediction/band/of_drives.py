@@ -11,9 +11,9 @@ from armtwin.jobs.uncertainty import Kind
 from armtwin.prediction.band.identified import is_identified
 from armtwin.prediction.band.quantity import (
     Quantity,
-    Variant,
-    change_each,
     least_trusted,
+    name_of,
+    scale_groups,
     scale_keys,
     source_kind,
     with_values,
@@ -48,7 +48,7 @@ def friction_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Ite
             kind="friction.level",
             basis=f"{source} {dry_level(element.law):.3g} N m",
             width=asked.width("friction.level", name, source, element, key="level"),
-            change=partial(_with_level, element.name),
+            change=partial(scale_groups, "friction", _scale_level, (element.name,)),
             measured_by=LOGGED,
         )
     guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
@@ -58,7 +58,8 @@ def friction_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Ite
     if model.friction == "lugre" and bristles:
         named = {element.name: element for element in bristles}
         words = "pre-sliding stiffness"
-        rules = Rules("friction.bristles", words, "presliding", _with_bristles, LOGGED)
+        stiffer = partial(scale_groups, "friction", _with_stiffer_bristles)
+        rules = Rules("friction.bristles", words, "presliding", stiffer, LOGGED)
         yield from rules.quantities(named, asked)
 
 
@@ -68,7 +69,8 @@ def _viscosity(elements: Sequence[FrictionElement], asked: WidthSettings) -> Qua
     source = least_trusted(source_kind(element, "viscous") for element in elements)
     width = max(asked.width(kind, kind, source, x, key="viscosity") for x in elements)
     words = "viscosity of all friction"
-    return Quantity(kind, words, kind, source, width, _with_viscosity, LOGGED)
+    change = partial(scale_groups, "friction", _scale_viscosity, None)
+    return Quantity(kind, words, kind, source, width, change, LOGGED)
 
 
 def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
@@ -77,7 +79,8 @@ def rotor_quantities(robot: Robot, asked: WidthSettings) -> Iterator[Quantity]:
     if not motors or is_identified(robot.uncertainty, "Jm"):
         return
     named = {motor.name: motor for motor in motors}
-    rules = Rules("rotors", "inertia of the rotors", "rotor_inertia", _with_rotors, LOGGED)
+    change = partial(scale_groups, "motor", _scale_rotor)
+    rules = Rules("rotors", "inertia of the rotors", "rotor_inertia", change, LOGGED)
     yield from rules.quantities(named, asked)
 
 
@@ -89,8 +92,9 @@ def elastic_quantities(robot: Robot, model: Model, asked: WidthSettings) -> Iter
     """
     if model.joints != "elastic":
         return
-    gears = {_gear_name(x): x for x in robot.description.transmission if x.stiffness is not None}
-    rules = Rules("gears", "stiffness of the gears", "stiffness", _with_stiffness, ENCODERS)
+    gears = {name_of(x): x for x in robot.description.transmission if x.stiffness is not None}
+    change = partial(scale_groups, "transmission", _scale_stiffness)
+    rules = Rules("gears", "stiffness of the gears", "stiffness", change, ENCODERS)
     for quantity in rules.quantities(gears, asked):
         own = 1.0
         if quantity.source in TOGETHER and len(quantity.of) > 1:
@@ -112,26 +116,14 @@ def _of_gear(name: str, gear: Transmission, share: float, asked: WidthSettings) 
         kind="gears",
         basis=f"{source} {1e-6 * (gear.stiffness or 0.0):.3g} MN m/rad",
         width=width,
-        change=partial(_with_stiffness, frozenset((name,))),
+        change=partial(scale_groups, "transmission", _scale_stiffness, (name,)),
         measured_by=ENCODERS,
         of=(name,),
     )
 
 
-def _gear_name(gear: Transmission) -> str:
-    return gear.joint or gear.motor
-
-
-def _with_level(name: str, variant: Variant, factor: float) -> Variant:
-    """One friction element with dry, viscous and pre-sliding torques scaled together."""
-
-    def change(element: FrictionElement) -> FrictionElement:
-        return _scale_level(element, factor) if element.name == name else element
-
-    return change_each(variant, "friction", change)
-
-
 def _scale_level(element: FrictionElement, factor: float) -> FrictionElement:
+    """A friction element with dry, viscous and pre-sliding torques scaled together."""
     negative = None if element.negative is None else at_level(element.negative, factor)
     stiffer = _with_stiffer_bristles(element, factor)
     bristle = element.presliding
@@ -151,35 +143,17 @@ def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionE
     return with_values(element, presliding=with_values(stiffer, radius=radius))
 
 
-def _with_viscosity(variant: Variant, factor: float) -> Variant:
-    def change(element: FrictionElement) -> FrictionElement:
-        negative = None if element.negative is None else at_viscosity(element.negative, factor)
-        return with_values(element, law=at_viscosity(element.law, factor), negative=negative)
-
-    return change_each(variant, "friction", change)
+def _scale_viscosity(element: FrictionElement, factor: float) -> FrictionElement:
+    negative = None if element.negative is None else at_viscosity(element.negative, factor)
+    return with_values(element, law=at_viscosity(element.law, factor), negative=negative)
 
 
-def _with_bristles(names: frozenset[str], variant: Variant, factor: float) -> Variant:
-    def change(element: FrictionElement) -> FrictionElement:
-        return _with_stiffer_bristles(element, factor) if element.name in names else element
-
-    return change_each(variant, "friction", change)
+def _scale_rotor(motor: Motor, factor: float) -> Motor:
+    return scale_keys(motor, factor, "rotor_inertia")
 
 
-def _with_rotors(names: frozenset[str], variant: Variant, factor: float) -> Variant:
-    def change(motor: Motor) -> Motor:
-        return scale_keys(motor, factor, "rotor_inertia") if motor.name in names else motor
-
-    return change_each(variant, "motor", change)
-
-
-def _with_stiffness(names: frozenset[str], variant: Variant, factor: float) -> Variant:
-    def change(gear: Transmission) -> Transmission:
-        if _gear_name(gear) not in names:
-            return gear
-        return scale_keys(gear, factor, "stiffness", "low_stiffness")
-
-    return change_each(variant, "transmission", change)
+def _scale_stiffness(gear: Transmission, factor: float) -> Transmission:
+    return scale_keys(gear, factor, "stiffness", "low_stiffness")
 
 
 def dry_level(law: Law) -> float:

@@ -22,7 +22,6 @@ from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, Vel
 
 POWERS = {"kp": 2, "ki": 3, "kv": 1, "kd": 1, "kvf": 1}
 POWERS_OF_VELOCITY_LAW = {"kp": 1, "ki": 2, "kv": 1, "kiv": 1}
-DAMPING = ("kv", "kvf", "kd")
 
 
 def with_bandwidth(servo: Servo, factors: Values) -> Servo:
@@ -37,17 +36,6 @@ def with_bandwidth(servo: Servo, factors: Values) -> Servo:
     return with_values(servo, rule=with_values(servo.rule, bandwidth=bandwidth))
 
 
-def with_damping(servo: Servo, factor: float) -> Servo:
-    """The servo with its damping scaled."""
-    gains = ("kv",) if isinstance(servo, VelocityLaw) else DAMPING
-    return _with_rule(servo, "damping", gains, factor)
-
-
-def with_integrator(servo: Servo, factor: float) -> Servo:
-    """The servo with its integrator scaled."""
-    return _with_rule(servo, "integrator", ("ki", "kiv"), factor)
-
-
 def with_filters(servo: Servo, factor: float) -> Servo:
     """The servo with the frequencies of its filters scaled."""
     changes: Record = {}
@@ -58,25 +46,14 @@ def with_filters(servo: Servo, factor: float) -> Servo:
     return with_values(servo, **changes)
 
 
-def with_acceleration_feedforward(servo: Servo, factor: float) -> Servo:
-    """The servo with its feed-forward of the acceleration scaled."""
-    return _with_rule(servo, "acceleration_feedforward", ("kafv", "kafc", "kaf"), factor)
-
-
-def with_friction_feedforward(servo: Servo, factor: float) -> Servo:
-    """The servo with what it feeds forward against friction scaled."""
-    rule = getattr(servo, "rule", None)
-    if rule is not None and any(rule.friction_feedforward):
-        return with_values(servo, rule=scale_keys(rule, factor, "friction_feedforward"))
-    return _with_powers(servo, dict.fromkeys(("coulomb", "viscous"), 1), (factor,))
-
-
-def _with_rule(servo: Servo, key: str, gains: Names, factor: float) -> Any:
+def with_key(key: str, gains: Names, servo: Servo, factor: float) -> Any:
     """A servo with a key of its rule scaled; without a rule, with the gains that it has."""
     rule = getattr(servo, "rule", None)
-    if rule is None:
-        return _with_powers(servo, dict.fromkeys(gains, 1), (factor,))
-    return with_values(servo, rule=scale_keys(rule, factor, key))
+    if rule is not None and any(getattr(rule, key)):
+        return with_values(servo, rule=scale_keys(rule, factor, key))
+    if isinstance(servo, VelocityLaw) and key == "damping":
+        gains = ("kv",)
+    return _with_powers(servo, dict.fromkeys(gains, 1), (factor,))
 
 
 def _with_powers(servo: Servo, powers: dict[str, int], factors: Values) -> Any:
@@ -97,15 +74,19 @@ def _scale_values(values: Values, factors: Values) -> Values:
 
 
 LOGGED = "servo"  # how a servo is measured
-SHARED: tuple[tuple[Kind, str, Callable[[Servo, float], Servo]], ...] = (
-    ("servo.damping", "the servo's damping", with_damping),
-    ("servo.integrator", "the servo's integrator", with_integrator),
+SHARED: tuple[tuple[Kind, str, Names], ...] = (  # with the gains of a servo without a rule
+    ("servo.damping", "the servo's damping", ("kv", "kvf", "kd")),
+    ("servo.integrator", "the servo's integrator", ("ki", "kiv")),
     (
         "servo.acceleration_feedforward",
         "the acceleration that is fed forward",
-        with_acceleration_feedforward,
+        ("kafv", "kafc", "kaf"),
     ),
-    ("servo.friction_feedforward", "the friction that is fed forward", with_friction_feedforward),
+    (
+        "servo.friction_feedforward",
+        "the friction that is fed forward",
+        ("coulomb", "viscous"),
+    ),
 )
 BANDWIDTH: Kind = "servo.bandwidth"
 
@@ -121,10 +102,11 @@ def servo_quantities(robot: Robot, name: str, asked: WidthSettings) -> Iterator[
     if isinstance(servo, Proportional):
         return
     group = _group_of_gains(servo)
-    for kind, words, change in SHARED:
+    for kind, words, gains in SHARED:
+        key = kind.removeprefix("servo.")
+        change = partial(with_key, key, gains)
         if change(servo, 2.0) == servo:
             continue  # it has none
-        key = kind.removeprefix("servo.")
         source = source_kind(group, key)
         width = asked.width(kind, kind, source, group, servo, key=key)
         yield _make_shared(name, kind, words, source, width, change)

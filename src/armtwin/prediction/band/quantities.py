@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import numpy as np
+
 from armtwin.errors import blame
 from armtwin.jobs.job import Job
-from armtwin.jobs.uncertainty import Kind
+from armtwin.jobs.uncertainty import Kind, Uncertainty
+from armtwin.maths.batch import Floats
 from armtwin.prediction.band import quantity
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
@@ -19,6 +22,7 @@ from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Body, Link
+from armtwin.simulation.model import Model
 
 INERTIAS = ("xx", "yy", "zz", "xy", "xz", "yz")
 Change = Callable[[Body, float], Body]
@@ -33,7 +37,8 @@ def link_quantities(robot: Robot, asked: WidthSettings) -> Iterator[quantity.Qua
     mass = ("links.mass", "masses of the links", heavier)
     size = ("links.size", "where the links' masses are", larger)
     for name, words, change in (mass, size):
-        rules = Rules("links", words, "mass", partial(_with_links, change), "identify", name)
+        scale = partial(quantity.scale_groups, "link", partial(_scale_link, change))
+        rules = Rules("links", words, "mass", scale, "identify", name)
         yield from rules.quantities(links, asked)
 
 
@@ -78,15 +83,8 @@ def _with_inertias(body: Body, factor: float) -> Body:
     return quantity.with_values(body, inertia=quantity.scale_keys(body.inertia, factor, *INERTIAS))
 
 
-def _with_links(
-    change: Change, names: frozenset[str], variant: quantity.Variant, factor: float
-) -> quantity.Variant:
-    def change_link(link: Link) -> Link:
-        if link.body is None or link.name not in names:
-            return link
-        return quantity.with_values(link, body=change(link.body, factor))
-
-    return quantity.change_each(variant, "link", change_link)
+def _scale_link(change: Change, link: Link, factor: float) -> Link:
+    return link if link.body is None else quantity.with_values(link, body=change(link.body, factor))
 
 
 def _with_tool(
@@ -122,3 +120,30 @@ def quantities_for(robot: Robot, job: Job) -> tuple[quantity.Quantity, ...]:
     with blame(job.where):
         asked.check(found)
     return tuple(found)
+
+
+def spread_parameters(robot: Robot) -> Floats:
+    """Directions in which parameters may be off by one standard deviation, (p, k).
+
+    One for each link, rotor and friction element in each quantity that is sampled of them, and
+    those of the covariance of what was identified. Parts of one source err each by itself here: the
+    torque of its own joint identifies each.
+    """
+    asked = WidthSettings(Uncertainty())
+    found = [
+        *friction_quantities(robot, Model(), asked),
+        *rotor_quantities(robot, asked),
+        *link_quantities(robot, asked),
+        *tool_quantities(robot, asked),
+    ]
+    sizes = robot.layout.sizes
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    columns = []
+    for one in found:
+        moved = one.moved(quantity.Variant(robot.description), 1.0).description
+        change = robot.with_numbers(moved).parameters - robot.parameters
+        columns += [np.where(part == k, change, 0.0) for k in range(len(sizes))]
+    values, vectors = np.linalg.eigh(robot.uncertainty.covariance)
+    identified = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, values > 0]
+    spread = np.column_stack([*columns, identified])
+    return spread[:, spread.any(axis=0)]

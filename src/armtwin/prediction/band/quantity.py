@@ -1,7 +1,7 @@
 """A quantity that is not known exactly, and robots and jobs that differ in it."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -11,6 +11,8 @@ from armtwin.jobs.uncertainty import NAMES, Kind
 from armtwin.maths.batch import Floats, NamedTexts, Names, Record
 from armtwin.prediction.band.widths import MEASURED, WIDTHS, Z_90, in_words, spread_of
 from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import FrictionElement, Motor, Transmission
+from armtwin.robot.schema.groups import Link
 
 KNOWN = ("measured", "identified")  # sources of what was measured on the robot itself
 G = TypeVar("G", bound=WithFields)
@@ -178,10 +180,24 @@ def change_robot(variant: Variant, **keys: Any) -> Variant:
     return with_values(variant, description=with_values(variant.description, **keys))
 
 
-def change_each(variant: Variant, key: str, change: Callable[[Any], Any]) -> Variant:
-    """A variant with every group of a list of the robot changed."""
-    groups = getattr(variant.description, key)
-    return change_robot(variant, **{key: tuple(change(group) for group in groups)})
+def scale_groups(
+    key: str,
+    scale: Callable[[Any, float], Any],
+    names: Container[str] | None,
+    variant: Variant,
+    factor: float,
+) -> Variant:
+    """A variant with groups of a list of the robot scaled: those of some names, or all."""
+    found = []
+    for group in getattr(variant.description, key):
+        chosen = names is None or name_of(group) in names
+        found.append(scale(group, factor) if chosen else group)
+    return change_robot(variant, **{key: tuple(found)})
+
+
+def name_of(group: FrictionElement | Link | Motor | Transmission) -> str:
+    """Name of a group; a gear has that of its joint or motor."""
+    return group.joint or group.motor if isinstance(group, Transmission) else group.name
 
 
 def scale_keys(group: G, factor: float, *keys: str) -> G:

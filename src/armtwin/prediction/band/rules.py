@@ -9,7 +9,7 @@ from armtwin.jobs.uncertainty import Kind
 from armtwin.prediction.band.quantity import Measurement, Quantity, Variant, source_kind
 from armtwin.prediction.band.width_settings import WidthSettings
 
-Change = Callable[[frozenset[str], Variant, float], Variant]
+Change = Callable[[tuple[str, ...], Variant, float], Variant]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Rules:
                 words = f"{words} of {', '.join(names)}"
             source = source_kind(groups[names[0]], self.key)
             widths = [asked.width(self.kind, called, source, groups[x], key=own) for x in names]
-            change = partial(self.change, frozenset(names))
+            change = partial(self.change, tuple(names))
             yield Quantity(
                 name=called,
                 words=words,

@@ -38,7 +38,7 @@ def describe_band(band: Band) -> show.Report:
 def interval_verdict(band: Band) -> Iterator[show.Text]:
     """The first lines: outcome with its interval, what decides it, what measuring would gain."""
     yield verdict_text(band.prediction, band)
-    yield show.Text(describe_judged(band.prediction.judged))
+    yield show.Text(describe_judged(band.prediction))
     reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
     for sentence in (reasons, _measuring_sentence(band)):
         if sentence:

@@ -149,7 +149,7 @@ def _verdict(answer: Answer) -> Iterator[show.Text]:
         yield from intervals.interval_verdict(answer.band)
     else:
         yield verdict_text(p, beside="" if answer.comparison is None else "Predicted: ")
-        yield show.Text(describe_judged(p.judged))
+        yield show.Text(describe_judged(p))
     if answer.is_brief:
         return
     for remark in p.remarks:
