@@ -1,6 +1,8 @@
 """Jobs by look-ahead: moves as a robot program has them, former seams as a special case."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,10 @@ from armtwin.jobs.program import describe_program
 from armtwin.motion.moves import Program, ProgramMove
 from armtwin.prediction.predict import plan_motion
 from tests.jobs.programs import TWO_SEAMS
+
+sys.path.append(str(Path(__file__).parents[2] / "studies"))
+
+from program_stretches import KINDS, run_stretches
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +96,14 @@ def test_a_program_of_moves_becomes_the_job_that_runs_them(robots):
     for k in (2, 3, 5):
         assert np.linalg.norm(tips - X[k][:3, 3], axis=1).min() < 2e-6
     assert np.abs(trajectory.q[0] - q0).max() < 1e-9
+
+
+def test_random_stretches_with_corners_stops_plunges_and_short_segments_run(tmp_path):
+    """Programs of every dialect through `predict`; python studies/program_stretches.py does 90."""
+    reached, run, refused = run_stretches(14, 38, tmp_path)
+    assert reached > 10
+    assert run["all"] >= 0.95 * reached, refused
+    assert all(run[kind] > 5 for kind in KINDS)
 
 
 @pytest.mark.parametrize(

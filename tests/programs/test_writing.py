@@ -4,13 +4,16 @@ import re
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import armtwin as at
+from armtwin.jobs.program import list_moves
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.motion.moves import ProgramMove
 from armtwin.prediction.corrected_program import correct_program
 from armtwin.programs.table import read_program
 from armtwin.programs.writing import DIALECTS, Replacement, replace_targets, write_program
+from tests.jobs.programs import TWO_SEAMS
 
 ENDINGS = {"krl": ".src", "rapid": ".mod", "urscript": ".script", "ls": ".ls"}
 TOOL = pose(from_rpy(0.1, -0.7, 0.2), (0.1, 0.02, 0.2))
@@ -50,6 +53,37 @@ def test_moves_written_as_a_program_read_back_within_a_micrometre(tmp_path, dial
             assert np.abs((step.base.X @ step.via - move.via)[:3, 3]).max() < 1e-6
         if move.kind != "PTP":
             assert step.speed == pytest.approx(move.speed, rel=1e-6)
+
+
+SPLINE = """
+[[segment]]
+name = "c"
+spline = [["40 mm", "-10 mm", "0 mm"], ["20 mm", "-8 mm", "0 mm"], ["10 mm", "-30 mm", "0 mm"]]
+line = 12
+"""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_job_written_as_a_program_is_the_same_job_to_a_micrometre(tmp_path, robot, dialect):
+    """Lines, an arc, a joint move, zones, a wait and a spline; lines along it where none is."""
+    path = tmp_path / "job.toml"
+    path.write_text(TWO_SEAMS + SPLINE)
+    job = at.Job.load(path)
+    given = list_moves(job.description, {}, job.description.start, job.robot())
+    moves = [ProgramMove("PTP", given.start), *given.moves]
+    tool = robot.description.tool["laser_head"].tcp.matrix()
+    program = tmp_path / f"job{ENDINGS[dialect]}"
+    program.write_text(write_program("job", dialect, tool, moves))
+    again = at.Job.from_program(program, robot, tolerance="0.4 mm")
+    path, other = job.seam.path, again.seam.path
+    assert abs(path.length - other.length) < 1e-6 * (1 if dialect == "krl" else 10)
+    s = np.linspace(0.0, 1.0, 4000)
+    dense = other.at(np.linspace(0.0, other.length, 400_000)).p
+    away, _ = cKDTree(dense).query(path.at(s * path.length).p)
+    assert away.max() < 1e-6
+    kinds = [x.kind for x in list_moves(again.description, {}, (0, 0, 0), robot).moves]
+    assert kinds[:7] == [x.kind for x in given.moves[:7]]
+    assert ("SPLINE" in kinds) == (dialect == "krl")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -261,8 +261,6 @@ class Fanuc(Execution):
             return None
         if value is None or written not in {*SPEEDS, "%", "sec", "s", "msec"}:
             raise Unknown(f"its speed, {number or ''}{unit or ''}, is not understood")
-        if not float(value) > 0:
-            raise Unknown(f"its speed must be above 0, got {value:g}")
         if written in {"sec", "s", "msec"}:
             via: Floats | None = spots[0].X if len(spots) > 1 else None
             return self.by_time("LIN", spots[-1].X, via, value * (1e-3 if written == "msec" else 1))

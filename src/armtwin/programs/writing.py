@@ -6,13 +6,16 @@ them, or in KRL, from stop to stop, a spline block. Moves alone are written as w
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
-from armtwin.maths.rotations import inverse, to_quaternion, to_rpy
+from armtwin.maths.rotations import inverse, pose, to_quaternion, to_rpy
+from armtwin.motion.curves import Given, Spline
 from armtwin.motion.moves import ProgramMove
 from armtwin.programs.execution import Step, TextPart, split_parts
 from armtwin.programs.table import ProgramFile
@@ -20,7 +23,9 @@ from armtwin.programs.values import Value
 
 MOVE_OF_RAPID = re.compile(r"(\w+?)(L|C)(\w*)\b", re.IGNORECASE)
 LEAST_BLEND = 0.45  # of the shorter neighbour: blends of URScript must not meet
-
+SAME_TARGET = 1e-9  # [m] by which a target is as it is written
+ACCURACY = 5e-7  # of lines in the place of a spline [m]
+LOOKED_AT = 400  # places of a spline
 
 UNUSED = "[9E9,9E9,9E9,9E9,9E9,9E9]"
 
@@ -166,15 +171,43 @@ DIALECTS: dict[str, Callable[[str, Floats, Sequence[ProgramMove]], Iterator[str]
 def write_program(name: str, dialect: str, tool: Floats, moves: Sequence[ProgramMove]) -> str:
     """A program of moves in the base frame; the first move says where it begins.
 
+    Where the dialect has no splines, lines go along them within half a micrometre.
+
     Args:
         name: What it is called.
         dialect: One of `DIALECTS`.
         tool: Pose of the tool in the flange's frame, (4, 4).
         moves: The moves.
     """
-    if dialect != "krl" and any(m.kind == "SPLINE" for m in moves):
-        raise ArmtwinError(f"{dialect} has no splines: krl has")
+    if dialect != "krl":
+        moves = list(_lines_for_splines(moves))
     return "\n".join(DIALECTS[dialect](name, tool, moves)) + "\n"
+
+
+def _lines_for_splines(moves: Sequence[ProgramMove]) -> Iterator[ProgramMove]:
+    """Moves with dense lines in the place of splines, zones between them."""
+    ends = [*(k for k, m in enumerate(moves) if not m.joined), len(moves)]
+    for first, end in pairwise(ends):
+        if moves[first].kind != "SPLINE":
+            yield moves[first]
+            continue
+        X = [m.pose for m in moves[max(first - 1, 0) : end] if m.pose is not None]
+        if len(X) <= end - first:
+            raise ArmtwinError(f"{moves[first].what}: a spline must begin where a pose leads")
+        p = np.array(X)
+        spline = Spline(p[:, :3, 3])
+        bends = spline.at(np.linspace(0.0, spline.length, LOOKED_AT)).c
+        count = np.sqrt(np.linalg.norm(bends, axis=1).max() / (8 * ACCURACY)) * spline.length
+        s = np.linspace(0.0, spline.length, int(count) + 2)[1:]
+        jet = spline.at(s)
+        turns = Given(spline.marks, p[:, :3, :3]).rotations(s, jet)
+        zones = np.full(len(s), s[0] / 2)
+        zones[-1] = 0.0
+        owners = first + np.searchsorted(spline.marks[1:-1], s)
+        for place, R, zone, k in zip(jet.p, turns, zones, owners, strict=True):
+            wait = 0.0 if zone else moves[end - 1].wait
+            new = ProgramMove("LIN", pose(R, place), speed=moves[k].speed, zone=zone, wait=wait)
+            yield replace(new, judged=moves[k].judged)
 
 
 class Replacement(NamedTuple):
@@ -197,10 +230,13 @@ def replace_targets(of: ProgramFile, changes: Sequence[Replacement]) -> str:
     """The text of a program with other targets of some of its moves."""
     used = [step.statement.start for stretch in of.stretches for step in stretch]
     edits: list[Edit] = []
-    writer = _WRITERS.get(of.format.name)
-    if writer is None:
-        raise FileError(of.path, f"{of.format.title} is not written: use the points (points.csv)")
     for change in changes:
+        if _is_as_written(change):
+            continue
+        writer = _WRITERS.get(of.format.name)
+        if writer is None:
+            text = f"{of.format.title} is not written: use the points (points.csv)"
+            raise FileError(of.path, text)
         statement = change.step.statement
         if used.count(statement.start) > 1:
             raise FileError(
@@ -213,6 +249,15 @@ def replace_targets(of: ProgramFile, changes: Sequence[Replacement]) -> str:
     for edit in sorted(edits, key=lambda x: x.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.stop :]
     return text
+
+
+def _is_as_written(change: Replacement) -> bool:
+    """Whether a move has its own target: its statement stays, byte for byte."""
+    step = change.step
+    if len(change.poses) > 1 or step.spot.X is None or step.base.X is None:
+        return False
+    away = np.abs(step.base.X @ step.spot.X - change.poses[0])
+    return bool(away.max() < SAME_TARGET)
 
 
 def _locals(change: Replacement) -> Iterator[Floats]:
