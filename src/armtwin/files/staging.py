@@ -21,7 +21,7 @@ from armtwin.files import opening
 from armtwin.files.locks import Lock, grab, lock_folder, release
 from armtwin.maths.ownership import is_own
 
-Content = str | Callable[[BinaryIO], object]
+Content = str | bytes | Callable[[BinaryIO], object]
 Contents = dict[str, Content]  # of files, by name
 
 
@@ -53,10 +53,10 @@ def fill(folder: Path, contents: Contents) -> None:
     """Write files and bring them to the disk."""
     for name, content in contents.items():
         with (folder / name).open("xb") as file:
-            if isinstance(content, str):
-                file.write(content.encode("utf-8"))
-            else:
+            if callable(content):
                 content(file)
+            else:
+                file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
     sync(folder)

@@ -1,4 +1,4 @@
-"""A corrected program: the same file with other targets, read again and run on the twin."""
+"""A changed program: the same file with other targets or speeds, read again and run on the twin."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.from_program import describe_stretch
 from armtwin.jobs.job import Job, ProgramSource
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.rotations import pose
 from armtwin.motion.shifted_motion import LEAST_SPACING, points_beside, space_by_curvature
-from armtwin.prediction.correct import measure_size
+from armtwin.prediction.correct import measure_size, size_of
 from armtwin.prediction.correction import Corrected, Correction, WrittenProgram
 from armtwin.prediction.path_error import closest
 from armtwin.prediction.predict import Prediction, predict
+from armtwin.programs.speeds import SAME_SPEED, replace_speeds
 from armtwin.programs.table import read_program
 from armtwin.programs.writing import Replacement, replace_targets
+from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import setpoint_rate
 
 MOST_POINTS = 140  # of the moves that are replaced
@@ -59,6 +61,31 @@ def correct_program(found: Correction, source: ProgramSource) -> WrittenProgram:
         p = best_p - gain * np.einsum("mij,mj->mi", frames[:, :, 1:], away)
     assert best is not None
     return best
+
+
+def slow_program(changed: Job, source: ProgramSource, given: Robot | None) -> WrittenProgram:
+    """Write the program of a job again with the speeds that a changed job has.
+
+    Args:
+        changed: The job with other speeds of its segments, the same otherwise.
+        source: The program that the job is from.
+        given: How it is predicted.
+    """
+    steps = source.read.stretches[source.stretch]
+    wanted: dict[int, float] = {}
+    first = 1
+    for segment, last in zip(changed.description.segment, _segments_of(source), strict=True):
+        for step in steps[first : last + 1]:
+            if segment.speed != step.speed and segment.speed and step.kind != "PTP":
+                wanted[step.statement.start] = segment.speed
+        first = last + 1
+    text = replace_speeds(source.read, wanted)
+    job = _read_again(source, text, changed)
+    for new, segment in zip(job.description.segment, changed.description.segment, strict=True):
+        if new.speed is not None and abs(new.speed / (segment.speed or 0.0) - 1) > SAME_SPEED:
+            raise FileError(source.read.path, f"line {new.line}: its speed cannot be changed alone")
+    run = predict(job, given)
+    return WrittenProgram(text, 0, size_of(job, run.path_error), run)
 
 
 def _ratio(written: WrittenProgram, found: Correction) -> float:

@@ -245,10 +245,16 @@ def replace_targets(of: ProgramFile, changes: Sequence[Replacement]) -> str:
                 "have other targets; write its moves one by one",
             )
         edits += writer(of, change)
-    text = of.text
-    for edit in sorted(edits, key=lambda x: x.start, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.stop :]
-    return text
+    return apply_edits(of.text, edits)
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """A text with others in the place of some of its parts."""
+    parts, done = [], 0
+    for edit in sorted(edits, key=lambda x: x.start):
+        parts += [text[done : edit.start], edit.text]
+        done = edit.stop
+    return "".join([*parts, text[done:]])
 
 
 def _is_as_written(change: Replacement) -> bool:
