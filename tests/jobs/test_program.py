@@ -1,11 +1,10 @@
 """Jobs by look-ahead: moves as a robot program has them, former seams as a special case."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.program_stretches import KINDS, run_stretches
 
 import armtwin as at
 from armtwin.jobs.groups import Tolerance
@@ -13,10 +12,6 @@ from armtwin.jobs.program import describe_program
 from armtwin.motion.moves import Program, ProgramMove
 from armtwin.prediction.predict import plan_motion
 from tests.jobs.programs import TWO_SEAMS
-
-sys.path.append(str(Path(__file__).parents[2] / "studies"))
-
-from program_stretches import KINDS, run_stretches
 
 
 @pytest.fixture(scope="module")

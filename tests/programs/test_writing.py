@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+from studies.learning import learn_on_machines
 
 import armtwin as at
 from armtwin.jobs.program import list_moves
@@ -144,28 +145,8 @@ def test_a_corrected_program_read_again_does_nearly_as_well_as_set_points(tmp_pa
 TOOL_OF = {"krl": ("TOOL_DATA[1]={", ";TOOL_DATA[1]={"), "ls": ("", "")}
 
 
-def test_a_logged_run_leaves_less_than_a_third_of_its_error_in_the_next(robot):
-    """A machine with more friction and weight than the twin; studies/learning.py does five."""
-    from armtwin.prediction.correct import size_of
-    from armtwin.prediction.path_error import path_error_of
-    from armtwin.prediction.predict import run_command
-
-    job = at.Job.load("rx90b_corner_fixed")
-    p = at.predict(job)
-    random = np.random.default_rng(1)
-    grows = np.array(
-        [1.3 if name.endswith("asperity") else 1.0 for name in p.robot.parameter_names]
-    )
-    machine = p.robot.with_parameters(p.robot.parameters * grows)
-    motion, logs, peaks = p.motion.trajectory, [], []
-    for k in range(2):
-        run = run_command(p, machine, motion)
-        size = size_of(job, path_error_of(job.seam, run.trace_time, run.built, run.bodies))
-        peaks.append(max(size.lateral, size.vertical))
-        q = run.log.q + random.normal(0.0, 2e-6, run.log.q.shape)
-        logs.append(at.Log(run.log.time, {**run.log.channels, "q": q}))
-        if k < 1:
-            found = at.learn_from_runs(job, logs, rounds=3)
-            motion = found.best.motion
-    assert peaks[-1] < 0.3 * peaks[0]
-    assert len(found.measured) == 1
+def test_runs_that_learn_from_logs_leave_less_than_a_third_of_the_first_error():
+    """Two virtual machines off by the verdict's own spread; studies/learning.py does five."""
+    peaks = learn_on_machines("rx90b_corner_fixed", 2)
+    assert (peaks[:, 1:].max(axis=1) <= peaks[:, 0]).all()
+    assert np.median(peaks[:, -1] / peaks[:, 0]) < 0.3
