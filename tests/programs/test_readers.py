@@ -144,7 +144,7 @@ def test_a_program_whose_targets_do_not_change_is_written_byte_for_byte(tmp_path
         written = DIALECTS[name](style, draw_targets(seed))
         found = read(tmp_path, written)
         steps = [x for stretch in found.stretches for x in stretch if x.spot.X is not None]
-        changes = [Replacement(x, (x.base.X @ x.spot.X)[None], False) for x in steps]
+        changes = [Replacement(x, (x.base.X @ x.spot.X)[None]) for x in steps]
         assert len(changes) >= 5
         again = replace_targets(found, changes).encode(found.encoding)
         assert again == (tmp_path / f"seam{written.ending}").read_bytes()

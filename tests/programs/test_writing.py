@@ -96,7 +96,7 @@ def test_other_targets_change_their_statements_alone(tmp_path, dialect):
     step = found.stretches[0][3]
     X = step.base.X @ step.spot.X
     poses = np.array([pose(X[:3, :3], X[:3, 3] + (0, 0, z)) for z in (-0.02, -0.01, 0.001)])
-    text = replace_targets(found, [Replacement(step, poses, after_stop=True)])
+    text = replace_targets(found, [Replacement(step, poses, "whole")])
     lines = path.read_text().splitlines()
     kept = [line for line in lines if line in text.splitlines()]
     assert len(kept) == len(lines) - 1

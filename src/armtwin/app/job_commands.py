@@ -120,7 +120,7 @@ def predict(
     contents: Contents = {}
     advised = None if answer.advice is None else answer.advice.best or answer.advice.slower
     if program and answer.advice and advised and advised.name in ("speed", "slower stretch"):
-        written = slow_program(advised.job, program, answer.prediction.given)
+        written = slow_program(advised.job, program, answer.prediction)
         answer = replace(answer, advice=replace(answer.advice, written=written))
         contents = places.written_files(program, "advised", written.text)
     if loads:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -45,14 +45,17 @@ def krl_frame(X: Floats) -> str:
 def _krl(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
     yield from (f"DEF {name} ( )", "BAS (#INITMOV,0 )", f"TOOL_DATA[1]={krl_frame(tool)}")
     yield from ("$BASE=$NULLFRAME", "$TOOL=TOOL_DATA[1]")
+    said: set[str] = set()
     for k, m in enumerate(moves):
         fly = " C_DIS" if m.zone else ""
+        speed = "" if m.speed is None else f"BAS (#VEL_PTP,{100 * m.speed:.9g})"
         if m.kind != "PTP":
-            yield f"$VEL.CP={m.speed or 2.0:.9g}"
-        elif m.speed is not None:
-            yield f"BAS (#VEL_PTP,{100 * m.speed:.9g})"
-        if m.zone:
-            yield f"$APO.CDIS={1e3 * m.zone:.9g}"
+            speed = f"$VEL.CP={m.speed or 2.0:.9g}"
+        for setting in (speed, f"$APO.CDIS={1e3 * m.zone:.9g}" if m.zone else ""):
+            if setting and setting not in said:
+                said = {x for x in said if x.partition("=")[0] != setting.partition("=")[0]}
+                said.add(setting)
+                yield setting
         if m.kind == "SPLINE":
             if not m.joined:
                 yield "SPLINE"
@@ -211,11 +214,14 @@ def _lines_for_splines(moves: Sequence[ProgramMove]) -> Iterator[ProgramMove]:
 
 
 class Replacement(NamedTuple):
-    """A move and the poses, base frame, (k, 4, 4), that take the place of its target."""
+    """A move and the poses, base frame, (k, 4, 4), that take the place of its target.
+
+    A spline block, where the dialect has them, may begin with it, end with it, or go on over it.
+    """
 
     step: Step
     poses: Floats
-    after_stop: bool
+    spline: Literal["", "whole", "first", "inside", "last"] = ""
 
 
 class Edit(NamedTuple):
@@ -294,17 +300,19 @@ def _krl_target(X: Floats, value: Value) -> str:
 
 
 def _write_krl(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
-    """Lines with C_DIS between them; from stop to stop a spline block."""
+    """Lines with C_DIS between them, or points of a spline block."""
     step, text = change.step, change.step.statement.text
     targets = [_krl_target(X, step.target) for X in _locals(change)]
     tail = re.search(r"(\s*\bWITH\b.*|(\s+C_\w+)+)\s*$", text, re.IGNORECASE)
     word = "PTP" if step.kind == "PTP" else "SLIN" if text[:1] in "sS" else "LIN"
     last = f"{word} {targets[-1]}{tail[0].rstrip() if tail else ''}"
-    if len(targets) == 1:
-        yield _lines(of, change, [last])
-    elif change.after_stop and step.zone == 0 and step.kind != "SPLINE":
+    if change.spline and (len(targets) > 1 or change.spline != "whole"):
+        begin = ["SPLINE"] if change.spline in ("whole", "first") else []
+        end = ["ENDSPLINE"] if change.spline in ("whole", "last") else []
         rows = [f"  SPL {target}" for target in targets]
-        yield _lines(of, change, ["SPLINE", *rows, "ENDSPLINE"])
+        yield _lines(of, change, [*begin, *rows, *end])
+    elif len(targets) == 1:
+        yield _lines(of, change, [last])
     elif step.kind == "SPLINE":
         yield _lines(of, change, [f"SPL {target}" for target in targets])
     else:
