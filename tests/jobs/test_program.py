@@ -9,7 +9,7 @@ from studies.program_stretches import KINDS, run_stretches
 import armtwin as at
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.program import describe_program
-from armtwin.motion.moves import Program, ProgramMove
+from armtwin.motion.moves import ProgramMove
 from armtwin.prediction.predict import plan_motion
 from tests.jobs.programs import TWO_SEAMS
 
@@ -81,7 +81,7 @@ def test_a_program_of_moves_becomes_the_job_that_runs_them(robots):
         ProgramMove("SPLINE", X[4], speed=0.05, line=15, name="p4"),
         ProgramMove("SPLINE", X[5], speed=0.05, line=16, name="p5", joined=True),
     )
-    d = describe_program(robot, Program(moves), Tolerance(1e-4, 1e-4), name="from moves")
+    d = describe_program(robot, moves, Tolerance(1e-4, 1e-4), name="from moves")
     assert [x.line for x in d.segment] == [11, 12, 13, 15]
     assert [x.process for x in d.segment] == [True, True, False, True]
     assert len(d.segment[3].spline) == 2

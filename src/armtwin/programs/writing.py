@@ -22,7 +22,7 @@ from armtwin.programs.table import ProgramFile
 from armtwin.programs.values import Value
 
 MOVE_OF_RAPID = re.compile(r"(\w+?)(L|C)(\w*)\b", re.IGNORECASE)
-LEAST_BLEND = 0.45  # of the shorter neighbour: blends of URScript must not meet
+LEAST_BLEND = 0.495  # of the shorter neighbour: blends of URScript must not meet
 SAME_TARGET = 1e-9  # [m] by which a target is as it is written
 ACCURACY = 5e-7  # of lines in the place of a spline [m]
 LOOKED_AT = 400  # places of a spline
