@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from armtwin.programs.speeds import replace_speeds
 from armtwin.programs.table import read_program
+from armtwin.programs.writing import replace_speeds
 from tests.programs.corpus import DIALECTS, draw_targets
 
 CASES = [(name, style) for name in DIALECTS for style in range(4)]

@@ -58,6 +58,11 @@ class ProgramMove:
             raise ArmtwinError(f"{what}: zone and wait must not be negative")
 
     @property
+    def poses(self) -> list[Floats]:
+        """Via pose and end, as far as it has them, (4, 4) each."""
+        return [X for X in (self.via, self.pose) if X is not None]
+
+    @property
     def what(self) -> str:
         """What it is called in a message, as "line 12: LIN to p10"."""
         place = f"line {self.line}: " if self.line else ""

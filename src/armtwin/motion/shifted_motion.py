@@ -40,7 +40,8 @@ def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -
     X = robot.forward_kinematics(own.q)
     _, frames, _ = seam.frames(motion.command.s)
     away = shift[:, :1] * frames[:, :, 1] + shift[:, 1:] * frames[:, :, 2]
-    away += _share_of_turns(seam, motion) * (smooth_over(away, SETTLED * own.rate) - away)
+    if len(seam.stops):
+        away += _share_of_turns(seam, motion) * (smooth_over(away, SETTLED * own.rate) - away)
     X[:, :3, 3] += away
     more = CubicSpline(own.time, robot.follow(X, own.q[0], seam.elbow) - own.q)
     q = own.q + more(own.time)

@@ -17,9 +17,8 @@ from armtwin.prediction.correct import measure_size, size_of
 from armtwin.prediction.correction import Corrected, Correction, WrittenProgram
 from armtwin.prediction.path_error import closest
 from armtwin.prediction.predict import Prediction, predict
-from armtwin.programs.speeds import SAME_SPEED, replace_speeds
 from armtwin.programs.table import read_program
-from armtwin.programs.writing import Replacement, replace_targets
+from armtwin.programs.writing import SAME_SPEED, Replacement, replace_speeds, replace_targets
 from armtwin.simulation.closed_loop import setpoint_rate
 
 MOST_POINTS = 140  # of the moves that are replaced

@@ -5,7 +5,7 @@ them, or in KRL, from stop to stop, a spline block. Moves alone are written as w
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -18,6 +18,7 @@ from armtwin.maths.rotations import inverse, pose, to_quaternion, to_rpy
 from armtwin.motion.curves import Given, Spline
 from armtwin.motion.moves import ProgramMove
 from armtwin.programs.execution import Step, TextPart, split_parts
+from armtwin.programs.fanuc import SPEEDS
 from armtwin.programs.table import ProgramFile
 from armtwin.programs.values import Value
 
@@ -26,6 +27,9 @@ LEAST_BLEND = 0.495  # of the shorter neighbour: blends of URScript must not mee
 SAME_TARGET = 1e-9  # [m] by which a target is as it is written
 ACCURACY = 5e-7  # of lines in the place of a spline [m]
 LOOKED_AT = 400  # places of a spline
+SAME_SPEED = 1e-6  # relative difference of two speeds that is none
+KRL_SET = re.compile(r"(?:\$VEL\.CP\s*=|#(?:CP_PARAMS|VEL_CP)\s*,)\s*([\d.]+)", re.I)
+LS_SPEED = re.compile(r"([\d.]+|R\[[^\]]*\]|\w+_SPEED)\s*(mm/se[ck]|cm/min|inch/min)", re.I)
 
 UNUSED = "[9E9,9E9,9E9,9E9,9E9,9E9]"
 
@@ -35,11 +39,16 @@ def join_numbers(values: Sequence[float] | Floats, digits: int = 5) -> str:
     return ",".join(f"{round(float(x), digits) + 0.0:.{digits}f}" for x in values)
 
 
+def _millimetres_and_degrees(X: Floats) -> list[float]:
+    """Position, and roll, pitch, yaw."""
+    return [*(1e3 * X[:3, 3]), *np.degrees(to_rpy(X[:3, :3]))]
+
+
 def krl_frame(X: Floats) -> str:
     """A frame in KRL."""
-    c, b, a = np.degrees(to_rpy(X[:3, :3]))
-    words = zip("XYZABC", (*(1e3 * X[:3, 3]), a, b, c), strict=True)
-    return "{" + ",".join(f"{key} {round(x, 5) + 0.0:.5f}" for key, x in words) + "}"
+    words = zip("XYZCBA", _millimetres_and_degrees(X), strict=True)
+    found = {key: f"{key} {round(x, 5) + 0.0:.5f}" for key, x in words}
+    return "{" + ",".join(found[key] for key in "XYZABC") + "}"
 
 
 def _krl(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
@@ -59,15 +68,14 @@ def _krl(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]
         if m.kind == "SPLINE":
             if not m.joined:
                 yield "SPLINE"
-            yield f"  SPL {krl_frame(m.pose)}"  # type: ignore[arg-type]
+            yield f"  SPL {krl_frame(m.poses[0])}"
             if k + 1 == len(moves) or not moves[k + 1].joined:
                 yield "ENDSPLINE"
         elif m.joints is not None:
             axes = zip(range(1, 7), np.degrees(m.joints), strict=True)
             yield "PTP {" + ",".join(f"A{i} {x:.6f}" for i, x in axes) + "}"
         else:
-            via = "" if m.via is None else f"{krl_frame(m.via)},"
-            yield f"{m.kind} {via}{krl_frame(m.pose)}{fly}"  # type: ignore[arg-type]
+            yield f"{m.kind} {','.join(map(krl_frame, m.poses))}{fly}"
         if m.wait:
             yield f"WAIT SEC {m.wait:g}"
     yield "END"
@@ -90,11 +98,8 @@ def _rapid(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[st
             yield f"MoveAbsJ [[{join_numbers(np.degrees(m.joints))}],{UNUSED}],{speed},{zone},tJob;"
         else:
             word = {"PTP": "MoveJ", "LIN": "MoveL", "CIRC": "MoveC"}[m.kind]
-            poses = [m.via, m.pose] if m.via is not None else [m.pose]
-            targets = ",".join(
-                f"[{_rapid_pose(X)},[0,0,0,0],{UNUSED}]" for X in poses if X is not None
-            )
-            yield f"{word} {targets},{speed},{zone},tJob;"
+            targets = [f"[{_rapid_pose(X)},[0,0,0,0],{UNUSED}]" for X in m.poses]
+            yield f"{word} {','.join(targets)},{speed},{zone},tJob;"
         if m.wait:
             yield f"WaitTime {m.wait:g};"
     yield from ("ENDPROC", "ENDMODULE")
@@ -112,8 +117,7 @@ def _urscript(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator
     for m in moves:
         words = [] if m.kind == "PTP" else [f"v={m.speed or 1.0:.9g}"]
         words += [f"r={m.zone:.9g}"] if m.zone and m.kind != "PTP" else []
-        poses = [] if m.pose is None else [m.via, m.pose] if m.via is not None else [m.pose]
-        targets = [_urscript_pose(X) for X in poses if X is not None]
+        targets = [_urscript_pose(X) for X in m.poses]
         if m.joints is not None:
             targets = [f"[{join_numbers(m.joints, 9)}]"]
         word = {"PTP": "movej", "LIN": "movel", "CIRC": "movec"}[m.kind]
@@ -136,13 +140,11 @@ def _ls(name: str, tool: Floats, moves: Sequence[ProgramMove]) -> Iterator[str]:
     for m in moves:
         line += 1
         numbers = []
-        for X in (m.via, m.pose):
-            if X is not None:
-                w, p, r = np.degrees(to_rpy(X[:3, :3]))
-                words = zip("XYZWPR", (*(1e3 * X[:3, 3]), w, p, r), strict=True)
-                body = ", ".join(f"{k} = {x:.5f} {'mm' if k in 'XYZ' else 'deg'}" for k, x in words)
-                positions.append(f"   UF : 0, UT : 1, CONFIG : 'N U T, 0, 0, 0',\n   {body}")
-                numbers.append(len(positions))
+        for X in m.poses:
+            words = zip("XYZWPR", _millimetres_and_degrees(X), strict=True)
+            body = ", ".join(f"{k} = {x:.5f} {'mm' if k in 'XYZ' else 'deg'}" for k, x in words)
+            positions.append(f"   UF : 0, UT : 1, CONFIG : 'N U T, 0, 0, 0',\n   {body}")
+            numbers.append(len(positions))
         if m.joints is not None:
             degrees = zip(range(1, 7), np.degrees(m.joints), strict=True)
             body = ", ".join(f"J{k} = {x:.6f} deg" for k, x in degrees)
@@ -393,9 +395,8 @@ def _write_ls(of: ProgramFile, change: Replacement) -> Iterator[Edit]:
     end = "\r\n" if "\r\n" in of.text else "\n"
     rows, added = [], ""
     for k, X in enumerate(_locals(change)):
-        w, p, r = np.degrees(to_rpy(X[:3, :3]))
         position = block[0]
-        for key, x in zip("XYZWPR", (*(1e3 * X[:3, 3]), w, p, r), strict=True):
+        for key, x in zip("XYZWPR", _millimetres_and_degrees(X), strict=True):
             found = re.search(rf"\b{key}\s*=\s*([-+.\d]+)", position)
             if found:
                 written = position[: found.start(1)] + join_numbers([x])
@@ -429,4 +430,162 @@ _WRITERS = {
     "rapid": _write_rapid,
     "urscript": _write_urscript,
     "ls": _write_ls,
+}
+
+
+def replace_speeds(of: ProgramFile, wanted: Mapping[int, float]) -> str:
+    """The text of a program with other tool speeds of some of its moves: numbers alone.
+
+    Where a dialect's speed holds for the moves that follow, its number is changed where it is set
+    for all of them; else it is set before the move, and as it was after it.
+
+    Args:
+        of: The program.
+        wanted: Speeds by where the statements of the moves begin [m/s].
+    """
+    writer = _SPEED_WRITERS.get(of.format.name)
+    if writer is None:
+        raise FileError(of.path, f"speeds of {of.format.title} are not written")
+    steps = [x for y in of.stretches for x in y if x.kind != "PTP" and x.speed is not None]
+    return apply_edits(of.text, list(dict.fromkeys(writer(of, steps, wanted))))
+
+
+def _is_same(speed: float, other: float | None) -> bool:
+    return other is not None and abs(speed - other) <= SAME_SPEED * speed
+
+
+Own = Callable[[Step, float], tuple[int, int, str] | None]
+
+
+def _slow_each(
+    own: Own,
+) -> Callable[[ProgramFile, list[Step], Mapping[int, float]], Iterator[Edit]]:
+    """A writer of a dialect whose moves have their own speeds."""
+
+    def write(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -> Iterator[Edit]:
+        for step in steps:
+            start = step.statement.start
+            if start not in wanted:
+                continue
+            found = own(step, wanted[start])
+            if found is None:
+                raise FileError(of.path, f"line {step.line}: where its speed is, is not known")
+            begin, end, text = found
+            yield Edit(start + begin, start + end, text)
+
+    return write
+
+
+def _slow_rapid(step: Step, speed: float) -> tuple[int, int, str] | None:
+    text = step.statement.text
+    head = re.match(r"\w+\s*", text)
+    parts = split_parts(TextPart(text[head.end() :], head.end()), ",") if head else []
+    count = 2 if step.kind == "CIRC" else 1
+    if len(parts) <= count:
+        return None
+    part = parts[count]
+    words = split_parts(part, "\\")[0].text.strip()
+    begin = part.start + len(part.text) - len(part.text.lstrip())
+    return begin, part.start + len(part.text.rstrip()), f"{words}\\V:={1e3 * speed:.9g}"
+
+
+def _slow_ls(step: Step, speed: float) -> tuple[int, int, str] | None:
+    found = LS_SPEED.search(step.statement.text)
+    if found is None:
+        return None
+    unit = found[2].lower().replace("sek", "sec")
+    return found.start(1), found.end(1), f"{speed / SPEEDS[unit]:.9g}"
+
+
+def _slow_urscript(step: Step, speed: float) -> tuple[int, int, str] | None:
+    text = step.statement.text
+    begin, end = text.index("(") + 1, text.rindex(")")
+    parts = split_parts(TextPart(text[begin:end], begin), ",")
+    named = re.search(r"\bv\s*=\s*([^,)]+)", text)
+    if named is not None:
+        return named.start(1), named.end(1), f"{speed:.9g}"
+    place = 3 if step.kind == "CIRC" else 2
+    if len(parts) > place and "=" not in parts[place].text:
+        part = parts[place]
+        return part.start, part.start + len(part.text), f" {speed:.9g}"
+    return end, end, f", v={speed:.9g}"
+
+
+def _slow_krl(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -> Iterator[Edit]:
+    """$VEL.CP, of the move itself by WITH, where it is set for all, or in lines about the move."""
+    groups: list[tuple[re.Match[str] | None, list[Step]]] = [(None, [])]
+    done = 0
+    for step in steps:
+        start, text = step.statement.start, step.statement.text
+        own = KRL_SET.search(text)
+        if own is not None:
+            speed = wanted.get(start, step.speed or 0.0)
+            if not _is_same(speed, step.speed):
+                yield Edit(start + own.start(1), start + own.end(1), f"{speed:.9g}")
+            continue
+        between = [x for x in KRL_SET.finditer(of.text, done, start) if _is_code(of.text, x)]
+        done = start + len(text)
+        if between:
+            groups.append((between[-1], []))
+        groups[-1][1].append(step)
+    for place, group in groups:
+        yield from _slow_krl_group(of, place, group, wanted)
+
+
+def _slow_krl_group(
+    of: ProgramFile, place: re.Match[str] | None, group: list[Step], wanted: Mapping[int, float]
+) -> Iterator[Edit]:
+    """Moves with one $VEL.CP, which is set at a place."""
+    speeds = [wanted.get(x.statement.start, x.speed or 0.0) for x in group]
+    if place and all(_is_same(speed, speeds[0]) for speed in speeds):
+        if not _is_same(speeds[0], group[0].speed):
+            yield Edit(place.start(1), place.end(1), f"{speeds[0]:.9g}")
+        return
+    for step, speed in zip(group, speeds, strict=True):
+        if _is_same(speed, step.speed):
+            continue
+        start, text = step.statement.start, step.statement.text
+        if text[:1] in "sS":
+            end = start + len(re.sub(r"(\s*\bC_\w+)*\s*$", "", text))
+            yield Edit(end, end, f" WITH $VEL.CP={speed:.9g}")
+            continue
+        begin, end = of.text.rfind("\n", 0, start) + 1, of.text.find("\n", start + len(text)) + 1
+        end_of_line = "\r\n" if "\r\n" in of.text else "\n"
+        for at, value in ((begin, speed), (end, step.speed)):
+            yield Edit(at, at, f"{of.text[begin:start]}$VEL.CP={value:.9g}{end_of_line}")
+
+
+def _is_code(text: str, found: re.Match[str]) -> bool:
+    """Whether a place is no comment."""
+    begin = text.rfind("\n", 0, found.start()) + 1
+    return ";" not in text[begin : found.start()]
+
+
+def _slow_gcode(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -> Iterator[Edit]:
+    """F of the move itself, which the next move sets again."""
+    holds: float | None = None
+    number = 0.0
+    for step in steps:
+        start, text = step.statement.start, step.statement.text
+        speed, programmed = wanted.get(start, step.speed or 0.0), step.speed or 0.0
+        own = re.search(r"F\s*([\d.]+)", text, re.I)
+        if own is not None:
+            number = float(own[1]) / programmed
+            holds = programmed
+        if own is not None and not _is_same(speed, programmed):
+            yield Edit(start + own.start(1), start + own.end(1), f"{number * speed:.9g}")
+        elif own is None and not _is_same(speed, holds or programmed):
+            if not number:
+                raise FileError(of.path, f"line {step.line}: its feed is set in another line")
+            end = start + len(text.rstrip())
+            yield Edit(end, end, f" F{number * speed:.9g}")
+        holds = speed
+
+
+_SPEED_WRITERS = {
+    "rapid": _slow_each(_slow_rapid),
+    "ls": _slow_each(_slow_ls),
+    "urscript": _slow_each(_slow_urscript),
+    "krl": _slow_krl,
+    "gcode": _slow_gcode,
 }
