@@ -455,14 +455,14 @@ def _is_same(speed: float, other: float | None) -> bool:
 
 
 Own = Callable[[Step, float], tuple[int, int, str] | None]
+Wanted = Mapping[int, float]
+SpeedWriter = Callable[[ProgramFile, list[Step], Wanted], Iterator[Edit]]
 
 
-def _slow_each(
-    own: Own,
-) -> Callable[[ProgramFile, list[Step], Mapping[int, float]], Iterator[Edit]]:
+def _slow_each(own: Own) -> SpeedWriter:
     """A writer of a dialect whose moves have their own speeds."""
 
-    def write(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -> Iterator[Edit]:
+    def write(of: ProgramFile, steps: list[Step], wanted: Wanted) -> Iterator[Edit]:
         for step in steps:
             start = step.statement.start
             if start not in wanted:
@@ -511,7 +511,7 @@ def _slow_urscript(step: Step, speed: float) -> tuple[int, int, str] | None:
     return end, end, f", v={speed:.9g}"
 
 
-def _slow_krl(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -> Iterator[Edit]:
+def _slow_krl(of: ProgramFile, steps: list[Step], wanted: Wanted) -> Iterator[Edit]:
     """$VEL.CP, of the move itself by WITH, where it is set for all, or in lines about the move."""
     groups: list[tuple[re.Match[str] | None, list[Step]]] = [(None, [])]
     done = 0
@@ -533,7 +533,7 @@ def _slow_krl(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -
 
 
 def _slow_krl_group(
-    of: ProgramFile, place: re.Match[str] | None, group: list[Step], wanted: Mapping[int, float]
+    of: ProgramFile, place: re.Match[str] | None, group: list[Step], wanted: Wanted
 ) -> Iterator[Edit]:
     """Moves with one $VEL.CP, which is set at a place."""
     speeds = [wanted.get(x.statement.start, x.speed or 0.0) for x in group]
@@ -561,7 +561,7 @@ def _is_code(text: str, found: re.Match[str]) -> bool:
     return ";" not in text[begin : found.start()]
 
 
-def _slow_gcode(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float]) -> Iterator[Edit]:
+def _slow_gcode(of: ProgramFile, steps: list[Step], wanted: Wanted) -> Iterator[Edit]:
     """F of the move itself, which the next move sets again."""
     holds: float | None = None
     number = 0.0
@@ -582,7 +582,7 @@ def _slow_gcode(of: ProgramFile, steps: list[Step], wanted: Mapping[int, float])
         holds = speed
 
 
-_SPEED_WRITERS = {
+_SPEED_WRITERS: dict[str, SpeedWriter] = {
     "rapid": _slow_each(_slow_rapid),
     "ls": _slow_each(_slow_ls),
     "urscript": _slow_each(_slow_urscript),
