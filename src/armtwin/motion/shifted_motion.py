@@ -58,7 +58,7 @@ def _share_of_turns(seam: Seam, motion: JointMotion) -> Floats:
     turns = np.zeros(len(motion.command.s))
     inner = seam.stops[seam.stops < seam.length - LEAST_SPACING]
     for side in ("left", "right"):
-        turns[np.searchsorted(motion.command.s, inner, side=side)] = 1.0  # type: ignore[call-overload]
+        turns[np.searchsorted(motion.command.s, inner, side=side)] = 1.0
     return smooth_over(maximum_filter1d(turns, 1 + 2 * round(samples))[:, None], samples)
 
 
