@@ -18,9 +18,8 @@ from armtwin.maths.rotations import inverse, pose, to_quaternion, to_rpy
 from armtwin.motion.curves import Given, Spline
 from armtwin.motion.moves import ProgramMove
 from armtwin.programs.execution import Step, TextPart, split_parts
-from armtwin.programs.fanuc import SPEEDS
 from armtwin.programs.table import ProgramFile
-from armtwin.programs.values import Value
+from armtwin.programs.values import SPEEDS, Value
 
 MOVE_OF_RAPID = re.compile(r"(\w+?)(L|C)(\w*)\b", re.IGNORECASE)
 LEAST_BLEND = 0.495  # of the shorter neighbour: blends of URScript must not meet
