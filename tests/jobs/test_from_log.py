@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.jobs.files import list_shipped
 from armtwin.prediction.verdict import process_is_on
 from tests.jobs.programs import TWO_SEAMS
 
 TOLERANCE = "0.1 mm"
 RATES = (100, 250, 1000)
-JOBS = ("rx90b_line", "rx90b_corner_fixed", "rx90b_corner_follow", "kr300_frame", "lwa4p_bead")
+JOBS = tuple(list_shipped())
 
 
 def write_log(path, prediction, rate, *, decimals=None):

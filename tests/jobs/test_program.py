@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from studies.program_stretches import KINDS, run_stretches
 
 import armtwin as at
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.program import describe_program
-from armtwin.motion.moves import Program, ProgramMove
+from armtwin.motion.moves import ProgramMove
 from armtwin.prediction.predict import plan_motion
 from tests.jobs.programs import TWO_SEAMS
 
@@ -80,7 +81,7 @@ def test_a_program_of_moves_becomes_the_job_that_runs_them(robots):
         ProgramMove("SPLINE", X[4], speed=0.05, line=15, name="p4"),
         ProgramMove("SPLINE", X[5], speed=0.05, line=16, name="p5", joined=True),
     )
-    d = describe_program(robot, Program(moves), Tolerance(1e-4, 1e-4), name="from moves")
+    d = describe_program(robot, moves, Tolerance(1e-4, 1e-4), name="from moves")
     assert [x.line for x in d.segment] == [11, 12, 13, 15]
     assert [x.process for x in d.segment] == [True, True, False, True]
     assert len(d.segment[3].spline) == 2
@@ -90,6 +91,14 @@ def test_a_program_of_moves_becomes_the_job_that_runs_them(robots):
     for k in (2, 3, 5):
         assert np.linalg.norm(tips - X[k][:3, 3], axis=1).min() < 2e-6
     assert np.abs(trajectory.q[0] - q0).max() < 1e-9
+
+
+def test_random_stretches_with_corners_stops_plunges_and_short_segments_run(tmp_path):
+    """Programs of every dialect through `predict`; python studies/program_stretches.py does 90."""
+    reached, run, refused = run_stretches(14, 38, tmp_path)
+    assert reached > 10
+    assert run["all"] >= 0.95 * reached, refused
+    assert all(run[kind] > 5 for kind in KINDS)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Profiles by the limits of the joints: kept between all places that were looked at."""
 
+import os
 import time
 
 import numpy as np
@@ -105,11 +106,12 @@ def test_a_joint_move_takes_the_share_of_its_speed(robot):
 
 
 def test_90000_moves_keep_the_joints_limits_in_less_than_twenty_seconds(robot, rng):
+    count = 90_000 if os.environ.get("ARMTWIN_LONG") else 30_000  # a third, work in proportion
     moves = random_program(
-        robot, rng, 30_000, step=6e-3, tilt=0.02, speed=0.05, zones=(0.0, 1e-3, 3e-3)
+        robot, rng, count, step=6e-3, tilt=0.02, speed=0.05, zones=(0.0, 1e-3, 3e-3)
     )
     limits = ToolLimits(2.0, 40.0)
     seam = seam_of(robot, moves, limits)
     begun = time.process_time()
     plan_by_joints(robot, seam, q0_of(robot), moves[1:], limits)
-    assert time.process_time() - begun < 20 / 3  # a third of the moves, and work in proportion
+    assert time.process_time() - begun < 20 * count / 90_000

@@ -1,5 +1,6 @@
 """Programs of several seams: each has its verdict, corners and stops have their cost."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -82,14 +83,23 @@ def test_a_seam_of_steady_speed_has_no_zones_to_sweep():
 def test_predict_shows_seams_cycle_time_and_corners(path, tmp_path):
     shown = call(tmp_path, "predict", path, "--nominal", "--full")
     assert shown.code in (0, 1)
-    for word in ("2 of 2 seams", "cycle time", "at stops", "a1 to a2", "4-5", "passed by"):
+    words = ("2 of 2 seams", "cycle time", "at stops", "a1 to a2", "4-5", "passed by", "off the")
+    for word in (*words, "corner    after"):
         assert word in shown.out
 
 
 def test_predict_sweeps_zones(path, tmp_path):
-    shown = call(tmp_path, "predict", path, "--sweep-zone", "2,10 mm")
+    """Time against error: each zone with its cycle time, deviation and error."""
+    shown = call(tmp_path, "predict", path, "--sweep-zone", "2,10 mm", "--out", "zones")
     assert shown.code in (0, 1)
     assert "10.00" in shown.out
+    rows = json.loads((tmp_path / "zones" / "result.json").read_text())["zones"]
+    assert [x["zone_m"] for x in rows] == [2e-3, 1e-2]
+    assert rows[1]["time_s"] < rows[0]["time_s"]
+    assert rows[1]["deviation_m"] > rows[0]["deviation_m"]
+    assert all(x["error_m"] > 0 for x in rows)
+    tolerance = at.Job.load(path).description.tolerance.lateral
+    assert all(x["worst_ratio"] >= x["error_m"] / tolerance for x in rows)
 
 
 def test_a_log_becomes_a_job_on_the_command_line(prediction, tmp_path):

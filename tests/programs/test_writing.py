@@ -1,20 +1,21 @@
 """Programs out: whole programs of moves, corrected ones, and what is learned from logged runs."""
 
-import re
-
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
+from studies.corrected_programs import correct_seam, nearest_points, write_seam
+from studies.learning import learn_on_machines
 
 import armtwin as at
+from armtwin.jobs.program import list_moves
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.motion.moves import ProgramMove
-from armtwin.prediction.corrected_program import correct_program
 from armtwin.programs.table import read_program
 from armtwin.programs.writing import DIALECTS, Replacement, replace_targets, write_program
+from tests.jobs.programs import TWO_SEAMS
 
 ENDINGS = {"krl": ".src", "rapid": ".mod", "urscript": ".script", "ls": ".ls"}
 TOOL = pose(from_rpy(0.1, -0.7, 0.2), (0.1, 0.02, 0.2))
-LINE = ((0.425, -0.1, -0.05), (0.425, -0.06, -0.05), (0.425, 0.06, -0.05), (0.425, 0.1, -0.05))
 
 
 def draw_moves() -> list[ProgramMove]:
@@ -52,6 +53,37 @@ def test_moves_written_as_a_program_read_back_within_a_micrometre(tmp_path, dial
             assert step.speed == pytest.approx(move.speed, rel=1e-6)
 
 
+SPLINE = """
+[[segment]]
+name = "c"
+spline = [["40 mm", "-10 mm", "0 mm"], ["20 mm", "-8 mm", "0 mm"], ["10 mm", "-30 mm", "0 mm"]]
+line = 12
+"""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_job_written_as_a_program_is_the_same_job_to_a_micrometre(tmp_path, robot, dialect):
+    """Lines, an arc, a joint move, zones, a wait and a spline; lines along it where none is."""
+    path = tmp_path / "job.toml"
+    path.write_text(TWO_SEAMS + SPLINE)
+    job = at.Job.load(path)
+    given = list_moves(job.description, {}, job.description.start, job.robot())
+    moves = [ProgramMove("PTP", given.start), *given.moves]
+    tool = robot.description.tool["laser_head"].tcp.matrix()
+    program = tmp_path / f"job{ENDINGS[dialect]}"
+    program.write_text(write_program("job", dialect, tool, moves))
+    again = at.Job.from_program(program, robot, tolerance="0.4 mm")
+    path, other = job.seam.path, again.seam.path
+    assert abs(path.length - other.length) < 1e-6 * (1 if dialect == "krl" else 10)
+    s = np.linspace(0.0, 1.0, 4000)
+    dense = other.at(np.linspace(0.0, other.length, 400_000)).p
+    away, _ = cKDTree(dense).query(path.at(s * path.length).p)
+    assert away.max() < 1e-6
+    kinds = [x.kind for x in list_moves(again.description, {}, (0, 0, 0), robot).moves]
+    assert kinds[:7] == [x.kind for x in given.moves[:7]]
+    assert ("SPLINE" in kinds) == (dialect == "krl")
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_other_targets_change_their_statements_alone(tmp_path, dialect):
     """A move through three points in the place of one; all other lines stay, in their order."""
@@ -61,7 +93,7 @@ def test_other_targets_change_their_statements_alone(tmp_path, dialect):
     step = found.stretches[0][3]
     X = step.base.X @ step.spot.X
     poses = np.array([pose(X[:3, :3], X[:3, 3] + (0, 0, z)) for z in (-0.02, -0.01, 0.001)])
-    text = replace_targets(found, [Replacement(step, poses, after_stop=True)])
+    text = replace_targets(found, [Replacement(step, poses, "whole")])
     lines = path.read_text().splitlines()
     kept = [line for line in lines if line in text.splitlines()]
     assert len(kept) == len(lines) - 1
@@ -76,62 +108,25 @@ def robot():
     return at.Robot.load("rx90b").with_tool("laser_head")
 
 
-@pytest.mark.parametrize("dialect", ["ls"])
-def test_a_corrected_program_read_again_does_nearly_as_well_as_set_points(tmp_path, robot, dialect):
-    """On the twin, beside the original seam; points not nearer than 2 mm. The study does all.
-
-    A joint reverses within half a millimetre: lines between points 2 mm apart leave up to twice as
-    much there as set-points at every cycle do.
-    """
-    R = from_rpy(np.pi, 0.0, np.pi / 2)
-    zones = (0.0, 0.005, 0.005, 0.0)
-    moves = [ProgramMove("PTP", pose(R, LINE[0]))]
-    for p, zone in zip(LINE[1:], zones[1:], strict=True):
-        moves.append(ProgramMove("LIN", pose(R, p), speed=0.1, zone=zone))
-    path, side = tmp_path / f"line{ENDINGS[dialect]}", tmp_path / "side.toml"
-    path.write_text(write_program("line", dialect, np.eye(4), moves).replace(*TOOL_OF[dialect]))
-    lines = [step.line for step in read_program(path).stretches[0]]
-    side.write_text(f'format = 1\nseams = ["{lines[2]}"]\n')
-    job = at.Job.from_program(path, robot, tolerance="0.1 mm", frames=side)
+@pytest.mark.parametrize(("dialect", "seam"), [("ls", "line"), ("krl", "corner")])
+def test_a_corrected_program_read_again_does_as_well_as_set_points(tmp_path, dialect, seam):
+    """At most 1.2 times their peaks, 150 points, none nearer than 2 mm; the study does all."""
+    job = write_seam(seam, dialect, tmp_path)
     found = at.correct(job, nominal=True)
-    written = correct_program(found, job.source)
-    peak = max(written.size.lateral, written.size.vertical)
-    assert peak < 0.5 * max(found.before.lateral, found.before.vertical)
-    assert peak < 2.0 * max(found.best.size.lateral, found.best.size.vertical)
+    ratio, written = correct_seam(job, found)
+    assert ratio < 1.2
+    assert max(written.size.lateral, written.size.vertical) < 0.3 * found.before.lateral
     assert written.points <= 150
-    steps = read_program(path, text=written.text).stretches[0]
-    apart = np.linalg.norm(np.diff([x.spot.X[:3, 3] for x in steps[1:]], axis=0), axis=1)
-    assert apart.min() > 1.9e-3
-    numbers = re.compile(r"[-+.\d]+")
-    assert numbers.sub("", path.read_text().splitlines()[0]) in numbers.sub("", written.text)
+    assert nearest_points(job, written.text) > 2e-3 - 1e-5
+    old, new = job.source.read.text.splitlines(), written.text.splitlines()
+    statements = {step.line for step in job.source.read.stretches[0]}
+    kept = [line for k, line in enumerate(old, 1) if k not in statements]
+    rest = iter(new)
+    assert all(line in rest for line in kept)
 
 
-# the robot's own tool in place of the one that the program would give
-TOOL_OF = {"krl": ("TOOL_DATA[1]={", ";TOOL_DATA[1]={"), "ls": ("", "")}
-
-
-def test_a_logged_run_leaves_less_than_a_third_of_its_error_in_the_next(robot):
-    """A machine with more friction and weight than the twin; studies/learning.py does five."""
-    from armtwin.prediction.correct import size_of
-    from armtwin.prediction.path_error import path_error_of
-    from armtwin.prediction.predict import run_command
-
-    job = at.Job.load("rx90b_corner_fixed")
-    p = at.predict(job)
-    random = np.random.default_rng(1)
-    grows = np.array(
-        [1.3 if name.endswith("asperity") else 1.0 for name in p.robot.parameter_names]
-    )
-    machine = p.robot.with_parameters(p.robot.parameters * grows)
-    motion, logs, peaks = p.motion.trajectory, [], []
-    for k in range(2):
-        run = run_command(p, machine, motion)
-        size = size_of(job, path_error_of(job.seam, run.trace_time, run.built, run.bodies))
-        peaks.append(max(size.lateral, size.vertical))
-        q = run.log.q + random.normal(0.0, 2e-6, run.log.q.shape)
-        logs.append(at.Log(run.log.time, {**run.log.channels, "q": q}))
-        if k < 1:
-            found = at.learn_from_runs(job, logs, rounds=3)
-            motion = found.best.motion
-    assert peaks[-1] < 0.3 * peaks[0]
-    assert len(found.measured) == 1
+def test_runs_that_learn_from_logs_leave_less_than_a_third_of_the_first_error():
+    """Two virtual machines off by the verdict's own spread; studies/learning.py does five."""
+    peaks = learn_on_machines("rx90b_corner_fixed", 2)
+    assert (peaks[:, 1:].max(axis=1) <= peaks[:, 0]).all()
+    assert np.median(peaks[:, -1] / peaks[:, 0]) < 0.3

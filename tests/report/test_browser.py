@@ -3,6 +3,8 @@
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -138,6 +140,34 @@ def test_a_link_of_the_contents_opens_its_section(browser, report):
     opened.until(lambda: -1 <= heading.bounding_box()["y"] < SCREEN[1] / 2)
     assert opened.said == []
     opened.context.close()
+
+
+def test_the_3d_view_names_the_line_of_the_program_that_leads_the_tool(browser, tmp_path):
+    program = Path(__file__).parents[2] / "docs" / "programs" / "two_seams.src"
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    p = at.predict(at.Job.from_program(program, robot, tolerance="0.4 mm"))
+    path = tmp_path / "program.html"
+    at.write_report(at.Answer(p), path)
+    page = Opened(browser, path)
+    slider = page.page.locator("[data-player] input")
+    ends = {x.line: x.stop for x in _stretches_with_lines(p.job)}
+    samples = int(slider.get_attribute("max"))
+    told = set()
+    for k in range(0, samples, samples // 60):
+        slider.fill(str(k))
+        found = re.fullmatch(r"[\d.]+ s, ([\d.]+) mm, line (\d+)", page.told())
+        assert float(found[1]) <= 1e3 * ends[int(found[2])] + 0.1
+        told.add(int(found[2]))
+    assert told == {13, 15, 16, 18, 20, 21, 22}
+    assert page.said == []
+    page.context.close()
+
+
+def _stretches_with_lines(job):
+    """Stretches of a job's path, each with the line of its segment."""
+    for stretch in job.seam.path.stretches:
+        line = job.description.segment[stretch.move].line
+        yield SimpleNamespace(line=line, stop=stretch.stop)
 
 
 def test_a_hydraulic_robot_and_its_cylinders_are_played_slowly(browser, tmp_path):

@@ -11,10 +11,16 @@ export function player(element) {
   const clock = (t) => (pace() < 1 ? `${(1000 * t).toFixed(1)} ms` : `${t.toFixed(2)} s`);
   let playing = 0;
 
+  // the line of the robot program whose move the tool is on
+  const source = (place) => {
+    const found = data.scene.seam?.lines?.find(([start, stop]) => start <= place && place <= stop);
+    return found ? `, line ${found[2]}` : "";
+  };
   const read = (index) => {
     slider.max = last();
     slider.value = index;
-    reading.textContent = `${clock(time(index))}, ${series("place")[index].toFixed(1)} mm`;
+    const place = series("place")[index];
+    reading.textContent = `${clock(time(index))}, ${place.toFixed(1)} mm${source(place)}`;
   };
   const stop = () => {
     cancelAnimationFrame(playing);

@@ -10,7 +10,7 @@ import numpy as np
 import armtwin as at
 from armtwin.app.job_commands import change_job
 from armtwin.app.options import Changes, JobFile, Output, flag, option, quantity
-from armtwin.app.places import files_of_job, of_job
+from armtwin.app.places import files_of_job, of_job, written_files
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
 from armtwin.files.names import safe_name
@@ -66,8 +66,7 @@ def correct(
     chosen = change_job(asked, changes)
     source = of_job("correct", asked, chosen, "nonlinear")
     program = asked.source
-    written = "" if program is None else f"{program.read.path.stem}_corrected"
-    names = [f"{written}{program.read.path.suffix}"] if program is not None else []
+    names = [*written_files(program, "corrected", "")]
     if dialect is not None:
         names.append(f"program{ENDINGS[dialect]}")
     run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS, *names])
@@ -91,9 +90,8 @@ def correct(
     contents: Contents = {SETPOINTS: partial(put_csv, log.recording), POINTS: points_text(found)}
     if dialect is not None:
         contents[f"program{ENDINGS[dialect]}"] = points_program(found, dialect)
-    if found.written is not None and program is not None:
-        data = found.written.text.encode(program.read.encoding)
-        contents[names[0]] = lambda file: file.write(data)
+    if found.written is not None:
+        contents |= written_files(program, "corrected", found.written.text)
     run.finish(found, contents, passed=found.holds)
 
 

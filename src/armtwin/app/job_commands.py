@@ -24,6 +24,7 @@ from armtwin.maths.batch import Floats, NamedArrays, OnProgress
 from armtwin.maths.heap import return_freed_memory
 from armtwin.maths.units import Unit
 from armtwin.prediction.compare_interval import Offsets
+from armtwin.prediction.corrected_program import slow_program
 from armtwin.prediction.correction import LONGEST_TRIAL
 from armtwin.prediction.predict import plan_motion
 from armtwin.prediction.registration_file import read_registration, registration_text
@@ -112,12 +113,19 @@ def predict(
             found = at.sweep_zone(chosen[0], zones, method=method)
         run.finish(found, passed=any(record["within"] for record in found.records))
         return
-    writes = [LOG, ADVISED] if advise else [LOG]
+    program = asked[0].source if advise else None
+    writes = [LOG, ADVISED, *places.written_files(program, "advised", "")] if advise else [LOG]
     run = folder_run(source, output, places.files_of_job(chosen[0]), writes)
     answer = _answer(chosen[0], method, banded=not nominal, advise=advise)
+    contents: Contents = {}
+    advised = None if answer.advice is None else answer.advice.best or answer.advice.slower
+    if program and answer.advice and advised and advised.name in ("speed", "slower stretch"):
+        written = slow_program(advised.job, program, answer.prediction)
+        answer = replace(answer, advice=replace(answer.advice, written=written))
+        contents = places.written_files(program, "advised", written.text)
     if loads:
         answer = replace(answer, loads=_loads(chosen[0]))
-    _deliver(answer, run, passed=answer.holds, whole_log=whole_log)
+    _deliver(answer, run, answer.holds, whole_log=whole_log, more=contents)
 
 
 def parse_speeds(text: str) -> list[str]:
@@ -340,12 +348,19 @@ def _loads(job: Job) -> BearingLoads:
     return bearing_loads(robot, along(robot, plan_motion(robot, job).trajectory))
 
 
-def _deliver(answer: at.Answer, run: CommandRun, passed: bool, *, whole_log: bool = False) -> None:
-    """Write and show an answer with its log, its comparison and its advised job.
+def _deliver(
+    answer: at.Answer,
+    run: CommandRun,
+    passed: bool,
+    *,
+    whole_log: bool = False,
+    more: Contents | None = None,
+) -> None:
+    """Write and show an answer with its log, its comparison, its advised job and other files.
 
     A log that is very large is only written where it is asked for.
     """
-    contents: Contents = {}
+    contents: Contents = dict(more or {})
     recording = answer.prediction.log.recording
     size = 0.0 if whole_log else estimate_size(recording)
     if size <= LARGEST_LOG:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from armtwin.app.options import HowSimulated, Output
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
+from armtwin.files.staging import Contents
 from armtwin.jobs import experiment, files as job_files
-from armtwin.jobs.job import Job
+from armtwin.jobs.job import Job, ProgramSource
 from armtwin.logs.columns import columns_beside
 from armtwin.maths.batch import Names, Record
 from armtwin.prediction.compare_interval import Offsets
@@ -204,6 +205,18 @@ def result_folder(
     place = ResultFolder(folder, source.run_in(folder), names, inputs, output.force)
     place.check()
     return place
+
+
+def written_files(program: ProgramSource | None, how: str, text: str) -> Contents:
+    """A program as it is written again, named after its own, and the data file beside it."""
+    if program is None:
+        return {}
+    path = program.read.path
+    found: Contents = {f"{path.stem}_{how}{path.suffix}": text.encode(program.read.encoding)}
+    data = path.with_suffix(".dat")
+    if data != path and data.is_file():
+        found[f"{path.stem}_{how}.dat"] = data.read_bytes()
+    return found
 
 
 def files_of_job(job: Job) -> list[Path]:

@@ -19,7 +19,7 @@ from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.program import describe_program
 from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import to_quaternion, to_rpy
-from armtwin.motion.moves import Program, ProgramMove
+from armtwin.motion.moves import ProgramMove
 from armtwin.programs.execution import KnownFrame, Step
 from armtwin.programs.table import ProgramFile
 from armtwin.robot.robot import Robot
@@ -72,10 +72,8 @@ def describe_stretch(
     if missing:
         wanted = [_ask("base", name, "in the robot's base frame") for name in missing]
         raise FileError(of.path, wanted)
-    moves = tuple(_to_move(of, step, robot, tool) for step in steps)
-    description = describe_program(
-        robot, Program(moves, str(of.path), of.format.name), tolerance, name=of.path.stem
-    )
+    moves = [_to_move(of, step, robot, tool) for step in steps]
+    description = describe_program(robot, moves, tolerance, name=of.path.stem)
     notes = tuple(_list_notes(of, number, steps[0].tool))
     description = replace(description, notes=notes, override=own)
     mounted = robot.description.mounted.tool

@@ -1,6 +1,6 @@
 """A job as a program: its segments as moves, with stops, zones and several seams, by look-ahead."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats, Pair, Sentences
 from armtwin.maths.rotations import inverse, pose
 from armtwin.motion.curves import Orientations
 from armtwin.motion.look_ahead import LookAhead
-from armtwin.motion.moves import MoveKind, Program, ProgramMove
+from armtwin.motion.moves import MoveKind, ProgramMove
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.posture import start_posture
 from armtwin.motion.route import Route, build_route, route_of_path
@@ -239,20 +239,20 @@ def _name_by_segments(route: Route, of: MovesOfJob) -> Curve:
 
 
 def describe_program(
-    robot: Robot, program: Program, tolerance: Tolerance, *, name: str, law: TimeLaw = ASSUMED
+    robot: Robot, program: Sequence[ProgramMove], tolerance: Tolerance, *, name: str
 ) -> JobDescription:
     """The job of a program: a segment for each move, and one for each spline.
 
     Args:
         robot: The robot, tool mounted.
-        program: A stretch of a program; its first move says where it begins.
+        program: Moves of a stretch; the first says where it begins: its kind, speed and zone do
+            not count.
         tolerance: Lateral and vertical.
         name: What the job is called.
-        law: Limits of acceleration and jerk of the tool.
     """
-    first, *moves = program.moves
+    first, *moves = program
     if not moves:
-        raise ArmtwinError(f"{program.source or 'the program'}: a stretch needs two moves or more")
+        raise ArmtwinError(f"{name}: a stretch needs two moves or more")
     start = Pose.from_matrix(pose_of(first, robot))
     segments: list[Segment] = []
     for move in moves:
@@ -270,7 +270,7 @@ def describe_program(
         posture=None if first.joints is None else tuple(first.joints.tolist()),
         orientation=ToolOrientation(start.orientation, "given"),
         segment=tuple(segments),
-        time_law=law,
+        time_law=ASSUMED,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats, Names
+from armtwin.maths.batch import Floats
 
 MoveKind = Literal["LIN", "CIRC", "SPLINE", "PTP"]
 
@@ -23,7 +23,6 @@ class ProgramMove:
         via: Pose between, of a CIRC only, (4, 4); its orientation is not used.
         speed: Tool speed [m/s], of a PTP the share of the joints' speed limits; None for as fast as
             limits allow.
-        acceleration: Largest acceleration of the tool [m/s²]; None for the job's.
         zone: Distance from its end within which the path may leave it towards the next move [m]; 0
             for an exact stop.
         joined: Whether a SPLINE continues the spline of the move before, which it does not end.
@@ -38,7 +37,6 @@ class ProgramMove:
     joints: Floats | None = None
     via: Floats | None = None
     speed: float | None = None
-    acceleration: float | None = None
     zone: float = 0.0
     joined: bool = False
     judged: bool = True
@@ -60,31 +58,12 @@ class ProgramMove:
             raise ArmtwinError(f"{what}: zone and wait must not be negative")
 
     @property
+    def poses(self) -> list[Floats]:
+        """Via pose and end, as far as it has them, (4, 4) each."""
+        return [X for X in (self.via, self.pose) if X is not None]
+
+    @property
     def what(self) -> str:
         """What it is called in a message, as "line 12: LIN to p10"."""
         place = f"line {self.line}: " if self.line else ""
         return f"{place}{self.kind} to {self.name or 'a pose'}"
-
-
-@dataclass(frozen=True, eq=False)
-class Program:
-    """A stretch of a robot program of which every move is known.
-
-    The first move says where the stretch begins: its kind, speed and zone do not count.
-
-    Attributes:
-        moves: Its moves, in order; at least two.
-        source: Name of the file.
-        dialect: Name of its format, as "krl".
-        tool: Pose of the tool in the flange's frame that the poses are for, (4, 4); None where the
-            file does not say.
-        base: Pose in the robot's base frame of the frame in which the file gives its poses, (4, 4).
-        cautions: What was assumed or left out in reading, as sentences with their lines.
-    """
-
-    moves: tuple[ProgramMove, ...]
-    source: str = ""
-    dialect: str = ""
-    tool: Floats | None = None
-    base: Floats | None = None
-    cautions: Names = ()

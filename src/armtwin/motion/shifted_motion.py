@@ -39,14 +39,26 @@ def shift_motion(robot: Robot, seam: Seam, motion: JointMotion, shift: Floats) -
     X = robot.forward_kinematics(own.q)
     _, frames, _ = seam.frames(motion.command.s)
     away = shift[:, :1] * frames[:, :, 1] + shift[:, 1:] * frames[:, :, 2]
-    if len(seam.stops):  # where the seam's frame turns at once, the shift must not
-        away = smooth_over(away, SETTLED * own.rate)
+    if len(seam.stops):
+        away += _share_of_turns(seam, motion) * (smooth_over(away, SETTLED * own.rate) - away)
     X[:, :3, 3] += away
     more = interpolate_cubic(own.time, robot.follow(X, own.q[0], seam.elbow) - own.q)
     q = own.q + more(own.time)
     v = own.v + more(own.time, 1)
     a = own.a + more(own.time, 2)
     return replace(motion, trajectory=Trajectory(own.rate, q, v, a))
+
+
+def _share_of_turns(seam: Seam, motion: JointMotion) -> Floats:
+    """1 where the seam's frame turns at once, at stops, and the shift must not; (m, 1)."""
+    from scipy.ndimage import maximum_filter1d
+
+    samples = SETTLED * motion.trajectory.rate
+    turns = np.zeros(len(motion.command.s))
+    inner = seam.stops[seam.stops < seam.length - LEAST_SPACING]
+    for side in ("left", "right"):
+        turns[np.searchsorted(motion.command.s, inner, side=side)] = 1.0
+    return smooth_over(maximum_filter1d(turns, 1 + 2 * round(samples))[:, None], samples)
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,8 +65,7 @@ def limit_by_tool(route: Route, moves: Sequence[ProgramMove], limits: ToolLimits
     x = route.pieces
     speeds = np.array([m.speed or FASTEST for m in moves])
     by_joints = np.array([m.kind == "PTP" for m in moves])[x.move]
-    own = np.array([m.acceleration or limits.acceleration for m in moves])
-    A = np.minimum(own, limits.acceleration)[x.move]
+    A = np.full(len(x.move), limits.acceleration)
     J = np.full(len(A), limits.jerk)
     V = np.where(by_joints, x.length / JOINT_TIME, speeds[x.move])
     after = np.append(V[1:], FASTEST)

@@ -11,7 +11,7 @@ from armtwin.notebook.numbers import FINE_PERCENT, MILLIMETRES_PER_SECOND, PERCE
 from armtwin.notebook.sections import Blocks, Column, Data, Report, Section, Table, Text, Tone
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.measured import MeasuredFirst
-from armtwin.prediction.correction import measuring_in_words
+from armtwin.prediction.correction import WrittenProgram, measuring_in_words
 from armtwin.prediction.options import Speeds
 from armtwin.prediction.sections.headline import likelihood
 from armtwin.prediction.trials import Option
@@ -53,6 +53,7 @@ class Advice(Result):
         simulations: How many nominal runs it took.
         draws: How many sampled variants of options.
         band: The 90 % interval of the prediction; None for nominal advice, or where its run stops.
+        written: The robot program with the speeds of the best option, where the job is from one.
     """
 
     needed: bool
@@ -67,6 +68,7 @@ class Advice(Result):
     simulations: int
     draws: int
     band: Band | None
+    written: WrittenProgram | None = None
 
     def sections(self) -> Report:
         """What is best, all that was tried, and what measuring would allow."""
@@ -101,6 +103,11 @@ class Advice(Result):
 
     def blocks(self) -> Blocks:
         """What measuring would allow, all options, and the speeds that were tried."""
+        if self.written is not None:
+            yield Text(
+                f"The program with these speeds, read again and run on the twin: "
+                f"{self.written.peaks}; all else is kept."
+            )
         yield from _measuring(self)
         columns = (
             Column("text", "what"),

@@ -1,23 +1,24 @@
-"""A corrected program: the same file with other targets, read again and run on the twin."""
+"""A changed program: the same file with other targets or speeds, read again and run on the twin."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.from_program import describe_stretch
 from armtwin.jobs.job import Job, ProgramSource
 from armtwin.maths.batch import Floats, TwoArrays
 from armtwin.maths.rotations import pose
 from armtwin.motion.shifted_motion import LEAST_SPACING, points_beside, space_by_curvature
-from armtwin.prediction.correct import measure_size
+from armtwin.prediction.correct import measure_size, size_of
 from armtwin.prediction.correction import Corrected, Correction, WrittenProgram
 from armtwin.prediction.path_error import closest
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.programs.table import read_program
-from armtwin.programs.writing import Replacement, replace_targets
+from armtwin.programs.writing import SAME_SPEED, Replacement, replace_speeds, replace_targets
 from armtwin.simulation.closed_loop import setpoint_rate
 
 MOST_POINTS = 140  # of the moves that are replaced
@@ -36,7 +37,7 @@ def correct_program(found: Correction, source: ProgramSource) -> WrittenProgram:
         found: The correction of the job.
         source: The program that the job is from.
     """
-    job = found.prediction.job
+    job = _in_posture(found.prediction)
     places, owners = _choose_places(found, source)
     wanted = points_beside(job.seam, found.prediction.motion.command.s, found.best.shift, places)
     p = wanted.p.copy()
@@ -59,6 +60,37 @@ def correct_program(found: Correction, source: ProgramSource) -> WrittenProgram:
         p = best_p - gain * np.einsum("mij,mj->mi", frames[:, :, 1:], away)
     assert best is not None
     return best
+
+
+def _in_posture(p: Prediction) -> Job:
+    """A predicted job with the posture that it began in."""
+    posture = tuple(p.motion.trajectory.q[0].tolist())
+    return Job(replace(p.job.description, posture=posture), p.job.origin)
+
+
+def slow_program(changed: Job, source: ProgramSource, p: Prediction) -> WrittenProgram:
+    """Write the program of a job again with the speeds that a changed job has.
+
+    Args:
+        changed: The job with other speeds of its segments, the same otherwise.
+        source: The program that the job is from.
+        p: The job as it was predicted.
+    """
+    steps = source.read.stretches[source.stretch]
+    wanted: dict[int, float] = {}
+    first = 1
+    for segment, last in zip(changed.description.segment, _segments_of(source), strict=True):
+        for step in steps[first : last + 1]:
+            if segment.speed != step.speed and segment.speed and step.kind != "PTP":
+                wanted[step.statement.start] = segment.speed
+        first = last + 1
+    text = replace_speeds(source.read, wanted)
+    job = _read_again(source, text, _in_posture(p))
+    for new, segment in zip(job.description.segment, changed.description.segment, strict=True):
+        if new.speed is not None and abs(new.speed / (segment.speed or 0.0) - 1) > SAME_SPEED:
+            raise FileError(source.read.path, f"line {new.line}: its speed cannot be changed alone")
+    run = predict(job, p.given)
+    return WrittenProgram(text, 0, size_of(job, run.path_error), run)
 
 
 def _ratio(written: WrittenProgram, found: Correction) -> float:
@@ -91,6 +123,29 @@ def _segments_of(source: ProgramSource) -> list[int]:
     return found
 
 
+def _is_one_spline(source: ProgramSource, owners: list[int]) -> bool:
+    """Whether moves can be one spline block: KRL, lines and arcs from stop to stop, alike in speed.
+
+    Nothing but comments may lie between them, for a block takes no other statements.
+    """
+    read = source.read
+    steps = read.stretches[source.stretch]
+    moves = [steps[k] for k in dict.fromkeys(owners)]
+    if read.format.name != "krl" or len(moves) < 2 or owners[0] == 0:
+        return False
+    if steps[owners[0] - 1].zone > 0 or moves[-1].zone > 0 or moves[-1].joined:
+        return False
+    if any(x.kind not in ("LIN", "CIRC") or x.speed != moves[0].speed for x in moves):
+        return False
+    for before, step in pairwise(moves):
+        between = read.text[
+            before.statement.start + len(before.statement.text) : step.statement.start
+        ]
+        if any(x.strip() and x.strip()[0] != ";" for x in between.splitlines()):
+            return False
+    return all(x.zone > 0 for x in moves[:-1])
+
+
 def _choose_places(found: Correction, source: ProgramSource) -> tuple[Floats, list[int]]:
     """Arc lengths of the points, and the step that each belongs to."""
     p = found.prediction
@@ -107,25 +162,30 @@ def _choose_places(found: Correction, source: ProgramSource) -> tuple[Floats, li
             break
     least = max(least, total / MOST_POINTS)
     ends = _segments_of(source)
+    whole = [(x.start, x.stop, ends[x.move]) for x in seam.path.stretches]
+    if len(found.program) <= MOST_POINTS and _is_one_spline(source, [x[2] for x in whole]):
+        places = found.program.places[1:]
+        stops = [stop for _, stop, _ in whole[:-1]]
+        return places, [whole[k][2] for k in np.searchsorted(stops, places)]
     done = -1.0
-    places: list[float] = []
+    chosen: list[float] = []
     owners: list[int] = []
     for stretch in seam.path.stretches:
         middle = (stretch.start + stretch.stop) / 2
         if not any(start <= middle <= stop for start, stop in judged):
             continue
         if stretch.start - done > 1e-9:  # where a seam begins
-            places.append(stretch.start)
+            chosen.append(stretch.start)
             owners.append(ends[stretch.move] - 1)
         done = stretch.stop
         inside = dense[(dense > stretch.start + least) & (dense < stretch.stop - least)].tolist()
         for place in (*inside, stretch.stop):
-            if place - places[-1] >= least - 1e-9 or place == stretch.stop:
-                places.append(place)
+            if place - chosen[-1] >= least - 1e-9 or place == stretch.stop:
+                chosen.append(place)
                 owners.append(ends[stretch.move])
-    if not places:
+    if not chosen:
         raise ArmtwinError(f"{job.where}: nothing of it is judged, so nothing is corrected")
-    return np.array(places), owners
+    return np.array(chosen), owners
 
 
 def _write(source: ProgramSource, owners: list[int], p: Floats, R: Floats) -> str:
@@ -139,16 +199,30 @@ def _write(source: ProgramSource, owners: list[int], p: Floats, R: Floats) -> st
         if step.spot.X is None:  # a joint target stays: the tool goes on from there
             continue
         after_stop = owner > 0 and steps[owner - 1].zone == 0
-        changes.append(Replacement(step, poses, after_stop))
+        is_whole = after_stop and step.zone == 0 and step.kind != "SPLINE"
+        changes.append(Replacement(step, poses, "whole" if is_whole else ""))
+    if _is_one_spline(source, owners):
+        ends = [changes[0]._replace(spline="first"), changes[-1]._replace(spline="last")]
+        inside = [x._replace(spline="inside") for x in changes[1:-1]]
+        changes = [ends[0], *inside, ends[1]]
     return replace_targets(source.read, changes)
 
 
 def _read_again(source: ProgramSource, text: str, job: Job) -> Job:
-    """The job of a written program, on the robot and with the settings of the original."""
+    """The job of a written program, on the robot and with the settings of the original.
+
+    It begins in the same posture: a wrist that is turned over runs another motion.
+    """
     read = read_program(source.read.path, source.given, source.robot, text)
     own = describe_stretch(read, source.stretch, source.robot, job.description.tolerance)
     d = job.description
     kept = replace(own, robot=d.robot, tool=d.tool, model=d.model, time_law=d.time_law)
+    # lines of a side file that say where the process is on are those of the original
+    led = [x.ptp is None and x.joints is None for x in own.segment]
+    if len(led) == len(d.segment):
+        led = [x.process for x in d.segment]
+    judged = [replace(x, process=on) for x, on in zip(own.segment, led, strict=True)]
+    kept = replace(kept, posture=d.posture, segment=tuple(judged))
     return Job(kept, job.origin)
 
 

@@ -100,6 +100,12 @@ class WrittenProgram:
     size: Size
     prediction: Prediction
 
+    @property
+    def peaks(self) -> str:
+        """Its largest errors, in words."""
+        lateral = MICROMETRES.text(self.size.lateral)
+        return f"{lateral} lateral, {MICROMETRES.with_unit(self.size.vertical)} vertical"
+
     def is_within(self, tolerance: Tolerance) -> bool:
         """Whether its peaks are within a tolerance."""
         return self.size.lateral <= tolerance.lateral and self.size.vertical <= tolerance.vertical
@@ -270,13 +276,10 @@ def _verdict(result: Correction) -> Iterator[show.Text]:
             yield show.Text(measuring_in_words(result.measured_first))
     if result.written is not None:
         x = result.written
-        peaks = (
-            f"{MICROMETRES.text(x.size.lateral)} lateral, {MICROMETRES.with_unit(x.size.vertical)}"
-        )
         growth = Corrected(x.prediction, x.size).growth(result.best)
         is_within = x.is_within(result.prediction.job.description.tolerance)
         yield show.Text(
-            f"The written program, read again and run on the twin: {peaks} vertical beside the "
+            f"The written program, read again and run on the twin: {x.peaks} beside the "
             f"original seam, {TIMES.text(growth)} times the set-points' peaks, {x.points} points; "
             "moves were parted into more moves, all else is kept.",
             "good" if is_within else "bad",

@@ -586,6 +586,8 @@ class Execution:
                 self.cut()
         if step.spot.X is not None and not np.isfinite(step.spot.X).all():
             raise Unknown("its target is not a number")
+        if step.speed is not None and not step.speed > 0:
+            raise Unknown(f"its speed must be above 0, got {step.speed:g}")
         is_named = re.fullmatch(r"[\w$ .:\[\]{}-]+", step.name) and step.name[0] not in "[{"
         line = self.statement.line
         name = step.name if is_named else f"line {line}"

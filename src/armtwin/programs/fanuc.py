@@ -10,7 +10,7 @@ from armtwin.maths.batch import Floats, Record
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.motion.moves import MoveKind
 from armtwin.programs.execution import Execution, KnownFrame, Spot, Statement, Step
-from armtwin.programs.values import DEGREES, Literal, Unknown, Value, blank, known
+from armtwin.programs.values import DEGREES, SPEEDS, Literal, Unknown, Value, blank, known
 
 POSITION = re.compile(r'P\[\s*(\d+)\s*(?::\s*"?([^"\]]*)"?)?\s*\]\s*\{(.*?)\}\s*;', re.S)
 FIELD = re.compile(r"\b([XYZWPR]|[JE]\d)\s*=\s*([-+]?(?:\d+\.?\d*|\.\d+)|\*+)")
@@ -21,7 +21,6 @@ MOVE = re.compile(
     r"(F(?:INE|EIN)|CNT\s*(?:R\[[\s\d]+\]|\d+)|CR\s*(?:R\[[\s\d]+\]|[\d.]+))?(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-SPEEDS = {"mm/sec": 1e-3, "mm/sek": 1e-3, "cm/min": 1 / 6000, "inch/min": 0.0254 / 60}
 HARMLESS = re.compile(
     r"\s|,|ACC\s*(\d+|R\[\d+\])|PTH|Wjnt|COORD(\[\w+\])?|(RT|AP)_LD\w*|BREAK|MROT"
     r"|(Ind\.)?EV\s*\d+%|[TD][AB]\s*[\d.]+(se[ck]|mm).*|(Arc|Weld) (Start|End)\[[^\]]*\]"
@@ -261,8 +260,6 @@ class Fanuc(Execution):
             return None
         if value is None or written not in {*SPEEDS, "%", "sec", "s", "msec"}:
             raise Unknown(f"its speed, {number or ''}{unit or ''}, is not understood")
-        if not float(value) > 0:
-            raise Unknown(f"its speed must be above 0, got {value:g}")
         if written in {"sec", "s", "msec"}:
             via: Floats | None = spots[0].X if len(spots) > 1 else None
             return self.by_time("LIN", spots[-1].X, via, value * (1e-3 if written == "msec" else 1))

@@ -129,8 +129,6 @@ class GCode(Execution):
             return  # until each axis has been given, where the tool is is not known
         X = self._pose(self.words)
         kind: MoveKind = "LIN" if self.motion < 2 else "CIRC"
-        if self.motion and not (self.feed or 0.0) > 0:
-            raise Unknown("its feed F must be above 0")
         if self.fly is None:
             self.say(
                 "zones are not given (G64 P): 0.1 mm is assumed; zone of the side file sets it"
@@ -148,7 +146,7 @@ class GCode(Execution):
             kind=kind,
             spot=Spot(X),
             via=None,
-            speed=self.feed if self.motion else None,
+            speed=(self.feed or 0.0) if self.motion else None,
             zone=zone,
             name=f"N{values['N']:g}" if "N" in values else "",
             target=[values.get(axis) for axis in "XYZABC"],

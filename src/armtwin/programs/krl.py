@@ -349,8 +349,6 @@ class Krl(run.Execution):
             value = self.look_up("$vel")["cp"]
         if value is None:
             raise Unknown("$VEL.CP has no value in this file")
-        if isinstance(value, Unknown) or not float(value) > 0:
-            raise Unknown("$VEL.CP must be above 0")
         return float(value)
 
     def _zone(self, fly: re.Match[str] | None) -> float:

@@ -186,8 +186,6 @@ class UrScript(Execution):
         spot, between = self._spot(target), None if via is None else self._spot(via).X
         if kind == "CIRC" and (between is None or spot.X is None):
             raise Unknown("an arc through joint targets is not supported")
-        if not speed > 0:
-            raise Unknown(f"its speed must be above 0, got {speed:g}")
         limit = None if self.source.robot is None else self.source.robot.limits.velocity
         share = None if limit is None else min(1.0, speed / float(np.nanmax(limit)))
         if time > 0 and kind != "PTP":

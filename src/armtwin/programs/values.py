@@ -51,6 +51,7 @@ ARITHMETIC: dict[str, Callable[[float, float], float]] = {
     "div": operator.floordiv,
     **dict.fromkeys(("mod", "%"), operator.mod),
 }
+SPEEDS = {"mm/sec": 1e-3, "mm/sek": 1e-3, "cm/min": 1 / 6000, "inch/min": 0.0254 / 60}  # [m/s]
 DEGREES: dict[str, Callable[..., float]] = {
     "sin": lambda x: math.sin(math.radians(x)),
     "cos": lambda x: math.cos(math.radians(x)),

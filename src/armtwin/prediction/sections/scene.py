@@ -42,9 +42,21 @@ def _drawn_of_run(p: Prediction) -> tuple[Record, Floats, Floats]:
         "seam": {
             "points": encode_series(points.ravel()),
             "error": encode_series(_errors(p, places, frames).ravel()),
+            "lines": _list_lines(p),
         },
     }
     return drawn, places, frames
+
+
+def _list_lines(p: Prediction) -> list[tuple[float, float, int]]:
+    """From and to along the seam [mm], and the line of the program that leads the tool there."""
+    segments = p.job.description.segment
+    found = []
+    for x in p.job.seam.path.stretches:
+        line = segments[x.move].line
+        if line:
+            found.append((1e3 * x.start, 1e3 * x.stop, line))
+    return found
 
 
 def _tip(p: Prediction) -> Floats:
