@@ -29,7 +29,7 @@ from armtwin.maths.time_shift import possible_shifts, search_shift
 
 THIN = 150  # samples that the search for the time looks at
 STEPS = 40  # of Gauss and Newton
-DONE = 1e-12  # change of the scaled unknowns below which they end
+DONE = 1e-9  # change of the points, rms, below which they end; they converge quadratically [m]
 POINT_PRIOR = 0.3  # standard deviation of the measured point about the tool's [m]
 TURN_PRIOR = 1.0  # standard deviation of a rotation that nothing determines [rad]
 LARGEST_TURN = 0.05  # standard deviation of the frame's rotation up to which it is determined [rad]
@@ -132,9 +132,14 @@ class Registration:
         return np.sqrt(np.diag(self.covariance))
 
     @property
-    def point_is_determined(self) -> bool:
-        """Whether the tool turns enough to show where the measured point is."""
-        return bool((self.std[POINT] < 0.5 * POINT_PRIOR).all())
+    def is_determined(self) -> Flags:
+        """Whether the path, more than what was assumed of it before, says each unknown, (9 + r,).
+
+        The prior's share of a variance is diag(C P C) / diag(C).
+        """
+        C = self.covariance
+        prior = _prior_weights(len(self.clocks)) ** 2
+        return np.einsum("ij,j,ij->i", C, prior, C) <= 0.5 * np.diag(C)
 
     def place(self, points: Floats) -> Floats:
         """Measured points in the robot's base, (m, 3)."""
