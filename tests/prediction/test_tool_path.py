@@ -5,6 +5,7 @@ and clock are unknown to what is tested.
 """
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -139,6 +140,77 @@ def test_the_measured_error_across_a_path_is_that_of_the_run(corner, rng):
     assert found.exceeded == ("vertical",)
 
 
+def test_measured_rotations_show_the_tilt_of_the_tool(corner, rng):
+    """By 10 mrad back and forth; the target sits turned on the tool, the instrument anywhere."""
+    prediction, predicted, _, curve = corner
+    here = Instrument(rng)
+    time, y = here.measure(curve, predicted.time[-1], 200, clock=3.0)
+    t = np.clip(time - 3.0, 0, predicted.time[-1])
+    tilt = 0.01 * np.sin(20 * t)
+    of_tool = Rotation.from_matrix(curve(t)[..., :3])
+    on_tool = Rotation.random(random_state=5)
+    tilted = of_tool * Rotation.from_rotvec(tilt[:, None] * [1, 0, 0]) * on_tool
+    seen = Rotation.from_matrix(here.R.T) * tilted
+    log = at.Log.of(time, tool=y, tool_rotation=seen.as_rotvec())
+    found = at.compare_tool_path(prediction.job, log, interval=False)
+    own = prediction.path_error.orientation.max()
+    apart = found.runs[0].orientation - np.abs(0.01 * np.sin(20 * found.runs[0].time))
+    assert np.abs(apart).max() < own + 2e-4
+    measured, of_twin = found.orientation
+    assert measured == pytest.approx(0.01, abs=own + 2e-4)
+    assert of_twin <= own
+    bare = at.compare_tool_path(prediction.job, at.Log.of(time, tool=y), interval=False)
+    assert bare.orientation is None
+
+
+def test_a_lag_is_measured_where_frame_point_and_clock_are_given(corner, rng):
+    """3 ms; estimated from the path itself the clock takes it away."""
+    prediction, predicted, _, curve = corner
+    here = Instrument(rng, point=0.0)
+    time, y = here.measure(curve, predicted.time[-1], 200, clock=3.003)
+    log = at.Log.of(time, tool=y)
+    given = at.GivenRegistration(frame=here.frame, point=here.d, clock=3.0)
+    speed = prediction.job.description.speed
+    lags = []
+    for known in (given, at.GivenRegistration(frame=here.frame, point=here.d)):
+        found = at.compare_tool_path(prediction.job, log, given=known, interval=False)
+        steady = prediction.path_error.speed_ref > 0.999 * speed
+        steady = np.interp(found.time, prediction.path_error.time, steady) == 1
+        measured, of_twin = found.channels["lag"]
+        lags.append(np.mean((measured - of_twin)[steady]))
+        assert found.registration.clocks[0] == pytest.approx(
+            3.0 if known.clock else 3.003, abs=1e-4
+        )
+    assert steady.sum() > 100
+    assert lags == pytest.approx([0.003 * speed, 0], abs=0.05 * 0.003 * speed)
+    assert (found.registration.std[:9] == 0).all()
+
+
+def test_a_measured_path_is_compared_with_a_program(tmp_path, rng):
+    """Whose tool does not turn, so that the measured point is not determined."""
+    (tmp_path / "seam.csv").write_text("x,y,z\n0.45,0.1,0.2\n0.53,0.1,0.2\n0.53,0.18,0.2\n")
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    words = {"tolerance": "0.5 mm", "speed": "50 mm/s"}
+    job = at.Job.from_program(tmp_path / "seam.csv", robot, **words)
+    run = at.predict(job).run
+    curve = make_interp_spline(run.trace_time, run.tool_poses()[:, :3], k=3)
+    time, y = Instrument(rng).measure(curve, run.trace_time[-1], 100, clock=2.0)
+    header = "time,x [m],y [m],z [m]"
+    table = np.column_stack([time, y])
+    np.savetxt(tmp_path / "a.csv", table, delimiter=",", header=header, comments="")
+    options = ["--robot", "rx90b", "--tool", "laser_head"]
+    options += [f"--{key}={value}" for key, value in words.items()]
+    done = call(tmp_path, "compare", "seam.csv", "a.csv", *options, "--out", "out", "--full")
+    assert done.code == 0, done.err
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    for row in result["comparison"]["peaks"]:
+        assert row["measured"] == pytest.approx(row["predicted"], abs=5 * NOISE)
+    sources = {row["name"]: row["source"] for row in result["comparison"]["registration"]}
+    assert {sources[f"point {axis}"] for axis in "xyz"} == {"not determined, assumed"}
+    assert {sources[f"rotation {axis}"] for axis in "xyz"} == {"estimated"}
+    assert "not determined, assumed" in " ".join(done.out.split())
+
+
 def test_a_straight_line_alone_cannot_be_registered_unless_its_frame_is_given(rng):
     prediction, predicted, _, curve = motions("rx90b_line")
     here = Instrument(rng)
@@ -177,7 +249,7 @@ def test_repeatability_is_the_spread_of_the_runs_without_the_noise(corner, rng):
 
 
 def test_a_command_shows_measured_beside_predicted_and_keeps_the_registration(
-    corner, tmp_path, rng
+    corner, tmp_path, rng, monkeypatch
 ):
     prediction, predicted, _, curve = corner
     here = Instrument(rng)
@@ -187,11 +259,20 @@ def test_a_command_shows_measured_beside_predicted_and_keeps_the_registration(
     slow, large = table * [1e3, 1, 1, 1], table * [1, 1e3, 1e3, 1e3]
     for name, rows in {"a.csv": table, "slow.csv": slow, "large.csv": large}.items():
         np.savetxt(tmp_path / name, rows, delimiter=",", header=header, comments="")
-    done = call(tmp_path, "compare", CORNER, "a.csv", "--out", "out", "--full")
+    words = ("compare", CORNER, "a.csv", "--out", "out", "--full")
+    monkeypatch.setattr(at, "assess", partial(at.assess, draws=16))
+    done = call(tmp_path, *words, band=True)
     assert done.code == 0, done.err
     assert "a constant lag along the path is not measured" in done.out.replace("\n", " ")
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert result["comparison"]["noise_m"] == pytest.approx(NOISE, rel=0.15)
+    within = 0
+    for row in result["comparison"]["peaks"]:
+        if row["direction"] != "lag":  # what was measured is the twin's own run
+            assert row["low"] - 5 * NOISE < row["measured"] < row["high"] + 5 * NOISE
+            assert row["low"] < row["predicted"] < row["high"]
+            within += 1
+    assert within == 2
     again = call(
         tmp_path,
         "compare",

@@ -350,14 +350,15 @@ def _find_clock(
     thin = MeasuredRun(*_thin(run))
     X = known.frame
 
-    def cost(clock: float) -> float:
+    def costs(clocks: Floats) -> Floats:
         """Of all samples, the tool being at rest before and after: half a path fits too often."""
-        p = _points_at(predicted, thin.time - clock, d)
-        if X is not None:
-            return float(np.mean((thin.points @ X[:3, :3].T + X[:3, 3] - p) ** 2))
-        return align_points(thin.points, p)[2]
+        p = _points_at(predicted, thin.time - clocks[:, None], d)
+        if X is None:
+            return align_points(thin.points, p)[2]
+        apart = thin.points @ X[:3, :3].T + X[:3, 3] - p
+        return np.asarray(np.mean(apart**2, axis=(1, 2)))
 
-    return search_shift(possible_shifts(run.time, *motion), cost)
+    return search_shift(possible_shifts(run.time, *motion), costs)
 
 
 def _thin(run: MeasuredRun) -> tuple[Floats, Floats]:
@@ -388,14 +389,22 @@ def _points_at(motion: ToolMotion, time: Floats, d: Floats) -> Floats:
     return X[..., 3] + X[..., :3] @ d
 
 
-def align_points(y: Floats, p: Floats) -> tuple[Floats, Floats, float]:
-    """R, c of the rigid motion that brings points y nearest to p, and the mean square left [m²]."""
-    my, mp = y.mean(axis=0), p.mean(axis=0)
-    U, values, V = np.linalg.svd((p - mp).T @ (y - my))
-    signs = np.array([1.0, 1.0, np.linalg.det(U @ V)])
-    R = (U * signs) @ V
-    left = ((y - my) ** 2).sum() + ((p - mp) ** 2).sum() - 2 * (values * signs).sum()
-    return R, mp - R @ my, float(left) / len(y)
+def align_points(y: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
+    """R, c of the rigid motion that brings points y nearest to p, and the mean square left [m²].
+
+    Args:
+        y: Points, (m, 3).
+        p: Where they should be, (m, 3), or (k, m, 3) of several motions.
+    """
+    my, mp = y.mean(axis=0), p.mean(axis=-2, keepdims=True)
+    y, p = y - my, p - mp
+    U, values, V = np.linalg.svd(np.swapaxes(p, -1, -2) @ y)
+    sign = np.linalg.det(U @ V)
+    U[..., 2] *= sign[..., None]
+    values[..., 2] *= sign
+    left = (y * y).sum() + (p * p).sum(axis=(-1, -2)) - 2 * values.sum(axis=-1)
+    R = U @ V
+    return R, mp[..., 0, :] - R @ my, left / len(y)
 
 
 def _refuse_other_unit(y: Floats, p: Floats) -> None:

@@ -74,6 +74,12 @@ def _outcome(c: ToolPathComparison) -> Blocks:
         "that it adds."
     )
     yield agreement_table(c.rows, "pred.", "share_explained")
+    if c.orientation is not None:
+        measured, predicted = np.degrees(c.orientation)
+        yield Text(
+            f"Orientation beside the seam's: at most {measured:.3g}° measured, {predicted:.3g}° "
+            "predicted; a constant turn between target and tool is not measured."
+        )
     if CLOCK not in c.registration.given:
         yield Text("The clock is estimated: a constant lag along the path is not measured.")
     if FRAME not in c.registration.given:
@@ -178,6 +184,7 @@ def _data(c: ToolPathComparison) -> Blocks:
             "comparison.exceeded": list(c.exceeded),
             "comparison.noise_m": c.noise,
             "comparison.repeatability_m": c.spread,
+            "comparison.orientation_rad": c.orientation,
             "comparison.given": list(found.given),
             "comparison.frame": found.X,
             "comparison.frame_std": found.std[:6],
