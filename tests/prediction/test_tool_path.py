@@ -111,7 +111,7 @@ def test_all_unknowns_are_within_their_intervals_where_the_tool_turns_about_two_
     for _ in range(400):
         here = Instrument(rng)
         clock = rng.uniform(-5, 50)
-        stamps, y = here.measure(curve, 4.0, rng.uniform(10, 40), clock=clock)
+        stamps, y = here.measure(curve, 4.0, rng.uniform(10, 25), clock=clock)
         found = register(motion, motion, [MeasuredRun(stamps, y)], GivenRegistration())
         assert found.is_determined.all()
         inside.append(np.abs(errors_over_std(here, clock, found)[:10]) < 1.96)

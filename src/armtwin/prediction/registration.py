@@ -344,15 +344,18 @@ def _guess(
 def _find_clock(
     predicted: ToolMotion, run: MeasuredRun, d: Floats, known: GivenRegistration
 ) -> float:
+    from scipy.interpolate import CubicSpline
+
     speed = np.linalg.norm(np.gradient(predicted.X[:, :3, 3], predicted.time, axis=0), axis=1)
     moving = np.flatnonzero(speed > 1e-3 * speed.max())
     motion: Pair = (predicted.time[moving[0]], predicted.time[moving[-1]])
     thin = MeasuredRun(*_thin(run))
     X = known.frame
+    path = CubicSpline(predicted.time, _points_at(predicted, predicted.time, d))
 
     def costs(clocks: Floats) -> Floats:
         """Of all samples, the tool being at rest before and after: half a path fits too often."""
-        p = _points_at(predicted, thin.time - clocks[:, None], d)
+        p = path(np.clip(thin.time - clocks[:, None], predicted.time[0], predicted.time[-1]))
         if X is None:
             return align_points(thin.points, p)[2]
         apart = thin.points @ X[:3, :3].T + X[:3, 3] - p

@@ -11,7 +11,7 @@ from typing import Any
 from armtwin.errors import FileError
 from armtwin.logs.channels import is_time
 from armtwin.logs.csv_reading import header_line, read_head, split_header, split_unit
-from armtwin.logs.formats.text_tables import FRANKA, RTDE
+from armtwin.logs.formats.text_tables import FRANKA, ROSTOPIC, RTDE
 from armtwin.logs.formats.tool_path import is_tool_path
 
 Detector = Callable[[bytes], bool]
@@ -71,6 +71,11 @@ FORMATS = (
     Format("RTDE", lambda head: RTDE.fits(header_line(head)), "formats.text_tables.read_rtde"),
     Format(
         "Franka", lambda head: FRANKA.fits(header_line(head)), "formats.text_tables.read_franka"
+    ),
+    Format(
+        "rostopic",
+        lambda head: ROSTOPIC.fits(header_line(head)),
+        "formats.text_tables.read_rostopic",
     ),
     Format(
         "tool path", lambda head: is_tool_path(header_line(head)), "formats.tool_path.read_path"

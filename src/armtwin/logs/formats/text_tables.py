@@ -1,4 +1,5 @@
-"""Tables as text with the headers of a controller: RTDE of Universal Robots, Franka's libfranka.
+"""Tables as text with the headers of a controller: RTDE of Universal Robots, Franka's libfranka,
+joint states as `rostopic echo -p` prints them.
 
 Each is read as a CSV file by a columns file that is made from its header.
 """
@@ -86,6 +87,13 @@ FRANKA = ControllerTable(
     },
     {},
 )
+ROSTOPIC = ControllerTable(
+    ("field.header.stamp", "%time"),
+    "ns",
+    "field.{}#",
+    {"position": "q", "velocity": "v", "effort": "tau"},
+    {"tau": "effort is taken as torque [N m]; drivers of Universal Robots write A"},
+)
 
 
 def read_rtde(path: Path, columns: Columns) -> Recording:
@@ -96,6 +104,11 @@ def read_rtde(path: Path, columns: Columns) -> Recording:
 def read_franka(path: Path, columns: Columns) -> Recording:
     """Read a table of libfranka."""
     return _read(path, columns, FRANKA)
+
+
+def read_rostopic(path: Path, columns: Columns) -> Recording:
+    """Read joint states that were printed."""
+    return _read(path, columns, ROSTOPIC)
 
 
 def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
