@@ -16,7 +16,7 @@ from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
-from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ def _blocks(log: Recording) -> Blocks:
         yield Text(f"at {SECONDS.with_unit(event.time)}: {event.text}")
     if not log.events:
         yield Text("No events.")
+    if log.layout:
+        yield Data({"layout": log.layout})
 
 
 def _use(name: str, channels: Mapping[str, Floats]) -> Record:
