@@ -156,8 +156,9 @@ def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[st
     elif is_dataclass(value):
         yield path.lstrip("."), value
         for f in fields(value):
-            if f.name != "source":
-                yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")
+            held = getattr(value, f.name)
+            if f.name != "source" and not isinstance(held, float | str | None):
+                yield from groups_of(held, by_name, f"{path}.{f.name}")
 
 
 def _name(item: object, otherwise: int) -> Any:
@@ -186,9 +187,12 @@ def ask_for_one(ways: Iterable[str], given: Sequence[str]) -> str:
 def bad_texts(group: Group) -> str:
     """What is wrong with the texts of a group, as a phrase; empty if nothing is."""
     for f in fields(group):
+        held = getattr(group, f.name)
+        if not isinstance(held, str | tuple | dict):
+            continue
         may_be_long = f.name in PROSE_KEYS or f.metadata.get("prose")
         most = LONGEST_PROSE if may_be_long else LONGEST_NAME
-        for text in _texts(getattr(group, f.name)):
+        for text in _texts(held):
             if len(text) > most:
                 return f"{f.name} must have at most {most} characters, got {len(text)}"
             if not text.isprintable() and any(unprintable(c) for c in text if c not in "\n\t"):

@@ -258,20 +258,22 @@ def _segments(job: Job, error: PathError, on: Flags, spans: list[Span]) -> Itera
         # the commanded arc length never decreases, so that a stretch is a slice of the samples
         # a sample on a border belongs to the next stretch
         last = len(error.s) if x.stop >= job.seam.length else int(np.searchsorted(error.s, x.stop))
-        here = np.arange(np.searchsorted(error.s, x.start), last)
-        used, rest = here[on[here]], here[~on[here]]
+        some = slice(int(np.searchsorted(error.s, x.start)), last)
+        used = on[some]
+        rest = ~used
+        lateral, vertical = error.lateral[some], error.vertical[some]
         length = sum((max(0.0, min(b, x.stop) - max(a, x.start)) for a, b in out), 0.0)
         yield SegmentError(
             name=x.name,
             from_m=x.start,
             to_m=x.stop,
-            lateral_peak_m=_peak(error.lateral[used]),
-            vertical_peak_m=_peak(error.vertical[used]),
-            lateral_off_m=_peak(error.lateral[rest]),
-            vertical_off_m=_peak(error.vertical[rest]),
-            lag_m=_peak(error.lag[used]),
-            speed_m_s=_range(error.speed[used]),
-            orientation_rad=_peak(error.orientation[used]),
+            lateral_peak_m=_peak(lateral[used]),
+            vertical_peak_m=_peak(vertical[used]),
+            lateral_off_m=_peak(lateral[rest]),
+            vertical_off_m=_peak(vertical[rest]),
+            lag_m=_peak(error.lag[some][used]),
+            speed_m_s=_range(error.speed[some][used]),
+            orientation_rad=_peak(error.orientation[some][used]),
             out_of_tolerance_m=length,
         )
 
