@@ -110,13 +110,13 @@ def measure_interval():
 def watch_memory():
     """Memory before and after many updates, each of which plans, runs and shows the job again.
 
-    Of a line of 5 mm, so that ten thousand take minutes: what an update keeps does not depend on
+    Of a line of 50 mm, so that ten thousand take minutes: what an update keeps does not depend on
     how long its run lasts, but for its size.
     """
     with tempfile.TemporaryDirectory() as folder:
         short = Path(folder) / "short.toml"
         speed = {"speed": "100 mm/s", "tolerance": "0.1 mm"}
-        job = at.Job.line("rx90b", (0.45, 0.0, 0.2), (0.455, 0.0, 0.2), **speed)
+        job = at.Job.line("rx90b", (0.45, 0.0, 0.2), (0.5, 0.0, 0.2), **speed)
         short.write_text(job.to_toml(), encoding="utf-8")
         tab = Tab(str(short))
 

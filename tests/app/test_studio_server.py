@@ -261,6 +261,9 @@ def test_a_thousand_connections_leave_the_server_alive(served):
     with ExitStack() as idle:
         for _ in range(1000):
             idle.enter_context(socket.create_connection((host, int(port)), timeout=5))
+        status, _, text = served.get()
+        assert status == 503, "while they are open a request is refused, not left unanswered"
+        assert "Unavailable" in text
     with ExitStack() as open_tabs:
         tabs = [open_tabs.enter_context(served.socket()) for _ in range(16)]
         for one in tabs[12:]:
