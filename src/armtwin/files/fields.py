@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
@@ -144,6 +145,12 @@ def unknown_widths(uncertainty: float | NamedNumbers | None, keys: Names) -> str
     return ""
 
 
+@cache
+def field_names(kind: type) -> Names:
+    """Names of the fields of a description."""
+    return tuple(f.name for f in fields(kind))
+
+
 def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every group below a description with its path, as friction.5 or by name friction.wrist."""
     if isinstance(value, dict):
@@ -155,10 +162,10 @@ def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[st
             yield from groups_of(item, by_name, f"{path}.{word}")
     elif is_dataclass(value):
         yield path.lstrip("."), value
-        for f in fields(value):
-            held = getattr(value, f.name)
-            if f.name != "source" and not isinstance(held, float | str | None):
-                yield from groups_of(held, by_name, f"{path}.{f.name}")
+        for name in field_names(type(value)):
+            held = getattr(value, name)
+            if name != "source" and not isinstance(held, float | str | None):
+                yield from groups_of(held, by_name, f"{path}.{name}")
 
 
 def _name(item: object, otherwise: int) -> Any:

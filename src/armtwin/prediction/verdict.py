@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -131,14 +132,15 @@ class Verdict:
         """Length of the seam that is out of tolerance [m]."""
         return sum(x.out_of_tolerance_m for x in self.segments)
 
-    @property
+    @cached_property
     def peaks(self) -> dict[Direction, float]:
         """Largest error in each direction that is judged, with the process on [m; rad]."""
         found: dict[Direction, float] = {}
         for direction in DIRECTIONS:
             values = [getattr(segment, PEAKS[direction]) for segment in self.segments]
-            if getattr(self.tolerance, direction) is not None and np.isfinite(values).any():
-                found[direction] = float(np.nanmax(values))
+            known = [value for value in values if np.isfinite(value)]
+            if known and getattr(self.tolerance, direction) is not None:
+                found[direction] = max(known)
         return found
 
     @property
