@@ -96,23 +96,14 @@ ROSTOPIC = ControllerTable(
 )
 
 
-def read_rtde(path: Path, columns: Columns) -> Recording:
-    """Read a table of an RTDE client."""
-    return _read(path, columns, RTDE)
+LAYOUTS = {"RTDE": RTDE, "Franka": FRANKA, "rostopic": ROSTOPIC}
 
 
-def read_franka(path: Path, columns: Columns) -> Recording:
-    """Read a table of libfranka."""
-    return _read(path, columns, FRANKA)
-
-
-def read_rostopic(path: Path, columns: Columns) -> Recording:
-    """Read joint states that were printed."""
-    return _read(path, columns, ROSTOPIC)
-
-
-def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
-    header = split_header(header_line(read_head(path)))
+def read_table(path: Path, columns: Columns) -> Recording:
+    """Read a table of one of these layouts."""
+    line = header_line(read_head(path))
+    layout = next(known for known in LAYOUTS.values() if known.fits(line))
+    header = split_header(line)
     found = layout.signals(header)
     names: dict[str, Names | str] = {}
     for channel, words in found.items():
