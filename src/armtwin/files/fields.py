@@ -162,7 +162,7 @@ def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[st
             yield from groups_of(item, by_name, f"{path}.{word}")
     elif is_dataclass(value):
         yield path.lstrip("."), value
-        for name in field_names(type(value)):
+        for name in field_names(type(value)):  # type: ignore[arg-type]
             held = getattr(value, name)
             if name != "source" and not isinstance(held, float | str | None):
                 yield from groups_of(held, by_name, f"{path}.{name}")

@@ -178,7 +178,7 @@ def read_head(path: Path) -> bytes:
     return head
 
 
-def _as_utf_8(data: bytes) -> bytes:
+def _as_utf_8(data: bytes | bytearray) -> bytes | bytearray:
     """Text in UTF-8 without a mark of its order of bytes."""
     if data.startswith(UTF_16):
         return data.decode("utf-16", errors="replace").encode()
