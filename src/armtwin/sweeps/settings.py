@@ -135,7 +135,7 @@ def differences(old: object, new: object, place: Place = ()) -> Changes:
     if type(old) is type(new):
         if is_dataclass(old):
             found: Changes = {}
-            for name in field_names(type(old)):
+            for name in field_names(type(old)):  # type: ignore[arg-type]
                 found |= differences(getattr(old, name), getattr(new, name), (*place, name))
             return found
         if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
