@@ -105,8 +105,8 @@ class Page:
         return data["series"], data["scene"]["seam"], data["scene"]["tip"]
 
     def picture(self):
-        """The stage and the charts beside the answer."""
-        return self.page.evaluate(
+        """The stage and the charts beside the answer, and its words and numbers."""
+        return self.text("[data-front]") + self.page.evaluate(
             "[...document.querySelectorAll('[data-front] canvas')].map((x) => x.toDataURL()).join()"
         )
 
