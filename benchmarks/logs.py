@@ -111,22 +111,50 @@ def write_rsi(path, t, wanted, done):
 
 
 def write_bag(path, t, wanted, done):
-    """A ROS 2 bag with joint states and states of a controller, half of the messages each."""
+    """A ROS 2 bag with as many states of a controller as joint states, joints in another order."""
     from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import Stores, get_typestore
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+    kinds = "sensor_msgs/msg/JointState", "control_msgs/msg/JointTrajectoryControllerState"
+    point = "trajectory_msgs/JointTrajectoryPoint"
+    words = "".join(f"{point} {word}\n" for word in ("reference", "feedback", "error", "output"))
     store = get_typestore(Stores.ROS2_HUMBLE)
-    kind = "sensor_msgs/msg/JointState"
+    text = f"std_msgs/Header header\nstring[] joint_names\n{words}"
+    store.register(get_types_from_msg(text, kinds[1]))
     types = store.types
     names = [f"joint_{j + 1}" for j in range(JOINTS)]
-    none = np.zeros(0)
+    none, zero = np.zeros(0), types["builtin_interfaces/msg/Duration"](0, 0)
+    stamp, header = types["builtin_interfaces/msg/Time"], types["std_msgs/msg/Header"]
+    Point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
+
+    def one(kind, sec, nanosec, values):
+        """A message as bytes."""
+        head = header(stamp(sec, nanosec), "")
+        if kind == kinds[0]:
+            message = types[kind](head, names, values, none, none)
+        else:
+            nothing = Point(none, none, none, none, zero)
+            points = Point(values, none, none, none, zero), *[nothing] * 3
+            message = types[kind](head, names[::-1], *points)
+        return np.frombuffer(bytes(store.serialize_cdr(message, kind)), dtype=np.uint8)
+
+    ns = np.round(1e9 * (t + 1)).astype(np.int64)
+    stamps = [(ns // 10**9).astype("<i4"), (ns % 10**9).astype("<u4")]
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        topic = writer.add_connection("/joint_states", kind, typestore=store)
-        for k, stamp in enumerate(t):
-            at = types["builtin_interfaces/msg/Time"](int(stamp) + 1, round(1e9 * (stamp % 1)))
-            header = types["std_msgs/msg/Header"](at, "")
-            message = types[kind](header, names, np.ascontiguousarray(done[k]), none, none)
-            writer.write(topic, round(1e9 * (stamp + 1)), store.serialize_cdr(message, kind))
+        columns = []
+        for kind, topic, values in zip(
+            kinds, ("/joint_states", "/state"), (done, wanted[:, ::-1]), strict=True
+        ):
+            marked = one(kind, 0x11111111, 0x11111111, np.frombuffer(b"\x11" * 48))
+            plain = one(kind, 0x22222222, 0x22222222, np.frombuffer(b"\x22" * 48))
+            rows = np.tile(marked, (len(t), 1))
+            numbers = [*stamps, np.ascontiguousarray(values, dtype="<f8")]
+            held = [np.ascontiguousarray(x).view(np.uint8).reshape(len(t), -1) for x in numbers]
+            rows[:, marked != plain] = np.hstack(held)
+            columns.append((writer.add_connection(topic, kind, typestore=store), rows))
+        for k, received in enumerate(ns.tolist()):
+            for connection, rows in columns:
+                writer.write(connection, received, rows[k].tobytes())
 
 
 def time_numpy(rows, folder):

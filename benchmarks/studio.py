@@ -16,7 +16,9 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -106,21 +108,37 @@ def measure_interval():
 
 
 def watch_memory():
-    """Memory before and after many updates."""
-    tab = Tab("rx90b_line")
+    """Memory before and after many updates, each of which plans, runs and shows the job again.
 
-    def updates(count):
-        for k in range(count):
-            tab.update(**{"speed": 80.0 + 0.05 * (k % 800), "friction.level": 90.0 + k % 20})
-        gc.collect()
+    Of a line of 50 mm, so that ten thousand take minutes: what an update keeps does not depend on
+    how long its run lasts, but for its size.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        short = Path(folder) / "short.toml"
+        speed = {"speed": "100 mm/s", "tolerance": "0.1 mm"}
+        job = at.Job.line("rx90b", (0.45, 0.0, 0.2), (0.5, 0.0, 0.2), **speed)
+        short.write_text(job.to_toml(), encoding="utf-8")
+        tab = Tab(str(short))
 
-    updates(UPDATES // 10)
-    before = resident()
-    updates(UPDATES)
-    print(
-        f"memory: {before:.0f} MB before, {resident():.0f} MB after {UPDATES} updates", flush=True
-    )
-    tab.close()
+        def updates(count):
+            for k in range(count):
+                tab.update(**{"speed": 80.0 + 0.05 * (k % 800), "friction.level": 90.0 + k % 20})
+            gc.collect()
+
+        updates(UPDATES // 10)
+        seen = [resident()]
+        start = time.process_time()
+        for _ in range(4):
+            updates(UPDATES // 4)
+            seen.append(resident())
+        each = 1e3 * (time.process_time() - start) / UPDATES
+        after = ", ".join(f"{size:.0f}" for size in seen[1:])
+        print(
+            f"memory: {seen[0]:.0f} MB before, {after} MB after each quarter of {UPDATES} updates "
+            f"of {each:.1f} ms CPU",
+            flush=True,
+        )
+        tab.close()
 
 
 def resident():
@@ -132,8 +150,26 @@ def resident():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
+def cpu_below(parent):
+    """CPU time of a process and of all that it started, where the system says it [s]."""
+    total, ticks = 0.0, os.sysconf("SC_CLK_TCK")
+    known = {parent}
+    for folder in sorted(Path("/proc").glob("[0-9]*"), key=lambda x: int(x.name)):
+        try:
+            words = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(words[1]) in known or int(folder.name) == parent:
+            known.add(int(folder.name))
+            total += (int(words[11]) + int(words[12])) / ticks
+    return total
+
+
 def measure_pixels(chromium):
-    """Median time from a moved slider to the drawn frame."""
+    """Time from a moved slider to the drawn frame, and CPU time of server and browser by then.
+
+    On a free core it can hardly be less than the sum of their shares that do not overlap.
+    """
     from playwright.sync_api import sync_playwright
 
     command = [sys.executable, "-m", "armtwin", "studio", "rx90b_line", "--no-browser"]
@@ -149,11 +185,18 @@ def measure_pixels(chromium):
             page.wait_for_selector("[data-scene][data-ready=yes]", timeout=180_000)
             for key, first, step in (("speed", 90, 1), ("tolerance.lateral", 0.1, 0.002)):
                 found = []
+                before = cpu_below(server.pid), cpu_below(os.getpid())
                 for k in range(MOVES):
                     found.append(page.evaluate(FROM_INPUT_TO_PIXELS, [key, first + step * k]))
                     page.wait_for_timeout(20)
+                after = cpu_below(server.pid), cpu_below(os.getpid())
+                served, whole = (1e3 * (b - a) / MOVES for a, b in zip(before, after, strict=True))
                 middle, best = statistics.median(found), min(found)
-                print(f"slider {key} to pixels: {middle:.0f} ms median, {best:.0f} ms best")
+                print(
+                    f"slider {key} to pixels: {middle:.0f} ms median, {best:.0f} ms best; CPU "
+                    f"{served:.0f} ms of the server, {whole - served:.0f} ms of the browser",
+                    flush=True,
+                )
             browser.close()
     finally:
         server.terminate()

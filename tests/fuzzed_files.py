@@ -84,6 +84,10 @@ RTDE = (
 FRANKA = (
     "duration,state.q[0],state.q_d[0],state.tau_J[0]\n0,0.1,0.2,5\n1,0.2,0.3,5.5\n2,0.3,0.4,6\n"
 )
+ROSTOPIC = (
+    "%time,field.header.seq,field.header.stamp,field.name0,field.position0,field.effort0\n"
+    "1000000000,1,1000000000,a,0.1,2\n1010000000,2,1010000000,a,0.2,2.5\n"
+)
 RSI_CYCLE = (
     '<Rob Type="KUKA"><RIst X="1"/><AIPos A1="{0}" A2="2"/><ASPos A1="{0}" A2="2"/>'
     '<MACur A1="1" A2="0.5"/><IPOC>{1}</IPOC></Rob>\n'
@@ -594,6 +598,7 @@ FILES = {
     "run.npz": Fuzzed(read_log, log_file, mutated_inside_zip),
     "rtde.csv": Fuzzed(read_log, RTDE),
     "franka.csv": Fuzzed(read_log, FRANKA),
+    "rostopic.csv": Fuzzed(read_log, ROSTOPIC),
     "rsi.xml": Fuzzed(read_log, RSI),
     HEADER: Fuzzed(read_trace_header, trace_file),
     VALUES: Fuzzed(read_trace_values, trace_file),

@@ -126,6 +126,22 @@ def test_payload_tells_the_ten_numbers_and_writes_the_robot(here, runs):
     robot = at.Robot.load(here / "armtwin_out" / "rx90b_payload" / "robot.toml")
     assert robot.description.mounted.payload == "identified"
     assert robot.parameters[50] == pytest.approx(0.4 + result["mass_kg"])
+    words = ("--without", "empty.csv", "--with", "loaded.csv", "--force")
+    shown = "".join(CliRunner().invoke(app, ["payload", "rx90b", *words]).stdout.split())
+    place = ",".join(f"{1e3 * x + 0:.3f}" for x in result["centre_m"])
+    beginnings = {
+        "URScript": f"set_target_payload({result['mass_kg']:.4f}, [",
+        "KRL": f"LOAD_DATA[1]={{M {result['mass_kg']:.4f},CM {{X ",
+        "RAPID": f"PERS loaddata load1:=[{result['mass_kg']:.4f},[{place}],[",
+        "Fanuc payload schedule": f"PAYLOAD {result['mass_kg']:.4f} [kg]; PAYLOAD CENTER X ",
+    }
+    assert set(result["controllers"]) == set(beginnings)
+    for controller, beginning in beginnings.items():
+        text, meaning = (result["controllers"][controller][key] for key in ("text", "meaning"))
+        assert text.startswith(beginning)
+        assert "".join(f"{controller}: {text}".split()) in shown
+        assert "kg" in text + meaning
+        assert "flange" in meaning or "tool0" in meaning
 
 
 def test_a_known_payload_tells_torque_constants(here, runs):

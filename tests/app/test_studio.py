@@ -1,8 +1,10 @@
 """The page of the studio in a browser: every control, a drag, files, keys, a phone, a cut line."""
 
+import json
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium on this machine: the studio is not looked at"
 )
+PROGRAMS = Path(__file__).parents[2] / "docs" / "programs"
 JOBS = ("rx90b_probed", "rx90b_corner_follow", "lwa4p_bead", "kr300_frame", "ur10e_bead")
 READY = "[data-scene][data-ready=yes]"
 # places of the seam on the screen, from the top
@@ -37,6 +40,12 @@ WebGL2RenderingContext.prototype.drawArrays = function (mode, first, count) {
   drawn.add(count);
   return draw.call(this, mode, first, count);
 };"""
+
+DROPPED = """([name, text]) => {
+  const held = new DataTransfer();
+  held.items.add(new File([text], name));
+  return held;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +73,7 @@ class Page:
         self.served = served
         self.context = browser.new_context(viewport=viewport, **options)
         self.page = self.context.new_page()
-        self.said, self.asked, self.answers, self.cut = [], [], [], None
+        self.said, self.asked, self.answers, self.frames = [], [], [], {}
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
@@ -72,7 +81,13 @@ class Page:
         self.open()
 
     def _listen(self, socket):
-        socket.on("framereceived", lambda frame: self.answers.append(str(frame)[:12]))
+        socket.on("framereceived", self._take)
+
+    def _take(self, frame):
+        self.answers.append(str(frame)[:12])
+        message = json.loads(frame)
+        if "front" in message:
+            self.frames.setdefault(message["id"], message["data"])
 
     def open(self):
         self.page.goto(self.served.address)
@@ -95,8 +110,16 @@ class Page:
             self.page.wait_for_timeout(50)
         pytest.fail(f"{seconds} seconds went by and nothing happened: {self.text('[data-line]')}")
 
+    def drawn(self):
+        """What the first answer to the state that is shown draws: before causes and interval."""
+        data = self.frames[int(self.asked_and_shown()[1])]
+        return data["series"], data["scene"]["seam"], data["scene"]["tip"]
+
     def picture(self):
-        return self.page.evaluate("document.querySelector('canvas').toDataURL()")
+        """The stage and the charts beside the answer, and its words and numbers."""
+        return self.text("[data-front]") + self.page.evaluate(
+            "[...document.querySelectorAll('[data-front] canvas')].map((x) => x.toDataURL()).join()"
+        )
 
     def text(self, place):
         return self.page.locator(place).first.inner_text()
@@ -119,6 +142,7 @@ class Page:
 def once(browser, served):
     page = Page(browser, served)
     yield page
+    assert all(url.startswith(served.address) for url in page.asked)  # of all tests together
     page.close()
 
 
@@ -160,27 +184,95 @@ def test_a_slider_moved_recolours_the_seam_and_redraws_the_chart(tab):
     assert tab.text("[data-subtitle]").count("250 mm/s") == 1
 
 
-def test_every_control_changes_what_is_shown(tab):
-    """Sliders by a tenth of their way, choices and switches to another value."""
-    keys = tab.page.eval_on_selector_all("[data-key]", "all => all.map(x => x.dataset.key)")
-    without = []
+def open_job(tab, name):
+    tab.page.click("[data-open=opening]")
+    tab.page.select_option("[data-shipped]", name)
+    tab.until(lambda: tab.text("[data-subtitle]").startswith(f"{name}:"), 120)
+    tab.settle()
+
+
+def move_control(tab, key):
+    """Move a control to each other value: what is drawn of them, and whether the pictures differ.
+
+    A slider goes by a tenth of its way, a choice to all that it offers.
+    """
+    before, picture = tab.drawn(), tab.picture()
+    found = []
+    own = tab.knob(key, "select")
+    if tab.knob(key).count():
+        low, high = (float(tab.knob(key).get_attribute(x)) for x in ("min", "max"))
+        moves = [lambda: tab.slide(key, tab.value(key) + 0.1 * (high - low))]
+    elif own.count():
+        values = own.locator("option").evaluate_all("all => all.map((x) => x.value)")
+        others = [value for value in values if value != own.input_value()]
+        moves = [lambda value=value: own.select_option(value) for value in others]
+    else:
+        moves = [lambda: tab.knob(key, "input").click()]
+    for move in moves:
+        move()
+        tab.settle()
+        found.append(tab.drawn() != before and tab.picture() != picture)
+    tab.page.locator(f"[data-key='{key}'] .back").click()
+    tab.settle()
+    return found
+
+
+OF_ALL = {"speed", "tolerance.lateral", "tolerance.vertical", "workpiece.position.1", "method"}
+OF_LINE = {"model.servo", "servo.bandwidth", "friction.level", "model.temperature", "workpiece.yaw"}
+OF_LINE |= {f"model.{key}" for key in ("friction", "joints", "quantise", "deviations", "ripple")}
+
+
+def test_every_control_changes_what_is_drawn(tab):
+    """Each value of each choice, too: the numbers that are sent, and the robot with its seam."""
+    keys = tab.page.eval_on_selector_all("[data-key]", "all => all.map((x) => x.dataset.key)")
+    without = {key: found for key in keys if not all(found := move_control(tab, key))}
+    assert without == {}
+    assert set(keys) >= OF_ALL | OF_LINE
+    assert tab.said == []
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [("rx90b_corner_follow", ["segment.*.blend"]), ("kr300_frame", ["payload", "model.links"])],
+)
+def test_controls_that_only_some_jobs_have_change_what_is_drawn(tab, name, keys):
+    open_job(tab, name)
     for key in keys:
-        before = tab.text("[data-front]") + tab.text("[data-subtitle]"), tab.picture()
-        if tab.knob(key).count():
-            low, high = (float(tab.knob(key).get_attribute(x)) for x in ("min", "max"))
-            tab.slide(key, tab.value(key) + 0.1 * (high - low))
-        elif key == "model.quantise":
-            tab.knob(key, "input").click()
-        else:
-            continue
-        tab.settle()
-        after = tab.text("[data-front]") + tab.text("[data-subtitle]"), tab.picture()
-        if before == after:
-            without.append(key)
-        tab.page.locator(f"[data-key='{key}'] .back").click()
-        tab.settle()
-    assert without == []
-    assert len(keys) > 12
+        assert all(move_control(tab, key)), key
+
+
+def test_a_program_is_opened_corrected_and_written_again(tab, tmp_path):
+    """Through the page alone; what is written is the program with other points."""
+    for ending in ("src", "dat"):
+        (tmp_path / f"two_seams.{ending}").write_bytes(
+            (PROGRAMS / f"two_seams.{ending}").read_bytes()
+        )
+    tab.page.click("[data-open=opening]")
+    tab.page.fill("[data-path]", str(tmp_path / "two_seams.src"))
+    tab.page.fill("[data-tolerance]", "0.4 mm")
+    tab.page.click("[data-open-path]")
+    tab.until(lambda: "two_seams" in tab.text("[data-subtitle]"), 120)
+    tab.settle()
+    assert all(move_control(tab, "segment.*.zone"))
+    tab.page.click("[data-ask=correction]")
+    tab.until(lambda: tab.text("[data-part=correction]") == "correction: up to date", 180)
+    tab.page.click("[data-open=saving]")
+    tab.page.select_option("[data-kind]", "corrected")
+    path = tmp_path / "better.src"
+    tab.page.fill("[data-save-path]", str(path))
+    tab.page.click("[data-save]")
+    tab.until(lambda: "points of it corrected" in tab.text("[data-saved]"), 180)
+    tab.page.keyboard.press("Escape")
+    assert path.read_text() != (tmp_path / "two_seams.src").read_text()
+    shutil.copy(tmp_path / "two_seams.dat", tmp_path / "better.dat")
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    paths = []
+    for name, count in (("two_seams.src", 4000), ("better.src", 200)):
+        seam = at.Job.from_program(tmp_path / name, robot, tolerance="0.4 mm").seam
+        paths.append(seam.path.at(np.linspace(0, seam.length, count)).p)
+    apart = np.linalg.norm(paths[1][:, None] - paths[0], axis=2).min(axis=1)
+    assert apart.max() < 1e-3  # of the same seams, by what the robot deviates
+    assert tab.said == []
 
 
 def test_the_workpiece_is_dragged_and_never_more_than_one_run_waits(tab):
@@ -229,7 +321,8 @@ def test_a_log_dropped_on_the_page_lies_over_the_prediction(tab, tmp_path):
     job = at.Job.load("rx90b_line")
     path = tmp_path / "run.csv"
     at.predict(job.with_servo("cascade")).log.write(path)
-    tab.page.set_input_files("[data-files]", path)
+    dropped = tab.page.evaluate_handle(DROPPED, ["run.csv", path.read_text()])
+    tab.page.dispatch_event("body", "drop", {"dataTransfer": dropped})
     tab.until(lambda: tab.page.locator("[data-log]").is_visible())
     tab.settle()
     assert "run.csv" in tab.text("[data-log]")
@@ -288,7 +381,7 @@ def test_a_cut_connection_is_made_again_with_its_state(browser, served):
 
     page.context = browser.new_context(viewport={"width": 1200, "height": 800})
     page.page, page.served = page.context.new_page(), served
-    page.said, page.asked, page.answers = [], [], []
+    page.said, page.asked, page.answers, page.frames = [], [], [], {}
     page.page.route_web_socket(re.compile("live"), cut_first)
     page.open()
     page.slide("speed", 130)

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.app.studio.opening import Opening, SentFiles, open_source
 from armtwin.app.studio.server import say_why
 from tests.app.studio import ConnectionClosed, Tab, studio
 
@@ -156,6 +158,19 @@ def test_a_program_is_opened_with_robot_and_tolerance(tab, tmp_path):
     assert shown["opened"]["is_program"], shown
 
 
+def test_a_program_that_is_opened_with_a_robot_by_its_path_is_not_another_one(tmp_path):
+    """What only the page's own way to name a robot changed kept it from being written again."""
+    folder = Path(__file__).parents[2] / "docs" / "programs"
+    for ending in ("src", "dat"):
+        shutil.copy(folder / f"two_seams.{ending}", tmp_path)
+    changes = {"robot": at.Robot.load("rx90b").origin, "tool": "laser_head", "tolerance": "0.4 mm"}
+    files = SentFiles()
+    opened = open_source(Opening(str(tmp_path / "two_seams.src"), changes), files)
+    files.remove()
+    assert opened.job.description == opened.plain.description
+    assert opened.job.robot().description.mounted.tool == "laser_head"
+
+
 @pytest.mark.parametrize("name", ["tx40", "ur10e"])
 def test_a_robot_is_opened_with_a_line_that_it_can_run(tab, name):
     shown = tab.shown(name=name)
@@ -261,6 +276,9 @@ def test_a_thousand_connections_leave_the_server_alive(served):
     with ExitStack() as idle:
         for _ in range(1000):
             idle.enter_context(socket.create_connection((host, int(port)), timeout=5))
+        status, _, text = served.get()
+        assert status == 503, "while they are open a request is refused, not left unanswered"
+        assert "Unavailable" in text
     with ExitStack() as open_tabs:
         tabs = [open_tabs.enter_context(served.socket()) for _ in range(16)]
         for one in tabs[12:]:

@@ -259,6 +259,18 @@ def test_joints_of_the_controller_are_put_in_the_order_of_the_joint_states(tmp_p
     assert any("not read: topics /other" in remark for remark in log.remarks)
 
 
+def test_a_bare_mcap_file_with_states_of_a_controller_is_the_log_of_its_bag(tmp_path, q):
+    bag = write_bag(tmp_path / "bag", q)
+    whole = at.Log.read(bag)
+    (held,) = bag.glob("*.mcap")
+    bare = held.rename(tmp_path / "run.log")
+    log = at.Log.read(bare)
+    assert log.layout == "ROS bag"
+    assert log.q_ref == pytest.approx(q + 0.5, abs=1e-12)
+    for name, values in whole.channels.items():
+        assert (log.channels[name] == values).all()
+
+
 def write_bag(
     path, values, *, late=0.0, other_clock=0, names=("a", "b"), second=(), time=TIME, reference=None
 ):

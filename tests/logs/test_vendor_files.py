@@ -285,3 +285,115 @@ def test_a_motor_of_34_kelvin_is_one_of_34_degrees_in_a_table_too(tmp_path, q):
     log = at.Log.read(write_table(tmp_path / "run.csv", columns))
     assert log.temperature == pytest.approx(307.15)
     assert "temperature reaches 34 K only: taken as °C" in log.remarks
+
+
+def as_number(x):
+    return f"{x:.9f}"
+
+
+def with_comma(x):
+    return f"{x:.9f}".replace(".", ",")
+
+
+def of_day(t):
+    return f"2024-05-01 10:00:{t:06.3f}"
+
+
+TABLES = {  # header lines, time and numbers as text, delimiter, coding
+    "spreadsheet": (["time;q1;q2;q3"], with_comma, with_comma, ";", "utf-8-sig"),
+    "named delimiter": (["sep=;", "time;q1;q2;q3"], with_comma, with_comma, ";", "cp1252"),
+    "unicode text": (["time\tq1\tq2\tq3"], with_comma, with_comma, "\t", "utf-16"),
+    "quoted": (['"t","q1","q2","q3"'], '"{:.9f}"'.format, '"{:.9f}"'.format, ",", "utf-8"),
+    "PLC": (
+        ["Name;Zelle 4", "Periode;4 ms", "", "Zeit;q1;q2;q3"],
+        with_comma,
+        with_comma,
+        ";",
+        "utf-8",
+    ),
+    "PLC with dates": (["time;q1;q2;q3"], of_day, with_comma, ";", "utf-8"),
+    "PlotJuggler": (["__time,q1,q2,q3"], as_number, as_number, ",", "utf-8"),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_of_spreadsheets_and_controllers_are_read_as_they_come(tmp_path, q, kind):
+    lines, of_time, of_angle, sep, coding = TABLES[kind]
+    rows = []
+    for t, angles in zip(TIME, q, strict=True):
+        rows.append(sep.join([of_time(t), *map(of_angle, angles)]))
+    path = tmp_path / "run.csv"
+    path.write_bytes("\r\n".join([*lines, *rows]).encode(coding))
+    log = at.Log.read(path)
+    assert log.q == pytest.approx(q, abs=DIGITS)
+    # of the day: numbers of 1.7e9 s are known to 0.24 µs
+    assert log.time - log.time[0] == pytest.approx(TIME, abs=3e-7)
+    if kind == "PLC":
+        assert "not read: lines 1, 2" in log.remarks
+
+
+def test_a_table_of_pandas_with_its_index_is_the_log(tmp_path, q):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"time": TIME} | {f"q{j + 1}": q[:, j] for j in range(3)})
+    frame.to_csv(tmp_path / "run.csv")
+    assert (at.Log.read(tmp_path / "run.csv").q == q).all()
+    frame.to_csv(tmp_path / "german.csv", sep=";", decimal=",")
+    assert (at.Log.read(tmp_path / "german.csv").q == q).all()
+    frame.set_index("time").to_csv(tmp_path / "indexed.csv")
+    assert (at.Log.read(tmp_path / "indexed.csv").q == q).all()
+
+
+def test_joint_states_that_rostopic_printed_are_a_log(tmp_path, q):
+    stamps = [10**18 + round(1e9 * t) for t in TIME]
+    header = ["%time", "field.header.seq", "field.header.stamp", "field.header.frame_id"]
+    for field in ("name", "position", "velocity", "effort"):
+        header += [f"field.{field}{j}" for j in range(3)]
+    lines = [header]
+    for k, (stamp, row) in enumerate(zip(stamps, q.tolist(), strict=True)):
+        lines.append([stamp + 10**6, k, stamp, "", "a", "b", "c", *row, 0, 0, 0, 1, 2, 3])
+    (tmp_path / "run.csv").write_text("\n".join(",".join(map(str, line)) for line in lines))
+    log = at.Log.read(tmp_path / "run.csv")
+    assert log.layout == "rostopic"
+    assert (log.q == q).all()
+    assert log.tau[0].tolist() == [1, 2, 3]
+    assert log.time - log.time[0] == pytest.approx(TIME, abs=3e-7)
+    assert any("drivers of Universal Robots write A" in remark for remark in log.remarks)
+
+
+def test_columns_of_plotjuggler_are_named_by_a_columns_file(tmp_path, q):
+    words = [f"/joint_states/{name}/position" for name in "cab"]
+    columns = [("__time", 1.7e9 + TIME), *zip(words, q[:, [2, 0, 1]].T, strict=True)]
+    write_table(tmp_path / "run.csv", columns)
+    named = ", ".join(f'"/joint_states/{name}/position"' for name in "abc")
+    (tmp_path / "columns.toml").write_text(f"format = 1\n[columns]\nq = [{named}]\n")
+    assert at.Log.read(tmp_path / "run.csv").q == pytest.approx(q, abs=DIGITS)
+
+
+def test_arrays_of_other_lengths_than_time_are_refused(tmp_path, q):
+    from scipy.io import savemat
+
+    savemat(tmp_path / "run.mat", {"t": TIME, "q": q, "tau": q[::2]})
+    sentence = r"array 'tau' must have 60 samples as time, got shape \(30, 3\)"
+    with pytest.raises(at.FileError, match=sentence):
+        at.Log.read(tmp_path / "run.mat")
+
+
+def test_a_rate_that_changes_within_a_log_is_said(q):
+    time = np.concatenate([TIME, TIME[-1] + 0.008 * np.arange(1, 61)])
+    section = at.Log.of(time, q=np.vstack([q, q])).sections().sections[0]
+    assert "rate changes between 125 and 250 Hz within the log" in str(list(section.content))
+    even = at.Log.of(TIME, q=q).sections().sections[0]
+    assert "rate changes" not in str(list(even.content))
+
+
+def test_a_drive_at_another_rate_is_put_on_the_times_of_the_others(tmp_path):
+    from tests.logs.test_formats import write_trace
+
+    for j, step in ((1, 0.004), (2, 0.008)):
+        angle = np.sin(step * np.arange(round(2.4 / step)) + j)
+        write_trace(tmp_path, j, [(f"Istposition_Achse{j}", "rad", angle)], step=step)
+    log = at.Log.read(tmp_path)
+    exact = np.stack([np.sin(log.time + j) for j in (1, 2)], axis=1)
+    # of a spline with free ends: h^4 / 24 with h = 8 ms
+    assert np.abs(log.q - exact).max() < 1e-9
+    assert any("q has times of its own (125 Hz)" in remark for remark in log.remarks)

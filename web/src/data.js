@@ -2,7 +2,12 @@
 // live page gives it again and again.
 export let data = null;
 
-export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+export function bytes(text) {
+  const raw = atob(text);
+  const found = new Uint8Array(raw.length);
+  for (let k = 0; k < raw.length; k++) found[k] = raw.charCodeAt(k);
+  return found;
+}
 
 export const floats = (text) => new Float32Array(bytes(text).buffer);
 

@@ -71,8 +71,9 @@ function contents(world) {
   lit(world);
   const own = { ring, factor: 1, arm: null, path: null, tiles: null, floor: null };
   let dressed = "";
+  const gone = [];
   const renew = (name, part) => {
-    if (own[name]) remove(own[name].root);
+    if (own[name]) gone.push(own[name].root.removeFromParent());
     own[name] = part;
     root.add(part.root);
   };
@@ -94,6 +95,8 @@ function contents(world) {
     own.tip = floats(tip);
     return other;
   };
+  // only once the next picture uses their shaders, which else were compiled again for each
+  own.clear = () => gone.splice(0).forEach(remove);
   own.undress = () => (dressed = "");
   own.pose = (index) => {
     own.arm.pose(index);
@@ -104,7 +107,6 @@ function contents(world) {
 }
 
 function remove(root) {
-  root.removeFromParent();
   root.traverse(({ geometry, material }) => {
     geometry?.dispose();
     material?.dispose();
@@ -129,12 +131,23 @@ function build(figure, element) {
   });
   leavePageItsScroll(element, canvas);
 
-  const draw = () => {
+  const paint = () => {
     inside.ring.face(camera);
     renderer.render(world, camera);
+    inside.clear();
+  };
+  let due = false;
+  // what changes together, as data, sample and place, is drawn once
+  const draw = () => {
+    if (due) return;
+    due = true;
+    queueMicrotask(() => {
+      due = false;
+      paint();
+    });
   };
   const keep = () => {
-    draw();
+    paint();
     picture.src = canvas.toDataURL("image/png");
   };
   const pose = (index) => {

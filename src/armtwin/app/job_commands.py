@@ -164,7 +164,10 @@ def _is_bare(word: str) -> bool:
 def compare(
     job: Annotated[
         str,
-        opt.argument("JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."),
+        opt.argument(
+            "JOB|PROGRAM|ROBOT",
+            "A job (shipped, .toml), a robot program, or a robot (shipped, .toml, .urdf).",
+        ),
     ],
     logs: Annotated[
         list[Path],
@@ -194,7 +197,7 @@ def compare(
     if places.is_job(job):
         if payload is not None:
             raise ArmtwinError("--payload is for a robot; a job says it in its file")
-        asked = Job.load(job)
+        asked = changes.load(job)
         chosen = change_job(asked, changes)
         source = places.of_job("compare", asked, chosen, method)
         inputs = places.files_of_job(chosen)

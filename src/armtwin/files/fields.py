@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, did_you_mean, unprintable
@@ -144,6 +145,12 @@ def unknown_widths(uncertainty: float | NamedNumbers | None, keys: Names) -> str
     return ""
 
 
+@cache
+def field_names(kind: type) -> Names:
+    """Names of the fields of a description."""
+    return tuple(f.name for f in fields(kind))
+
+
 def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every group below a description with its path, as friction.5 or by name friction.wrist."""
     if isinstance(value, dict):
@@ -155,9 +162,10 @@ def groups_of(value: object, by_name: bool, path: str = "") -> Iterator[tuple[st
             yield from groups_of(item, by_name, f"{path}.{word}")
     elif is_dataclass(value):
         yield path.lstrip("."), value
-        for f in fields(value):
-            if f.name != "source":
-                yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")
+        for name in field_names(type(value)):  # type: ignore[arg-type]
+            held = getattr(value, name)
+            if name != "source" and not isinstance(held, float | str | None):
+                yield from groups_of(held, by_name, f"{path}.{name}")
 
 
 def _name(item: object, otherwise: int) -> Any:
@@ -186,9 +194,12 @@ def ask_for_one(ways: Iterable[str], given: Sequence[str]) -> str:
 def bad_texts(group: Group) -> str:
     """What is wrong with the texts of a group, as a phrase; empty if nothing is."""
     for f in fields(group):
+        held = getattr(group, f.name)
+        if not isinstance(held, str | tuple | dict):
+            continue
         may_be_long = f.name in PROSE_KEYS or f.metadata.get("prose")
         most = LONGEST_PROSE if may_be_long else LONGEST_NAME
-        for text in _texts(getattr(group, f.name)):
+        for text in _texts(held):
             if len(text) > most:
                 return f"{f.name} must have at most {most} characters, got {len(text)}"
             if not text.isprintable() and any(unprintable(c) for c in text if c not in "\n\t"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +55,7 @@ from armtwin.robot.schema.overrides import apply_overrides
 from armtwin.robot.schema.provenance import missing
 
 AnyProfile = Profile | LookAhead | RecordedProfile
-PLANNED = ("points", "seam", "splines", "_path", "_planner", "_reference")  # computed of a job
+PLANNED = ("points", "seam", "splines", "_path", "_planner", "_reference", "_on")  # of a job
 RECENT_OVERRIDES = 8  # robots with overrides that are cached
 BETWEEN = 8  # parts of a line at which its distance from the base is looked at
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
@@ -478,7 +479,7 @@ class Job(Result):
 
     def planned_as(self, other: Job) -> Job:
         """The job with the seam of another that is the same but for what no motion depends on."""
-        job = Job(self.description, self.origin)
+        job = copy(self)  # it was checked
         job.__dict__.update((k, v) for k, v in other.__dict__.items() if k in PLANNED)
         return job
 
@@ -616,6 +617,10 @@ class Job(Result):
 
     def process_on(self) -> list[Pair]:
         """Stretches of the seam, from and to [m], on which the process is on."""
+        return [*self._on]
+
+    @cached_property
+    def _on(self) -> list[Pair]:
         on = self._stretches_on(*self._run_in_and_out())
         if not on:
             raise FileError(self.where, f"process: it is nowhere on, {self._why_never_on()}")

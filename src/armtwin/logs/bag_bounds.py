@@ -20,6 +20,7 @@ LARGEST_CHUNK = 256 * opening.MB
 DEEPEST_YAML = 20  # levels of the metadata of a bag
 SUFFIXES = (".bag", ".mcap", ".db3")
 BAG_MAGIC, MCAP_MAGIC = b"#ROSBAG V2.0\n", b"\x89MCAP0\r\n"
+DATABASE_MAGIC = b"SQLite format 3\0"
 CHUNK_OF_BAG, CHUNK_OF_MCAP, CHANNEL_OF_MCAP = 5, 6, 4  # kinds of records in their formats
 ENTRIES = "select type, name, substr(sql, 1, 60) from sqlite_master limit 100"
 TABLES = ("schema", "metadata", "topics", "messages", "message_definitions")
@@ -55,12 +56,21 @@ def check_bag(path: Path) -> None:
         _check_file(path)
 
 
-def _check_file(path: Path) -> None:
+def ending_of(path: Path) -> str:
+    """The ending of a bag, or of any other file that of the newer ones, by its first bytes."""
     with opening.open_plain_file(path, opening.BAG) as file:
-        if path.suffix == ".db3":
-            _check_database(path)
-            return
-        chunks = _bag_chunks(file) if path.suffix == ".bag" else _mcap_chunks(path, file)
+        head = file.read(len(DATABASE_MAGIC))
+    kinds = {BAG_MAGIC: ".bag", DATABASE_MAGIC: ".db3"}
+    return next((ending for magic, ending in kinds.items() if head.startswith(magic)), ".mcap")
+
+
+def _check_file(path: Path) -> None:
+    ending = ending_of(path)
+    if ending == ".db3":
+        _check_database(path)
+        return
+    with opening.open_plain_file(path, opening.BAG) as file:
+        chunks = _bag_chunks(file) if ending == ".bag" else _mcap_chunks(path, file)
         try:
             for chunk in chunks:
                 _check_chunk(path, chunk)

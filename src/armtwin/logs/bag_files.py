@@ -8,12 +8,14 @@ or in the order that a columns file gives for q, which then counts more than nam
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Container, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from armtwin.errors import FileError, did_you_mean, shorten
 from armtwin.files import opening
-from armtwin.logs.bag_bounds import check_bag, damage_error, zstd_library
+from armtwin.logs.bag_bounds import check_bag, damage_error, ending_of, zstd_library
 from armtwin.logs.bag_layout import MessageLayout
 from armtwin.logs.columns import Columns
 from armtwin.logs.csv_reading import unread_remark
@@ -401,6 +403,18 @@ def _topics(path: Path, wanted: list[str] | None) -> tuple[list[_Topic], list[st
     return held, unread
 
 
+@contextmanager
+def _by_ending(path: Path) -> Iterator[Path]:
+    """A bag under a name with the ending by which its reader knows what it is."""
+    if os.path.isdir(path) or path.suffix == ending_of(path):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        named = Path(folder) / f"bag{ending_of(path)}"
+        named.symlink_to(path.resolve())
+        yield named
+
+
 def _unpack_messages(path: Path, wanted: list[str] | None) -> tuple[list[_Topic], list[str]]:
     """The messages as the reader of bags gives them."""
     from rosbags.highlevel import AnyReader
@@ -409,7 +423,8 @@ def _unpack_messages(path: Path, wanted: list[str] | None) -> tuple[list[_Topic]
     streams: list[_Stream] = []
     places: dict[tuple[str, int], _Stream] = {}  # by topic and length
     count = 0
-    with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    with _by_ending(path) as named, AnyReader([named], default_typestore=store) as reader:
         _define_controller(reader)
         chosen, unread = _split_connections(path, reader.connections, reader.typestore.fielddefs)
         for connection, received, data in reader.messages(connections=chosen):

@@ -37,7 +37,8 @@ OF_DRIVES = ("tau_m", "tau_m_ff", "current", "q_m")  # one column for a drive, n
 SINGLE = ("q_link", "temperature")  # of sensors that some joints have
 TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
 
-TIMES = ("time", "t", "times", "timestamp", "zeit")  # what files call the time, in any letters
+# what files call the time, in any letters
+TIMES = ("time", "t", "times", "timestamp", "zeit", "__time", "%time")
 
 LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end
 SHORTEST_STEP = 1e-12  # of time [s]

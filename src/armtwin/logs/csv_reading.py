@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from datetime import UTC, datetime
+from itertools import islice, takewhile
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +33,17 @@ LONGEST_RUN = 1000  # lines looked at for the end of a stretch without numbers
 LONGEST_LINE = 1_000_000  # bytes of a line of numbers
 # empty lines, and remarks from the start of a line on
 _EMPTY = re.compile(rb"(?:[ \t\r\n\f\v]++|(?<![^\n])#[^\n]*+)*+")
-_SIGNS = re.compile(rb"[;,\s]+")  # between two values
+_SIGNS = re.compile(rb'[;,"\s]+')  # between two values
 _NUMBER = re.compile(rb"[-+]?(?:[0-9.]*[0-9](?:[eE][-+]?[0-9]+)?|nan|inf)", re.IGNORECASE)
 # a name and its unit in brackets, of which no unit has more letters; a number in brackets is that
 # of a joint
 _WITH_UNIT = re.compile(r"(.*?)[\[(]([^\])0-9][^\])]{0,39})[\])]")
 DELIMITERS: dict[str, Delimiter] = {";": ";", ",": ",", "\t": "tab"}  # else white space
 GZIP = b"\x1f\x8b"  # with which packed files begin
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # as spreadsheets write "Unicode text"
+PREAMBLE = 50  # lines above the header that are looked at
+POINT = rb"(?<!:[0-9])[0-9]\.[0-9]"  # of a decimal, not of the seconds of a date
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING = "a log needs a header line and at least one line of numbers"
 
 
@@ -87,7 +92,7 @@ class _Sheet:
 def read_csv(path: Path, columns: Columns) -> Recording:
     """Read a log; a file that is no log is refused with the line."""
     data = unpack_gzip(path, LOG) if _is_packed(path) else read_bytes(path, LOG)
-    sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
+    sheet = _Sheet(path, _as_utf_8(data), columns)
     start, after = _head(sheet)
     columns, remarks = _spelled(columns, bytes(sheet.data[start : after + LONGEST_HEADER]))
     sheet = replace(sheet, columns=columns)
@@ -113,6 +118,8 @@ def read_csv(path: Path, columns: Columns) -> Recording:
         channels[name] = convert(path, name, channels[name], unit, columns, remarks)
     left = [word for k, word in enumerate(words) if k not in wanted]
     remarks += unread_remark("columns", left)
+    above = [sheet.line(at) for at, _ in takewhile(lambda line: line[0] < start, sheet.lines(0))]
+    remarks += unread_remark("lines", [str(number) for number in above])
     return Recording(time, channels, _events(sheet), _joint_names(sheet), tuple(remarks))
 
 
@@ -171,23 +178,43 @@ def read_head(path: Path) -> bytes:
     return head
 
 
+def _as_utf_8(data: bytes | bytearray) -> bytes | bytearray:
+    """Text in UTF-8 without a mark of its order of bytes."""
+    if data.startswith(UTF_16):
+        return data.decode("utf-16", errors="replace").encode()
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
 def header_line(head: bytes) -> str:
-    """The first line of the head of a file that is neither empty nor a remark."""
-    plain = head.removeprefix(codecs.BOM_UTF8)
+    """The header in the head of a file."""
+    plain = _as_utf_8(head)
     start, after = place_header(plain)
     return plain[start:after].decode("utf-8", errors="replace").strip()
 
 
 def place_header(data: bytes | bytearray) -> tuple[int, int]:
-    """Where the header begins and ends: the first line, or the remark above one of numbers."""
+    """Where the header begins and ends: the first line with a time, as tables of controllers may
+    have others above it, else the first one, or the remark above one of numbers.
+    """
     start = _EMPTY.match(data).end()  # type: ignore[union-attr]
     after = _end_of_line(data, start)
+    at, end = start, after
+    for _ in range(PREAMBLE):
+        if _names_time(bytes(data[at : min(end, at + LONGEST_HEADER)])):
+            return at, end
+        at = _EMPTY.match(data, end).end()  # type: ignore[union-attr]
+        end = _end_of_line(data, at)
     above = data.rfind(b"#", 0, start)
     line = bytes(data[start : min(after, start + LONGEST_HEADER)])
     if above >= 0 and all(_NUMBER.fullmatch(word) for word in _SIGNS.split(line.strip())):
         start = data.rfind(b"\n", 0, above) + 2
         after = _end_of_line(data, start)
     return start, after
+
+
+def _names_time(line: bytes) -> bool:
+    words = split_header(line.decode("utf-8", errors="replace"))
+    return len(words) > 1 and any(is_time(split_unit(word)[0]) for word in words)
 
 
 def _end_of_line(data: bytes | bytearray, at: int) -> int:
@@ -212,7 +239,7 @@ def _spelled(columns: Columns, text: bytes) -> tuple[Columns, list[str]]:
     if (columns.separator or " ") in line.strip():
         return columns, []
     columns = replace(columns, delimiter=delimiter_of(line))
-    commas = re.search(rb"[0-9],[0-9]", lines) and not re.search(rb"[0-9]\.[0-9]", lines)
+    commas = re.search(rb"[0-9],[0-9]", lines) and not re.search(POINT, lines)
     if not commas or columns.delimiter == ",":
         return columns, []
     return replace(columns, decimal=","), ["decimals are written with a comma"]
@@ -286,7 +313,10 @@ class _Otherwise:
             raise self.sheet.error(at, sentence)
         numbers = []
         for column in self.wanted:
-            number = self.number(words[column])
+            word = words[column].strip().strip('"')
+            number = self.number(word)
+            if self.header[column] == "time" and not math.isfinite(number):
+                number = _seconds_of_date(word)
             if not math.isfinite(number):
                 raise self.refusal(at, words[column], column)
             numbers.append(number)
@@ -317,6 +347,15 @@ class _Otherwise:
         value = f"value {column + 1} ({self.header[column]})"
         got = f"'{shorten(plain, 40)}'{hint}"
         return FileError(self.sheet.path, f"{where}: {value} must be a finite number, got {got}")
+
+
+def _seconds_of_date(word: str) -> float:
+    """Seconds since 1970 of a date with a time of the day; NaN of any other word."""
+    try:
+        date = datetime.fromisoformat(word)
+    except ValueError:
+        return math.nan
+    return ((date if date.tzinfo else date.replace(tzinfo=UTC)) - EPOCH).total_seconds()
 
 
 def _where(sheet: _Sheet, after: int, row: int) -> int:

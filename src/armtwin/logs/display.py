@@ -16,7 +16,7 @@ from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook.cards import format_count
 from armtwin.notebook.dataframes import number_columns
 from armtwin.notebook.numbers import PLAIN, SECONDS, Number
-from armtwin.notebook.sections import Blocks, Report, Section, Table, Text, list_columns
+from armtwin.notebook.sections import Blocks, Data, Report, Section, Table, Text, list_columns
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ USES = {
 GAP = 10.0  # times the usual step of time from which on samples are missing
 LONGEST_STEP = 0.5  # a step of time beyond which is a gap at any rate of more than 5 Hz [s]
 LISTED = 3  # gaps that are named
+PARTS, OTHER_RATE = 10, 1.5  # of a log whose usual steps differ by this factor: two rates
 JITTER = 0.1  # share of a step by which usual steps differ where stamps are those of arrival
 USUAL = ("q", "v", "tau")  # drawn where nothing is chosen
 NAMED = 5  # channels that a line names
@@ -91,6 +92,8 @@ def _blocks(log: Recording) -> Blocks:
         yield Text(f"at {SECONDS.with_unit(event.time)}: {event.text}")
     if not log.events:
         yield Text("No events.")
+    if log.layout:
+        yield Data({"layout": log.layout})
 
 
 def _use(name: str, channels: Mapping[str, Floats]) -> Record:
@@ -126,6 +129,11 @@ def _jitter(time: Floats) -> Sentences:
     """A sentence on uneven stamps, as those of arrival are."""
     steps = np.diff(time)
     if len(steps) < LISTED:
+        return
+    parts = [float(np.median(part)) for part in np.array_split(steps, PARTS) if len(part)]
+    if max(parts) > OTHER_RATE * min(parts):
+        rates = f"{1 / max(parts):.4g} and {1 / min(parts):.4g} Hz"
+        yield f"the rate changes between {rates} within the log: put on one even grid where used"
         return
     usual = float(np.median(steps))
     spread = float(np.median(np.abs(steps - usual)))

@@ -31,13 +31,13 @@ def possible_shifts(time: Floats, begin: float, end: float) -> Pair:
     return low, high
 
 
-def search_shift(limits: Pair, cost: Callable[[float], float]) -> float:
+def search_shift(limits: Pair, costs: Callable[[Floats], Floats]) -> float:
     """The shift of the least cost on grids that are finer from level to level."""
     low, high = limits
     best = low
     for _ in range(LEVELS):
         shifts = np.linspace(low, high, GRID)
-        best = float(shifts[int(np.argmin([cost(shift) for shift in shifts]))])
+        best = float(shifts[int(np.argmin(costs(shifts)))])
         step = (high - low) / (GRID - 1)
         low = max(best - 2 * step, limits[0])
         high = min(best + 2 * step, limits[1])

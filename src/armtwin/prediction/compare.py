@@ -58,10 +58,13 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     thin = thin_out(wanted_time, 2 * GRID)
     points = interpolate_columns(thin, wanted_time, wanted) * scale
 
-    def cost(shift: float) -> float:
-        return _cost(time, q, thin + shift, points, scale, (begin + shift, end + shift))
+    def costs(shifts: Floats) -> Floats:
+        found = []
+        for x in shifts:
+            found.append(_cost(time, q, thin + x, points, scale, (begin + x, end + x)))
+        return np.array(found)
 
-    best = search_shift(possible_shifts(time, begin, end), cost)
+    best = search_shift(possible_shifts(time, begin, end), costs)
     polished = _refine_shift(time, q, wanted_time, wanted, scale, best)
     return polished if abs(polished - best) < 0.1 * (end - begin) else best
 

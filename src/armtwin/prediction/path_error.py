@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class PathError:
     speed: Floats
     orientation: Floats
 
-    @property
+    @cached_property
     def lag(self) -> Floats:
         """Commanded arc length minus that of the closest point [m]."""
         return self.s - self.place

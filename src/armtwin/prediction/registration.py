@@ -29,7 +29,7 @@ from armtwin.maths.time_shift import possible_shifts, search_shift
 
 THIN = 150  # samples that the search for the time looks at
 STEPS = 40  # of Gauss and Newton
-DONE = 1e-12  # change of the scaled unknowns below which they end
+DONE = 1e-9  # change of the points, rms, below which they end; they converge quadratically [m]
 POINT_PRIOR = 0.3  # standard deviation of the measured point about the tool's [m]
 TURN_PRIOR = 1.0  # standard deviation of a rotation that nothing determines [rad]
 LARGEST_TURN = 0.05  # standard deviation of the frame's rotation up to which it is determined [rad]
@@ -132,9 +132,14 @@ class Registration:
         return np.sqrt(np.diag(self.covariance))
 
     @property
-    def point_is_determined(self) -> bool:
-        """Whether the tool turns enough to show where the measured point is."""
-        return bool((self.std[POINT] < 0.5 * POINT_PRIOR).all())
+    def is_determined(self) -> Flags:
+        """Whether the path, more than what was assumed of it before, says each unknown, (9 + r,).
+
+        The prior's share of a variance is diag(C P C) / diag(C).
+        """
+        C = self.covariance
+        prior = _prior_weights(len(self.clocks)) ** 2
+        return np.einsum("ij,j,ij->i", C, prior, C) <= 0.5 * np.diag(C)
 
     def place(self, points: Floats) -> Floats:
         """Measured points in the robot's base, (m, 3)."""
@@ -339,20 +344,24 @@ def _guess(
 def _find_clock(
     predicted: ToolMotion, run: MeasuredRun, d: Floats, known: GivenRegistration
 ) -> float:
+    from scipy.interpolate import CubicSpline
+
     speed = np.linalg.norm(np.gradient(predicted.X[:, :3, 3], predicted.time, axis=0), axis=1)
     moving = np.flatnonzero(speed > 1e-3 * speed.max())
     motion: Pair = (predicted.time[moving[0]], predicted.time[moving[-1]])
     thin = MeasuredRun(*_thin(run))
     X = known.frame
+    path = CubicSpline(predicted.time, _points_at(predicted, predicted.time, d))
 
-    def cost(clock: float) -> float:
+    def costs(clocks: Floats) -> Floats:
         """Of all samples, the tool being at rest before and after: half a path fits too often."""
-        p = _points_at(predicted, thin.time - clock, d)
-        if X is not None:
-            return float(np.mean((thin.points @ X[:3, :3].T + X[:3, 3] - p) ** 2))
-        return align_points(thin.points, p)[2]
+        p = path(np.clip(thin.time - clocks[:, None], predicted.time[0], predicted.time[-1]))
+        if X is None:
+            return align_points(thin.points, p)[2]
+        apart = thin.points @ X[:3, :3].T + X[:3, 3] - p
+        return np.asarray(np.mean(apart**2, axis=(1, 2)))
 
-    return search_shift(possible_shifts(run.time, *motion), cost)
+    return search_shift(possible_shifts(run.time, *motion), costs)
 
 
 def _thin(run: MeasuredRun) -> tuple[Floats, Floats]:
@@ -383,14 +392,22 @@ def _points_at(motion: ToolMotion, time: Floats, d: Floats) -> Floats:
     return X[..., 3] + X[..., :3] @ d
 
 
-def align_points(y: Floats, p: Floats) -> tuple[Floats, Floats, float]:
-    """R, c of the rigid motion that brings points y nearest to p, and the mean square left [m²]."""
-    my, mp = y.mean(axis=0), p.mean(axis=0)
-    U, values, V = np.linalg.svd((p - mp).T @ (y - my))
-    signs = np.array([1.0, 1.0, np.linalg.det(U @ V)])
-    R = (U * signs) @ V
-    left = ((y - my) ** 2).sum() + ((p - mp) ** 2).sum() - 2 * (values * signs).sum()
-    return R, mp - R @ my, float(left) / len(y)
+def align_points(y: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
+    """R, c of the rigid motion that brings points y nearest to p, and the mean square left [m²].
+
+    Args:
+        y: Points, (m, 3).
+        p: Where they should be, (m, 3), or (k, m, 3) of several motions.
+    """
+    my, mp = y.mean(axis=0), p.mean(axis=-2, keepdims=True)
+    y, p = y - my, p - mp
+    U, values, V = np.linalg.svd(np.swapaxes(p, -1, -2) @ y)
+    sign = np.linalg.det(U @ V)
+    U[..., 2] *= sign[..., None]
+    values[..., 2] *= sign
+    left = (y * y).sum() + (p * p).sum(axis=(-1, -2)) - 2 * values.sum(axis=-1)
+    R = U @ V
+    return R, mp[..., 0, :] - R @ my, left / len(y)
 
 
 def _refuse_other_unit(y: Floats, p: Floats) -> None:

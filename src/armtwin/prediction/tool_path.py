@@ -19,7 +19,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log, as_logs
-from armtwin.maths.batch import Flags, Floats, NamedArrays, NamedNumbers, Names
+from armtwin.maths.batch import Flags, Floats, NamedArrays, NamedNumbers, Names, Pair
 from armtwin.prediction import registration as registering
 from armtwin.prediction.agreement import Agreement, Series, agreement
 from armtwin.prediction.band.band import Band, assess_run
@@ -31,6 +31,7 @@ from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 ACROSS = ("lateral", "vertical")
+ROTATION = "tool_rotation"  # channel of a log
 SURE = 3.0  # times the noise of the mean by which an error must exceed the tolerance
 
 
@@ -89,6 +90,18 @@ class ToolPathComparison(Result):
             if limit is not None and measured.max(initial=0.0) > limit + noise:
                 found.append(direction)
         return tuple(found)
+
+    @cached_property
+    def orientation(self) -> Pair | None:
+        """Largest angle to the seam's orientation, measured and predicted; None if unmeasured."""
+        turned = [r for r, log in zip(self.runs, self.logs, strict=True) if ROTATION in log]
+        if not turned:
+            return None
+        found = []
+        for error in (*turned, self.prediction.path_error):
+            is_on = process_is_on(self.job, error.s)
+            found.append(float(error.orientation[is_on].max(initial=0.0)))
+        return max(found[:-1]), found[-1]
 
     def registration_deviation(self, direction: str) -> float:
         """Standard deviation of the mean error in a direction by the registration alone [m]."""
@@ -174,7 +187,7 @@ def _path_error(
     X = np.tile(np.eye(4), (int(inside.sum()), 1, 1))
     X[:, :3] = predicted.at(own[inside])
     X[:, :3, 3] = found.place(log.tool[inside]) - X[:, :3, :3] @ found.point
-    if "tool_rotation" in log:
+    if ROTATION in log:
         X[:, :3, :3] = _rotations(found, log.tool_rotation[inside], X[:, :3, :3])
     return path_error(prediction.job.seam, own[inside], X)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -131,14 +132,15 @@ class Verdict:
         """Length of the seam that is out of tolerance [m]."""
         return sum(x.out_of_tolerance_m for x in self.segments)
 
-    @property
+    @cached_property
     def peaks(self) -> dict[Direction, float]:
         """Largest error in each direction that is judged, with the process on [m; rad]."""
         found: dict[Direction, float] = {}
         for direction in DIRECTIONS:
             values = [getattr(segment, PEAKS[direction]) for segment in self.segments]
-            if getattr(self.tolerance, direction) is not None and np.isfinite(values).any():
-                found[direction] = float(np.nanmax(values))
+            known = [value for value in values if np.isfinite(value)]
+            if known and getattr(self.tolerance, direction) is not None:
+                found[direction] = max(known)
         return found
 
     @property
@@ -258,20 +260,22 @@ def _segments(job: Job, error: PathError, on: Flags, spans: list[Span]) -> Itera
         # the commanded arc length never decreases, so that a stretch is a slice of the samples
         # a sample on a border belongs to the next stretch
         last = len(error.s) if x.stop >= job.seam.length else int(np.searchsorted(error.s, x.stop))
-        here = np.arange(np.searchsorted(error.s, x.start), last)
-        used, rest = here[on[here]], here[~on[here]]
+        some = slice(int(np.searchsorted(error.s, x.start)), last)
+        used = on[some]
+        rest = ~used
+        lateral, vertical = error.lateral[some], error.vertical[some]
         length = sum((max(0.0, min(b, x.stop) - max(a, x.start)) for a, b in out), 0.0)
         yield SegmentError(
             name=x.name,
             from_m=x.start,
             to_m=x.stop,
-            lateral_peak_m=_peak(error.lateral[used]),
-            vertical_peak_m=_peak(error.vertical[used]),
-            lateral_off_m=_peak(error.lateral[rest]),
-            vertical_off_m=_peak(error.vertical[rest]),
-            lag_m=_peak(error.lag[used]),
-            speed_m_s=_range(error.speed[used]),
-            orientation_rad=_peak(error.orientation[used]),
+            lateral_peak_m=_peak(lateral[used]),
+            vertical_peak_m=_peak(vertical[used]),
+            lateral_off_m=_peak(lateral[rest]),
+            vertical_off_m=_peak(vertical[rest]),
+            lag_m=_peak(error.lag[some][used]),
+            speed_m_s=_range(error.speed[some][used]),
+            orientation_rad=_peak(error.orientation[some][used]),
             out_of_tolerance_m=length,
         )
 

@@ -5,11 +5,12 @@ join in any order, a run is identified by its content, and a worker is sent litt
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 from armtwin.analysis.scaled_keys import EVERY, scale_together
 from armtwin.errors import ArmtwinError
+from armtwin.files.fields import field_names
 from armtwin.files.overrides import with_values
 from armtwin.files.reading import check_format
 from armtwin.files.shape import Tables
@@ -134,9 +135,8 @@ def differences(old: object, new: object, place: Place = ()) -> Changes:
     if type(old) is type(new):
         if is_dataclass(old):
             found: Changes = {}
-            for f in fields(old):
-                step = (*place, f.name)
-                found |= differences(getattr(old, f.name), getattr(new, f.name), step)
+            for name in field_names(type(old)):  # type: ignore[arg-type]
+                found |= differences(getattr(old, name), getattr(new, name), (*place, name))
             return found
         if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
             found = {}

@@ -133,10 +133,11 @@ def open_source(source: Opening, files: SentFiles) -> Opened:
         job = change_job(plain, replace(asked, tool=None))
     else:
         plain = asked.load(name)
-        job = change_job(plain, asked if plain.source is None else replace(asked, speed=None))
         python = f"at.Job.load({name!r})"
-        if plain.source is not None:
+        if plain.source is not None:  # read with all of these
+            asked = replace(asked, robot=None, tool=None, speed=None)
             python = f"at.Job.from_program({name!r}{_arguments(source.changes)})"
+        job = change_job(plain, asked)
     refuse_incomplete(job.robot(), job)
     return Opened(source, plain, Settings(job), python)
 

@@ -155,7 +155,7 @@ class PayloadIdentification(Result):
         if self.gain is not None:
             sections.append(show.Section("Torque constants", _constants(self, self.gain)))
         elif not self.refused:
-            sections.append(show.Section("For the controller", _controllers(self)))
+            sections.append(show.Section("For the controller", _controllers(self), role="answer"))
         sections += [
             show.Section("Data and fit", _basis(self)),
             show.Section(

@@ -79,8 +79,9 @@ def combine(
     for name, signals in found.items():
         signals = [_between(signal, time[0], time[-1]) for signal in signals]
         moved = [_at_times(name, signal, time) for signal in signals]
-        if not all(_is_same_clock(signal.time, time) for signal in signals):
-            said.append(_describe_resampling(name, signals[0].time, time))
+        others = [signal.time for signal in signals if not _is_same_clock(signal.time, time)]
+        if others:
+            said.append(_describe_resampling(name, others[0], time))
         values = moved[0] if len(moved) == 1 else np.hstack(moved)
         channels[name] = convert(path, name, values, signals[0].unit, columns, said)
     return Recording(time, channels, remarks=tuple(said))

@@ -11,7 +11,7 @@ from typing import Any
 from armtwin.errors import FileError
 from armtwin.logs.channels import is_time
 from armtwin.logs.csv_reading import header_line, read_head, split_header, split_unit
-from armtwin.logs.formats.text_tables import FRANKA, RTDE
+from armtwin.logs.formats.text_tables import LAYOUTS, ControllerTable
 from armtwin.logs.formats.tool_path import is_tool_path
 
 Detector = Callable[[bytes], bool]
@@ -38,6 +38,10 @@ class Format:
 
 def _begins(*marks: bytes) -> Detector:
     return lambda head: head.startswith(marks)
+
+
+def _fits(layout: ControllerTable) -> Detector:
+    return lambda head: layout.fits(header_line(head))
 
 
 def _is_table(head: bytes) -> bool:
@@ -68,10 +72,7 @@ FORMATS = (
     ),
     Format("KUKA trace", _begins(*TRACE), "formats.kuka_trace.read_trace", (".r64",)),
     Format("KUKA RSI", lambda head: bool(CYCLE.search(head)), "formats.rsi.read_rsi"),
-    Format("RTDE", lambda head: RTDE.fits(header_line(head)), "formats.text_tables.read_rtde"),
-    Format(
-        "Franka", lambda head: FRANKA.fits(header_line(head)), "formats.text_tables.read_franka"
-    ),
+    *(Format(name, _fits(one), "formats.text_tables.read_table") for name, one in LAYOUTS.items()),
     Format(
         "tool path", lambda head: is_tool_path(header_line(head)), "formats.tool_path.read_path"
     ),

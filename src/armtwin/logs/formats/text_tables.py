@@ -1,4 +1,5 @@
-"""Tables as text with the headers of a controller: RTDE of Universal Robots, Franka's libfranka.
+"""Tables as text with the headers of a controller: RTDE of Universal Robots, Franka's libfranka,
+joint states as `rostopic echo -p` prints them.
 
 Each is read as a CSV file by a columns file that is made from its header.
 """
@@ -86,20 +87,23 @@ FRANKA = ControllerTable(
     },
     {},
 )
+ROSTOPIC = ControllerTable(
+    ("field.header.stamp", "%time"),
+    "ns",
+    "field.{}#",
+    {"position": "q", "velocity": "v", "effort": "tau"},
+    {"tau": "effort is taken as torque [N m]; drivers of Universal Robots write A"},
+)
 
 
-def read_rtde(path: Path, columns: Columns) -> Recording:
-    """Read a table of an RTDE client."""
-    return _read(path, columns, RTDE)
+LAYOUTS = {"RTDE": RTDE, "Franka": FRANKA, "rostopic": ROSTOPIC}
 
 
-def read_franka(path: Path, columns: Columns) -> Recording:
-    """Read a table of libfranka."""
-    return _read(path, columns, FRANKA)
-
-
-def _read(path: Path, columns: Columns, layout: ControllerTable) -> Recording:
-    header = split_header(header_line(read_head(path)))
+def read_table(path: Path, columns: Columns) -> Recording:
+    """Read a table of one of these layouts."""
+    line = header_line(read_head(path))
+    layout = next(known for known in LAYOUTS.values() if known.fits(line))
+    header = split_header(line)
     found = layout.signals(header)
     names: dict[str, Names | str] = {}
     for channel, words in found.items():

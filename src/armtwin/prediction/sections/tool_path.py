@@ -74,6 +74,12 @@ def _outcome(c: ToolPathComparison) -> Blocks:
         "that it adds."
     )
     yield agreement_table(c.rows, "pred.", "share_explained")
+    if c.orientation is not None:
+        measured, predicted = np.degrees(c.orientation)
+        yield Text(
+            f"Orientation beside the seam's: at most {measured:.3g}° measured, {predicted:.3g}° "
+            "predicted; a constant turn between target and tool is not measured."
+        )
     if CLOCK not in c.registration.given:
         yield Text("The clock is estimated: a constant lag along the path is not measured.")
     if FRAME not in c.registration.given:
@@ -117,10 +123,10 @@ def _registration(c: ToolPathComparison) -> Blocks:
         "frame; clock is the instrument's time at which the job begins."
     )
     found = c.registration
-    if TOOL not in found.given and not found.point_is_determined:
+    if not found.is_determined.all():
         yield Text(
-            "The tool turns too little to show where the measured point is on it: along that it is "
-            f"taken as the tool's, to ±{1e3 * POINT_PRIOR:.0f} mm, which only shifts the frame."
+            "The tool turns too little to determine all of it: the measured point is taken as the "
+            f"tool's, to ±{1e3 * POINT_PRIOR:.0f} mm, which only shifts the frame."
         )
     if found.memory > 2:
         yield Text(
@@ -141,17 +147,16 @@ def _rows(c: ToolPathComparison) -> Iterator[Record]:
     for (what, unit, group), axis in product(VECTORS, "xyz"):
         names.append((f"{what} {axis}", unit, group))
     names += [(f"clock of run {k + 1}", "s", CLOCK) for k in range(len(found.clocks))]
-    for (name, unit, group), value, scale, std in zip(
-        names, values, scales, found.std, strict=True
-    ):
-        half = HALF_INTERVAL * scale * float(std)
+    halves = HALF_INTERVAL * np.array(scales) * found.std
+    for k, (name, unit, group) in enumerate(names):
         is_given = group in found.given
+        source = "estimated" if found.is_determined[k] else "not determined, assumed"
         yield {
             "name": name,
-            "value": float(value),
-            "half": None if is_given else half,
+            "value": float(values[k]),
+            "half": None if is_given else float(halves[k]),
             "unit": unit,
-            "source": "given" if is_given else "estimated",
+            "source": "given" if is_given else source,
         }
 
 
@@ -179,6 +184,7 @@ def _data(c: ToolPathComparison) -> Blocks:
             "comparison.exceeded": list(c.exceeded),
             "comparison.noise_m": c.noise,
             "comparison.repeatability_m": c.spread,
+            "comparison.orientation_rad": c.orientation,
             "comparison.given": list(found.given),
             "comparison.frame": found.X,
             "comparison.frame_std": found.std[:6],
