@@ -1,20 +1,32 @@
-"""Take the screens of eight kinds of report: `python docs/make_screens.py FOLDER [KIND...]`.
+"""Take the screens of every kind of report: `python docs/make_screens.py [FOLDER [KIND...]]`.
 
-Each is made from what is shipped, or from runs of a virtual machine, and photographed as it opens
-at 1366 x 768 pixels, in light and in dark, on a phone of 400 pixels, and on paper. They are there
-to be looked at; no page shows them. Needs chromium.
+Each is made from what is shipped, or from runs of a virtual machine. With a folder they are
+photographed as they open at 1366 x 768 pixels, in light and in dark, on a phone of 400 pixels, and
+on paper, to be looked at. Without one, small pictures are renewed that pages of docs/ name: the
+first screens of those in PICTURED, a terminal, and the studio. Needs chromium.
 """
 
 from __future__ import annotations
 
+import io
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from make_gallery import SCREEN, Reported, answer, open_browser
+from make_gallery import (
+    PICTURES,
+    SCREEN,
+    Reported,
+    answer,
+    open_browser,
+    photograph as save_picture,
+    shrink,
+)
 
 import armtwin as at
 from armtwin.jobs.recreation import recreate
@@ -95,6 +107,16 @@ def payload() -> at.PayloadIdentification:
     return at.identify_payload(robot, *runs)
 
 
+def calibrate() -> at.Calibration:
+    """Zeros and lengths of an arm, from 40 positions of its tool by an instrument of 50 µm."""
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    chance = np.random.default_rng(40)
+    q = chance.uniform(*robot.position_limits, (40, robot.n))
+    zeros = 1e-3 * chance.normal(size=robot.n)
+    seen = robot.forward_kinematics(q + zeros)[:, :3, 3] + 5e-5 * chance.normal(size=(40, 3))
+    return at.calibrate(robot, at.ToolPositions.of(robot, q, seen))
+
+
 def correct() -> at.Correction:
     """Set-points that bring a seam into tolerance."""
     return at.correct("rx90b_probed")
@@ -109,7 +131,11 @@ KINDS: dict[str, Callable[[], Reported]] = {
     "compare": compare,
     "clamp": clamp,
     "payload": payload,
+    "calibrate": calibrate,
 }
+PICTURED = ("servo", "compare", "payload", "calibrate")
+TERMINAL = """<body style="margin: 0; background: #14181d; color: #e4e9ef">
+<pre style="font: 14px/1.3 'DejaVu Sans Mono', monospace; padding: 12px 16px">{}</pre>"""
 
 
 def photograph(browser: Browser, report: Path) -> None:
@@ -130,8 +156,55 @@ def photograph(browser: Browser, report: Path) -> None:
     save("paper", PAPER, whole=True, media="print")
 
 
+def picture_terminal(browser: Browser) -> None:
+    """Save what a terminal of 80 x 24 shows of a prediction."""
+    from rich.console import Console
+    from rich.terminal_theme import MONOKAI
+
+    from armtwin.report.terminal import closing_line, to_screen
+
+    report = answer("rx90b_cladding").sections()
+    console = Console(width=80, record=True, file=io.StringIO(), force_terminal=True)
+    console.print(to_screen(report))
+    console.print(closing_line(report) or "")
+    lines = console.export_html(theme=MONOKAI, inline_styles=True, code_format="{code}")
+    page = browser.new_page(viewport={"width": 720, "height": 460})
+    page.set_content(TERMINAL.format(f"$ armtwin predict rx90b_cladding\n{lines}"))
+    shrink(page.screenshot(), PICTURES / "terminal.png", (720, 460))
+    page.close()
+
+
+def picture_studio(browser: Browser) -> None:
+    """Save the studio as it opens."""
+    words = [sys.executable, "-m", "armtwin", "studio", "rx90b_line", "--no-browser", "--json"]
+    studio = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert studio.stdout is not None
+    address = "".join(iter(studio.stdout.readline, "}\n")).partition('"address": "')[2]
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(address.partition('"')[0])
+    page.wait_for_timeout(15_000)  # until causes and interval have followed
+    shrink(page.screenshot(), PICTURES / "studio.png")
+    page.close()
+    studio.terminate()
+    studio.wait()
+
+
+def picture_pages() -> None:
+    """Renew the small pictures that pages name."""
+    with open_browser() as browser, tempfile.TemporaryDirectory() as folder:
+        for kind in PICTURED:
+            path = Path(folder) / f"{kind}.html"
+            KINDS[kind]().report(path)
+            save_picture(browser, path, PICTURES / f"{kind}.png")
+        picture_terminal(browser)
+        picture_studio(browser)
+
+
 def main() -> None:
-    """Take the screens of the kinds that are named, or of all."""
+    """Take the screens of the kinds that are named, or of all; without a folder, pictures."""
+    if len(sys.argv) == 1:
+        picture_pages()
+        return
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     with open_browser() as browser:

@@ -114,7 +114,7 @@ def test_the_commands_of_the_page_on_programs_run(tmp_path, monkeypatch):
     (code,) = blocks("docs/from_program.md", "python")
     names = {}
     exec(compile(code, "docs/from_program.md", "exec"), names)
-    assert names["job"].seam.length > 0.4
+    assert names["job"].seam.length == pytest.approx(at.Job.load("rx90b_program").seam.length)
 
 
 def test_small_files_of_the_pages_are_read(tmp_path):
