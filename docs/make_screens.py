@@ -9,6 +9,7 @@ first screens of those in PICTURED, a terminal, and the studio. Needs chromium.
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import tempfile
@@ -179,9 +180,8 @@ def picture_studio(browser: Browser) -> None:
     words = [sys.executable, "-m", "armtwin", "studio", "rx90b_line", "--no-browser", "--json"]
     studio = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     assert studio.stdout is not None
-    address = "".join(iter(studio.stdout.readline, "}\n")).partition('"address": "')[2]
     page = browser.new_page(viewport=SCREEN)
-    page.goto(address.partition('"')[0])
+    page.goto(json.loads(studio.stdout.readline())["address"])
     page.wait_for_timeout(15_000)  # until causes and interval have followed
     shrink(page.screenshot(), PICTURES / "studio.png")
     page.close()

@@ -28,10 +28,9 @@ def check(
             "or robot program.",
         ),
     ],
-    robot: Annotated[
-        str | None,
-        opt.option("ROBOT", "Of a log: the robot whose limits and weight it should fit."),
-    ] = None,
+    robot: str | None = opt.option(
+        "ROBOT", "Of a log: the robot whose limits and weight it should fit."
+    ),
     columns: opt.Columns = None,
     frames: opt.Frames = None,
     json: opt.Json = False,

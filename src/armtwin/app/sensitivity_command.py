@@ -27,15 +27,12 @@ def sensitivity(
             '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
         ),
     ],
-    by: Annotated[float, quantity("--by", "1", 'Relative change, + and -, as "10 %".')] = CHANGE,
-    features: Annotated[
-        list[str] | None,
-        option(
-            "--feature",
-            "NAME",
-            'What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
-        ),
-    ] = None,
+    by: float = quantity("--by", "1", 'Relative change, + and -, as "10 %".', default=CHANGE),
+    features: list[str] | None = option(
+        "--feature",
+        "NAME",
+        'What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
+    ),
     *,
     output: Output,
 ) -> None:
