@@ -118,6 +118,12 @@ def calibrate() -> at.Calibration:
     return at.calibrate(robot, at.ToolPositions.of(robot, q, seen))
 
 
+def program() -> at.Answer:
+    """The shipped job that was made from a robot program."""
+    p = at.predict(at.Job.load("rx90b_program"))
+    return at.Answer(p, at.explain(p), band=at.assess(p))
+
+
 def correct() -> at.Correction:
     """Set-points that bring a seam into tolerance."""
     return at.correct("rx90b_probed")
@@ -133,8 +139,9 @@ KINDS: dict[str, Callable[[], Reported]] = {
     "clamp": clamp,
     "payload": payload,
     "calibrate": calibrate,
+    "program": program,
 }
-PICTURED = ("servo", "compare", "payload", "calibrate")
+PICTURED = ("servo", "compare", "payload", "calibrate", "program")
 TERMINAL = """<body style="margin: 0; background: #14181d; color: #e4e9ef">
 <pre style="font: 14px/1.3 'DejaVu Sans Mono', monospace; padding: 12px 16px">{}</pre>"""
 

@@ -30,7 +30,7 @@ TESTED = {
     "elements.md": {"python": HERE},
     "epaas.md": {"python": "tests/analysis/test_page.py"},
     "experiment_file.md": {"toml": "tests/jobs/test_experiment.py", "text": HERE},
-    "experiments.md": {"python": README, "csv": HERE},
+    "experiments.md": {"python": README, "text": HERE},
     "fmu.md": {"python": "tests/exchange/test_docs.py", "text": "tests/exchange/test_foreign.py"},
     "from_program.md": {"python": HERE, "toml": HERE},
     "identification.md": {"python": README, "toml": HERE},
@@ -123,7 +123,7 @@ def test_small_files_of_the_pages_are_read(tmp_path):
         "from_program": blocks("docs/from_program.md", "toml")[0],
         "identification": blocks("docs/identification.md", "toml")[0],
         "tool_path": blocks("docs/tool_path.md", "toml")[0],
-        "experiments": blocks("docs/experiments.md", "csv")[0],
+        "experiments": blocks("docs/experiments.md", "text")[0],
     }
     paths = {name: tmp_path / f"{name}.toml" for name in texts}
     for name, text in texts.items():

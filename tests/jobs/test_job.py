@@ -378,4 +378,4 @@ def test_the_shipped_job_of_a_program_is_the_path_of_that_program():
     for one, other in zip(shipped.description.segment, read.description.segment, strict=True):
         assert one.line == other.line
         R, R_read = one.orientation.rotation(), other.orientation.rotation()
-        assert R == pytest.approx(R_read, abs=1e-12)
+        assert pytest.approx(R_read, abs=1e-12) == R

@@ -35,9 +35,10 @@ def calibrate(
     run = robot_run("calibrate", prior, output, [Path(robot), poses])
     measured = at.ToolPositions.read(poses, prior)
     chosen = [] if only is None else opt.words_of_list("--only", only)
-    found = at.calibrate(
-        prior, measured, only=chosen, free_frame=free_frame, as_deviations=deviations
-    )
+    with progress_bar("fit"):
+        found = at.calibrate(
+            prior, measured, only=chosen, free_frame=free_frame, as_deviations=deviations
+        )
     run.finish(found, robot=found.robot, passed=not found.outlying)
 
 
