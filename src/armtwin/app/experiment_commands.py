@@ -1,7 +1,6 @@
 """The commands of experiments: simulate, clamp, transmission, frequency."""
 
 from functools import partial
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -14,9 +13,9 @@ from armtwin.maths.units import Unit
 
 
 def simulate(
-    experiment: Annotated[
-        str, opt.argument("EXPERIMENT", "A shipped experiment, or an experiment file (.toml).")
-    ],
+    experiment: str = opt.argument(
+        "EXPERIMENT", "A shipped experiment, or an experiment file (.toml)."
+    ),
     foreign: bool = opt.flag("--foreign", "Run the external FMU it names: third-party code."),
     *,
     output: opt.Output,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -43,12 +43,9 @@ friction = typer.Typer(
 @opt.command_of(friction)
 def curves(
     robot: opt.RobotFile,
-    files: Annotated[
-        list[Path],
-        opt.argument(
-            "CURVE.csv|LOG", "A table joint,v,tau[,std,temperature], or logs of constant speeds."
-        ),
-    ],
+    files: list[Path] = opt.argument(
+        "CURVE.csv|LOG", "A table joint,v,tau[,std,temperature], or logs of constant speeds."
+    ),
     weight: Literal["directions", "file", "pose"] = opt.flag(
         "--weight",
         "How weight is taken out: by both directions, by the robot's file, or not at all, "
@@ -114,11 +111,10 @@ def shapes(
 def load(
     robot: opt.RobotFile,
     logs: opt.LogFiles,
-    elements: Annotated[
-        str,
-        opt.option("LIST", 'Friction that may follow the load of its gear, as "wrist_a, wrist_c".'),
-    ],
-    tools: Annotated[str, opt.option("LIST", 'The tool of each log, as "none, laser_head".')],
+    elements: str = opt.option(
+        "LIST", 'Friction that may follow the load of its gear, as "wrist_a, wrist_c".', default=...
+    ),
+    tools: str = opt.option("LIST", 'The tool of each log, as "none, laser_head".', default=...),
     columns: opt.Columns = None,
     *,
     installation: opt.Installation,

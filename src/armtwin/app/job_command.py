@@ -15,7 +15,7 @@ from armtwin.prediction.job_check import JobCheck
 
 def job(
     program: Path | None = opt.argument(
-        "FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points."
+        "FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points.", default=None
     ),
     from_log: Path | None = opt.option("LOG", "A log of a run with the commanded positions q_ref."),
     seams: str | None = opt.option(

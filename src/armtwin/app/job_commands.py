@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
@@ -54,6 +54,7 @@ def predict(
         "JOB",
         "A shipped job, a job file (.toml), or a robot program; several are predicted side by "
         "side.",
+        default=None,
     ),
     method: opt.Method = "nonlinear",
     nominal: bool = opt.flag("--nominal", "The nominal run alone: fast, without its interval."),
@@ -142,16 +143,12 @@ def _is_bare(word: str) -> bool:
 
 
 def compare(
-    job: Annotated[
-        str,
-        opt.argument("JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."),
-    ],
-    logs: Annotated[
-        list[Path],
-        opt.argument(
-            "LOG", "A logged run; of measured tool paths several runs, the instrument fixed."
-        ),
-    ],
+    job: str = opt.argument(
+        "JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."
+    ),
+    logs: list[Path] = opt.argument(
+        "LOG", "A logged run; of measured tool paths several runs, the instrument fixed."
+    ),
     registration: Path | None = opt.option(
         "FILE", "Of a tool path: its frame, point or clock, if known."
     ),

@@ -60,9 +60,9 @@ def _with_default(info: Any, default: object) -> Any:
     return info
 
 
-def argument(metavar: str, about: str) -> Any:
-    """What a command is of, by its place; None where it is left out."""
-    return _with_default(typer.Argument(metavar=metavar, help=about), None)
+def argument(metavar: str, about: str, default: object = ...) -> Any:
+    """What a command is of, by its place; it must be given where it has no default."""
+    return _with_default(typer.Argument(metavar=metavar, help=about), default)
 
 
 def option(*words: str, default: object = None) -> Any:
@@ -71,7 +71,7 @@ def option(*words: str, default: object = None) -> Any:
     Args:
         *words: What it is called, where it is not called as its parameter; the word for its value,
             where that is not one of a few; and what it does.
-        default: Its value where it is not given.
+        default: Its value where it is not given; an ellipsis where it must be.
     """
     *names, about = words
     metavar = names.pop() if names else None
@@ -349,4 +349,5 @@ def _ungroup_options(command: Command) -> Command:
 def _option(name: str, default: object, annotation: Any) -> Parameter:
     if isinstance(default, ParameterInfo):
         annotation, default = Annotated[annotation, default], vars(default)[USUAL]
+        default = Parameter.empty if default is ... else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,7 +1,6 @@
 """The command that identifies what a robot carries, or its drives by what it carries."""
 
 from pathlib import Path
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -14,7 +13,7 @@ from armtwin.logs.joints import torque_channel
 
 def payload(
     robot: opt.RobotFile,
-    with_it: Annotated[Path, opt.option("--with", "LOG", "Log with the payload.")],
+    with_it: Path = opt.option("--with", "LOG", "Log with the payload.", default=...),
     without: Path | None = opt.option("LOG", "Log of the same motion without it."),
     known: float | None = opt.quantity(
         "--known", "kg", 'Its mass on scales, "5 kg": kept, or finds torque constants.'

@@ -1,7 +1,6 @@
 """The commands that renew a robot file by measurements or rules: calibrate, complete, servo."""
 
 from pathlib import Path
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -11,10 +10,9 @@ from armtwin.app.run import inputs_of, read_logs, robot_run
 
 def calibrate(
     robot: opt.RobotFile,
-    poses: Annotated[
-        Path,
-        opt.argument("POSES", "A table (.csv) of q1, q2, ... (or all drives by name) and x, y, z."),
-    ],
+    poses: Path = opt.argument(
+        "POSES", "A table (.csv) of q1, q2, ... (or all drives by name) and x, y, z."
+    ),
     only: str | None = opt.option("NAMES", 'What may change, as "L3,L4" or "joint_3.x"; else all.'),
     free_frame: bool = opt.flag(
         "--free-frame", "x, y, z are in the instrument's frame, which is found too."
@@ -44,7 +42,9 @@ def calibrate(
 
 def complete(
     robot: opt.RobotFile,
-    logs: list[Path] | None = opt.argument("LOG", "Logs of it, for postures, speeds, torques."),
+    logs: list[Path] | None = opt.argument(
+        "LOG", "Logs of it, for postures, speeds, torques.", default=None
+    ),
     bandwidth: float | None = opt.quantity(
         "--bandwidth", "Hz", 'Of the position loop of a guessed servo, as "10 Hz".'
     ),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import armtwin as at
 from armtwin import ArmtwinError, Robot
@@ -19,9 +19,7 @@ def robots(name: opt.ShippedName = None, json: opt.Json = False) -> None:
 
 
 def import_robot(
-    file: Annotated[
-        Path, opt.argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv).")
-    ],
+    file: Path = opt.argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv)."),
     kind: Literal["urdf", "dh"] | None = opt.flag(
         "--as", "What the file is; by default what its ending says.", default=None
     ),

@@ -1,6 +1,5 @@
 """The command that shows what the answer of a job or an experiment depends on."""
 
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app.options import Output, argument, option, quantity
@@ -16,17 +15,12 @@ CHANGE = 0.1  # relative change of a number, where --by gives no other
 
 
 def sensitivity(
-    what: Annotated[
-        str, argument("JOB|EXPERIMENT", "A job or an experiment, shipped or a file (.toml).")
-    ],
-    keys: Annotated[
-        list[str],
-        argument(
-            "KEY",
-            'Key paths of the robot file or the bench, as "friction.*.viscous", '
-            '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
-        ),
-    ],
+    what: str = argument("JOB|EXPERIMENT", "A job or an experiment, shipped or a file (.toml)."),
+    keys: list[str] = argument(
+        "KEY",
+        'Key paths of the robot file or the bench, as "friction.*.viscous", '
+        '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
+    ),
     by: float = quantity("--by", "1", 'Relative change, + and -, as "10 %".', default=CHANGE),
     features: list[str] | None = option(
         "--feature",

@@ -17,7 +17,7 @@ NEEDED = ("starlette", "uvicorn", "websockets")
 
 def studio(
     opened: str | None = argument(
-        "JOB|PROGRAM|ROBOT", "A job, a robot program, or a robot for a trial line."
+        "JOB|PROGRAM|ROBOT", "A job, a robot program, or a robot for a trial line.", default=None
     ),
     port: int | None = option("--port", "NUMBER", "Port of the page; by default one that is free."),
     no_browser: bool = flag("--no-browser", "Only print the address of the page."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import armtwin as at
 from armtwin.app.options import Output, argument, flag, option
@@ -29,7 +29,7 @@ TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "
 
 
 def sweep(
-    file: Annotated[str, argument("SWEEP", "A sweep file (.toml).")],
+    file: str = argument("SWEEP", "A sweep file (.toml)."),
     workers: int | None = option("NUMBER", "Processes on this machine, in place of threads."),
     cluster: str | None = option(
         "ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N."
