@@ -54,7 +54,7 @@ def read_quantities(option: str, text: str, units: Sequence[Unit]) -> list[float
     return values
 
 
-def _with_default(info: Any, default: object) -> Any:
+def _with_default(info: ParameterInfo, default: object) -> Any:
     """What a parameter of a command stands for where it is given as the parameter's default."""
     vars(info)[USUAL] = default
     return info

@@ -1,6 +1,5 @@
 """The command that shows what the answer of a job or an experiment depends on."""
 
-
 import armtwin as at
 from armtwin.app.options import Output, argument, option, quantity
 from armtwin.app.places import Source, files_of_job, is_experiment

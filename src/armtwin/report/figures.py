@@ -238,7 +238,7 @@ def equal_lengths(axes: Any) -> None:
     axes.locator_params(nbins=TICKS)
 
 
-def legend(axes: Any) -> None:
+def legend(axes: Axes) -> None:
     """Names of the lines beside the axes, where they hide nothing."""
     if not axes.get_legend_handles_labels()[1]:
         return
