@@ -55,7 +55,7 @@ def read_quantities(option: str, text: str, units: Sequence[Unit]) -> list[float
 
 
 def _with_default(info: ParameterInfo, default: object) -> Any:
-    """What a parameter of a command stands for where it is given as the parameter's default."""
+    """An argument or option with the value that it has where it is not given."""
     vars(info)[USUAL] = default
     return info
 
