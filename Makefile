@@ -29,7 +29,7 @@ lint: .venv/dev.stamp
 docs: .venv/docs.stamp
 	@for page in api constants laws options pictures; do $(BIN)/python docs/make_$$page.py || exit 1; done
 	$(BIN)/python -m sphinx -W -q docs docs/_site
-	@echo "open docs/_site/index.html"
+	@echo "open docs/_site/index.html ($$(du -sh docs/_site | cut -f1))"
 
 pictures: .venv/dev.stamp
 	@for script in gallery tutorials notebook; do $(BIN)/python docs/make_$$script.py || exit 1; done

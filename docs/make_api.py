@@ -17,6 +17,8 @@ HEAD = """# API
 
 Made from the docstrings by `python docs/make_api.py`; `import armtwin as at` gives every name.
 Quantities are SI: metres, radians, seconds, newton metres; array shapes stand in brackets.
+
+![What a fit goes through, from log to robot file](pictures/fit.svg)
 """
 SECTIONS = ("Args", "Attributes")
 ENTRY = re.compile(r"(\w+): (.*)")

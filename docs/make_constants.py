@@ -26,6 +26,8 @@ Made from the sources by `python docs/make_constants.py`: every name in capitals
 a number. The reason is the comment behind or above it. Numbers of rows and columns, counted
 from 0 (`range`), are left out.
 
+![The stages of a tick, whose constants are listed here too](pictures/tick.svg)
+
 {count} constants in {modules} modules; {silent} have no comment, their names have to say it.
 """
 

@@ -74,18 +74,22 @@ def open_browser() -> Iterator[Browser]:
 
 def photograph(browser: Browser, report: Path, path: Path, film: bool = False) -> None:
     """Save the first screen of a report as a small picture, and beside it one that plays."""
-    from PIL import Image
-
     page = browser.new_page(viewport=SCREEN)
     page.goto(report.resolve().as_uri())
     page.wait_for_timeout(1500)
-    with Image.open(io.BytesIO(page.screenshot())) as image:
-        image.convert("RGB").resize(SMALL, Image.Resampling.LANCZOS).quantize(
-            128, Image.Quantize.MAXCOVERAGE
-        ).save(path)
+    shrink(page.screenshot(), path)
     if film:
         save_film(page, path.with_name("banner.gif"))
     page.close()
+
+
+def shrink(screen: bytes, path: Path, size: tuple[int, int] = SMALL) -> None:
+    """Save a screen in fewer pixels and colours."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(screen)) as image:
+        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        small.quantize(128, Image.Quantize.MAXCOVERAGE).save(path)
 
 
 def save_film(page: Page, path: Path) -> None:

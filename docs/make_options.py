@@ -15,6 +15,8 @@ HEAD = """# Commands and their options
 
 Made from the command line itself by `python docs/make_options.py`; `armtwin COMMAND --help`
 prints the same. [commands](commands.md) has exit codes and where results are written.
+
+![What a command prints on 80 x 24](pictures/terminal.png)
 """
 TABLE = "| | what | default |\n|---|---|---|"
 

@@ -68,6 +68,8 @@ to sister robots (`armtwin check rx90b`). Its bandwidth was chosen for tracking 
 document's size, and the limit of its following error for the document's one emergency stop; nothing
 else was tuned to these statements.
 
+![A straight seam of the RX90B as a report shows it](pictures/seam_out.png)
+
 The document does not say where its seams lie. Their placements are chosen by its sentences on joint
 motion alone (which joints turn back, when, how fast they are), never by errors:
 `studies/chapter_5_placements.py` lists the sentences, says how they are read, and scans all places

@@ -90,6 +90,8 @@ def main():
     )
     print("that are not listed were not gone through one by one. Errata:")
     print("[references.md](references.md).")
+    picture = "pictures/tutorial_elastic.png"
+    print(f"\n![A clamping curve by the algorithms of document 001]({picture})")
     counts = [("000, chapter 5, its statements", *chapter_5())]
     for document, rows in DOCUMENTS.items():
         print(f"\n## Document {document}\n\n| item | | shown by | why not, or what differs |")

@@ -73,6 +73,8 @@ A five-axis arm of 1983 with four linear hydraulic servomotors and a vane motor 
 by the same loop as the electric ones: valve, oil and piston are a family of parts on rows with
 levers. This page is made by `python studies/epaas.py`.
 
+![A step of the fourth cylinder](pictures/tutorial_hydraulics.png)
+
 ```python
 import armtwin as at
 

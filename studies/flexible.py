@@ -31,6 +31,8 @@ HEAD = """# The flexible twin in numbers
 
 Made by `python studies/flexible.py`. Stiffness of the RX90B, deviations and ripple are assumptions
 (`armtwin check rx90b`), so are the dampings of the KR300 and the stiffnesses of its wrist.
+
+![Natural frequencies and a mode shape of the KR 300](pictures/modes.png)
 """
 
 

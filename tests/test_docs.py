@@ -81,6 +81,25 @@ def test_links_lead_to_files_and_headings(page):
             assert heading in {title.lower().replace(" ", "-") for title in titles}, link
 
 
+def test_every_page_names_a_picture_that_the_code_makes():
+    """Each is in docs/pictures, small, and named by a script or by the tutorial that makes it."""
+    folder = DOCS / "pictures"
+    makers = [*DOCS.glob("make_*.py"), *(ROOT / "studies").glob("*.py")]
+    made = " ".join(path.read_text(encoding="utf-8") for path in makers)
+    bare = []
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md")]:
+        text = page.read_text(encoding="utf-8")
+        shown = re.findall(r"!\[[^\]]+\]\((?:\.\./)?pictures/(\S+?)(?: \"|\))", text)
+        if not shown:
+            bare.append(page.name)
+        for name in shown:
+            words = Path(name).stem, re.sub(r"(_)\w+$", r"\1", Path(name).stem)
+            is_made = any(f'"{word}' in made or f"{word}." in made for word in words)
+            assert is_made or name.startswith(("tutorial_", "notebook_", "evidence_")), name
+    assert bare == []
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 6_000_000
+
+
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/adding.md"])
 def test_files_that_the_pages_for_contributors_name_exist(name):
     text = (ROOT / name).read_text(encoding="utf-8")

@@ -3,6 +3,7 @@ exit codes, pages of 80 columns, one sentence or one JSON object, whole folders.
 """
 
 import contextlib
+import html
 import io
 import json
 import os
@@ -206,9 +207,36 @@ def test_the_demo_succeeds_twice_and_says_where_the_results_are(tmp_path):
         assert re.search(r"163 µm lateral become\s+\d\d µm", done.out)
 
 
-@pytest.mark.parametrize("job", ["rx90b_cladding", "rx90b_line"])
-def test_the_answer_fits_a_terminal_of_80_by_24_and_ends_with_the_verdict(tmp_path, job):
-    done = call(tmp_path, "predict", job, "--sheet", causes=True, band=True)
+ANSWERED = ("rx90b_cladding", "rx90b_line")
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    """Two shipped jobs predicted with causes and interval, and their sheets."""
+    folder = tmp_path_factory.mktemp("answered")
+    return folder, {
+        job: call(folder, "predict", job, "--sheet", causes=True, band=True) for job in ANSWERED
+    }
+
+
+def test_the_page_on_verdicts_shows_what_is_printed_today(answered):
+    """Numbers of an interval may move in their last digits; headline and peak do not."""
+    folder, _ = answered
+    page = Path(__file__).parents[2] / "docs" / "verdict.md"
+    (shown,) = re.findall(r"```\n(PROBABLY .*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    report = (folder / "armtwin_out/rx90b_line/report.html").read_text(encoding="utf-8")
+    text = re.sub(r"</?code>", "`", report.partition("<script")[0])
+    told = html.unescape(" ".join(re.sub(r"<[^>]+>", " ", text).split()))
+    for line in shown.splitlines():
+        pattern = re.sub(r"\d+", r"\\d+", re.escape(line))
+        assert re.search(pattern, told), line
+    assert "163 µm lateral at 430 mm, 100 µm allowed" in told
+
+
+@pytest.mark.parametrize("job", ANSWERED)
+def test_the_answer_fits_a_terminal_of_80_by_24_and_ends_with_the_verdict(answered, job):
+    folder, runs = answered
+    done = runs[job]
     lines = done.out.splitlines()
     assert len(lines) <= 23  # and a prompt
     assert max(map(len, lines)) <= 80
@@ -225,7 +253,7 @@ def test_the_answer_fits_a_terminal_of_80_by_24_and_ends_with_the_verdict(tmp_pa
     headline, code = held[job]
     assert lines[0].startswith(f"{headline} (")
     assert done.code == code
-    sheet = (tmp_path / "armtwin_out" / job / "sheet.html").read_text(encoding="utf-8")
+    sheet = (folder / "armtwin_out" / job / "sheet.html").read_text(encoding="utf-8")
     assert f"<strong>{headline}</strong>" in sheet
     assert "<span>Signature</span>" in sheet
 

@@ -1,8 +1,11 @@
 """Foreign units push a simulated robot, and can do it no harm."""
 
+import re
+import shutil
 import time
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -114,6 +117,18 @@ def test_a_joint_that_cannot_move_is_not_pushed():
     given = at.bench_of(at.Robot.load("kr300"), "joint_1", friction_model="off")
     with pytest.raises(at.ArmtwinError, match="cannot be pushed"):
         at.simulate_bench(given, [0.0, 0.1], [0.0, 0.0], partner=lambda time, q, v: v)
+
+
+@needs_compiler
+def test_the_partner_of_the_page_on_units_runs(unit, robot, tmp_path, monkeypatch):
+    """The block of docs/fmu.md, its names being a robot, a motion and a spring."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(unit, "spring.fmu")
+    page = Path(__file__).parents[2] / "docs" / "fmu.md"
+    (code,) = re.findall(r"```text\n(with .*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    names = {"at": at, "robot": robot, "motion": still(robot)}
+    exec(compile(code, "docs/fmu.md", "exec"), names)
+    assert np.isfinite(names["run"].log.q).all()
 
 
 @needs_compiler

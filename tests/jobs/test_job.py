@@ -364,3 +364,18 @@ def test_a_command_line_calls_a_shipped_job_by_its_name_and_others_by_their_file
     assert shipped.argument == "rx90b_line"
     shipped.save(tmp_path / "rx90b_line.toml")
     assert at.Job.load(tmp_path / "rx90b_line.toml").argument == str(tmp_path / "rx90b_line.toml")
+
+
+def test_the_shipped_job_of_a_program_is_the_path_of_that_program():
+    """Its numbers were written by `armtwin job`; the program is read again here."""
+    program = Path(__file__).parents[2] / "docs" / "programs" / "two_seams.src"
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    read = at.Job.from_program(program, robot, tolerance="0.4 mm")
+    shipped = at.Job.load("rx90b_program")
+    assert shipped.seam.duration == pytest.approx(read.seam.duration, rel=1e-9)
+    places = np.linspace(0, read.seam.length, 200)
+    assert shipped.seam.path.at(places).p == pytest.approx(read.seam.path.at(places).p, abs=1e-12)
+    for one, other in zip(shipped.description.segment, read.description.segment, strict=True):
+        assert one.line == other.line
+        R, R_read = one.orientation.rotation(), other.orientation.rotation()
+        assert pytest.approx(R_read, abs=1e-12) == R

@@ -33,6 +33,12 @@ def verdict_words(found):
     return [text.text for text in found.sections().verdict]
 
 
+def remedy(found):
+    """What its first screen says of what to change."""
+    (answer,) = found.sections().of_role("answer")
+    return dict(answer.facts)["What to change"]
+
+
 def shown_words(found):
     return " ".join(getattr(block, "text", "") for block in found.sections().blocks)
 
@@ -99,7 +105,7 @@ def test_before_is_the_verdict_of_the_job_and_after_is_by_the_same_robots(correc
     for command in (correction.best, correction.points):
         assert np.array_equal(command.band.deviations, correction.band.deviations)
         assert command.band.probability > correction.band.probability
-    words = verdict_words(correction)[1]
+    words = remedy(correction)
     for found in (correction.band, correction.best.band, correction.points.band):
         assert f"{found.probability:.2f}" in words
 
@@ -112,10 +118,8 @@ def test_variants_that_get_worse_are_counted_and_said(correction):
         worse = sum(b > a for a, b in zip(before, after, strict=True)) / len(before)
         assert correction.share_worse(command) == pytest.approx(worse)
     shares = [100 * correction.share_worse(x) for x in (correction.best, correction.points)]
-    assert (
-        f"{shares[0]:.0f} and {shares[1]:.0f} % of the variants get worse"
-        in (verdict_words(correction)[1])
-    )
+    said = f"{shares[0]:.0f} and {shares[1]:.0f} % of the variants get worse"
+    assert said in remedy(correction)
 
 
 def test_all_commands_get_more_variants_where_one_is_near_another_outcome(monkeypatch, correction):

@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,8 +12,13 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.groups import Segment, ToolOrientation
+from armtwin.jobs.recreation import recreate
+from armtwin.report.page import to_html
 from armtwin.robot.schema.groups import Orientation, Pose
+from tests.identification.clamped import curve
 from tests.identification.test_identify import logged
+from tests.identification.test_servo import motion
+from tests.sweeps.examples import short_job
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
@@ -127,6 +133,189 @@ def test_the_first_screen_holds_verdict_place_cause_remedy_robot_and_error(brows
     assert opened.height <= 3 * SCREEN[1]
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= SCREEN[0]
     opened.context.close()
+
+
+OTHERS = {  # by the kind of report: how many pictures, plots or charts are beside its answer
+    "identify": ".plot",
+    "servo": ".plot",
+    "sweep": "canvas",
+    "correct": ".chart",
+    "compare": ".chart",
+    "clamp": ".chart",
+    "payload": ".chart",
+}
+
+
+def moved_log(name, seed=1):
+    robot = at.Robot.load(name)
+    t, q_ref = motion(robot, seed, 4.0)
+    v = np.gradient(q_ref, t, axis=0)
+    return robot, at.Log.of(t, q=q_ref - 2e-3 * v, q_ref=q_ref)
+
+
+def result(kind):
+    """A small result of a kind."""
+    if kind == "identify":
+        robot = at.Robot.load("tx40")
+        log, other = (logged(robot, robot, 4.0, seed)[0] for seed in (1, 2))
+        return at.judge(robot, at.identify(robot, [log], cutoff=10.0), other)
+    if kind == "servo":
+        robot, log = moved_log("kr300")
+        return at.identify_servo(robot, log, moved_log("kr300", 2)[1])
+    if kind == "sweep":
+        places = {"workpiece.position.1": [0.4, 0.45], "workpiece.position.2": [0.0, 0.05]}
+        return at.sweep(at.Sweep.over(short_job(), places))
+    if kind == "correct":
+        return at.correct(short_job(), nominal=True, rounds=2)
+    if kind == "compare":
+        return at.compare(*moved_log("tx40"))
+    if kind == "clamp":
+        return recreate(at.clamp(curve(cycles=3, rate=20), gear_ratio=250.0))
+    bare = at.Robot.load("tx40")
+    ten = np.zeros(len(bare.parameters))
+    ten[50:60] = (4.0, 0.0, 0.0, 0.4, 0.06, 0.06, 0.02, 0.0, 0.0, 0.0)
+    loaded = bare.with_parameters(bare.parameters + ten)
+    return at.identify_payload(bare, *(logged(bare, x, 8.0, 1, 0)[0] for x in (bare, loaded)))
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_the_first_screen_of_every_kind_holds_its_answer_and_a_picture(browser, tmp_path, kind):
+    """As opened at most three screens; each link of the contents opens its section."""
+    path = tmp_path / "report.html"
+    at.write_report(result(kind), path)
+    opened = Opened(browser, path, "main", size=SCREEN)
+    page = opened.page
+    verdict = page.locator(".verdict").bounding_box()
+    assert verdict["y"] + verdict["height"] <= SCREEN[1] / 2
+    assert re.search(r"\d", page.inner_text(".verdict"))
+    picture = page.locator(f".beside {OTHERS[kind]}").first.bounding_box()
+    assert picture["x"] >= verdict["x"] + verdict["width"]
+    assert picture["y"] + picture["height"] <= SCREEN[1]
+    assert opened.height <= 3 * SCREEN[1]
+    assert page.evaluate("document.documentElement.scrollWidth") <= SCREEN[0]
+    cut = "[...document.querySelectorAll('.front .scroll')].map(x => x.scrollWidth - x.clientWidth)"
+    assert max(page.evaluate(cut), default=0) <= 0
+    for link in page.locator("nav a").all():
+        link.click()
+        section = page.locator(f"{link.get_attribute('href')} > :not(summary)").first
+        opened.until(section.is_visible)
+    assert poor_contrast(page) == []
+    assert nameless(page) == []
+    assert opened.said == []
+    assert opened.asked == [path.as_uri()]
+    opened.context.close()
+
+
+CONTRAST = """() => {
+  const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
+  const linear = x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) =>
+    0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+  const behind = element => {
+    for (; element; element = element.parentElement) {
+      const colour = parse(getComputedStyle(element).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), poor = [];
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement, text = texts.currentNode.textContent.trim();
+    if (!text || !element.getClientRects().length) continue;
+    const style = getComputedStyle(element);
+    const ink = parse(element instanceof SVGElement ? style.fill : style.color);
+    const [a, b] = [light(ink), light(behind(element))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) poor.push(`${text}: ${contrast.toFixed(2)}`);
+  }
+  return poor;
+}"""
+NAMELESS = """() => {
+  const named = element => element.alt || element.getAttribute("aria-label") ||
+    element.closest("[role=group][aria-label], [aria-hidden=true], label");
+  const drawn = "canvas, img, [role=img], input, select";
+  return [...document.querySelectorAll(drawn)].filter(x => !named(x)).map(x => x.outerHTML);
+}"""
+
+
+def poor_contrast(page):
+    """Words whose colour differs from what is behind them by less than 4.5 [WCAG 2.1, 1.4.3]."""
+    return page.evaluate(CONTRAST)
+
+
+def nameless(page):
+    """Pictures and controls without a text in their place."""
+    return page.evaluate(NAMELESS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_what_is_behind_them(opened, scheme):
+    """All that is folded is open; the measure itself finds grey on white."""
+    opened.page.emulate_media(color_scheme=scheme)
+    assert poor_contrast(opened.page) == []
+    opened.page.evaluate("document.querySelector('h1').style.color = 'var(--grid)'")
+    found = poor_contrast(opened.page)
+    opened.page.evaluate("document.querySelector('h1').style.color = ''")
+    opened.page.emulate_media(color_scheme="light")
+    assert len(found) == 1
+
+
+def test_pictures_and_controls_have_a_text_in_their_place(opened):
+    assert nameless(opened.page) == []
+
+
+def test_the_tab_key_reaches_all_that_can_be_used(browser, report):
+    """Links, buttons, folds, controls, plots and the robot, each once round the page."""
+    opened = Opened(browser, report, size=SCREEN)
+    mark = """() => {
+      const used = "a[href], button, select, input, summary, [tabindex='0']";
+      const seen = [...document.querySelectorAll(used)].filter(x => x.checkVisibility());
+      seen.forEach((element, k) => element.setAttribute("data-stop", k));
+      return seen.length;
+    }"""
+    stops = opened.page.evaluate(mark)
+    assert stops > 20
+    reached = set()
+    for _ in range(stops + 5):
+        opened.page.keyboard.press("Tab")
+        reached.add(opened.page.evaluate("document.activeElement.dataset.stop"))
+    assert {str(k) for k in range(stops)} <= reached
+    opened.context.close()
+
+
+def test_the_order_is_the_same_on_a_phone_and_on_paper(browser, report):
+    """Verdict, answer, robot, error along the seam, numbers; on paper a line to sign after them."""
+    parts = [".verdict", ".answer dl", ".stage", ".front [data-plot]", ".more > dl"]
+    opened = Opened(browser, report)
+    opened.narrow()
+    assert_order(opened.page, parts)
+    opened.page.set_viewport_size({"width": 794, "height": 1123})
+    opened.page.emulate_media(media="print")
+    assert_order(opened.page, [*parts, ".sign", ".fold"])
+    opened.context.close()
+
+
+def assert_order(page, parts):
+    boxes = [page.locator(part).first.bounding_box() for part in parts]
+    for above, below in pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"] + 1
+
+
+def test_the_sheet_is_one_page_of_paper(browser, tmp_path):
+    """Verdict, picture, numbers, what was assumed, signature; the report has more pages."""
+    p = at.predict(at.Job.load("rx90b_corner_follow"))
+    answer = at.Answer(p, at.explain(p))
+    pages = {}
+    for name, sheet in (("sheet", True), ("report", False)):
+        path = tmp_path / f"{name}.html"
+        path.write_text(to_html(answer.sections(), sheet=sheet), encoding="utf-8")
+        opened = Opened(browser, path)
+        pages[name] = len(re.findall(rb"/Type\s*/Page\b", opened.page.pdf(format="A4")))
+        for part in (".verdict", ".answer dl", ".scene", ".more > dl", ".sign"):
+            assert sheet is False or opened.page.locator(part).first.is_visible()
+        assert opened.page.locator(".fold").first.is_visible() != sheet
+        opened.context.close()
+    assert pages["sheet"] == 1 < pages["report"]
 
 
 def test_a_link_of_the_contents_opens_its_section(browser, report):
@@ -403,8 +592,6 @@ def test_a_job_of_ten_minutes_opens(browser, tmp_path):
 
 def test_the_page_of_a_sweep_has_its_map_and_its_tiles(browser, tmp_path):
     """The view with tiles is another picture than that of the same robot without them."""
-    from tests.sweeps.examples import short_job
-
     places = {"workpiece.position.1": [0.4, 0.45], "workpiece.position.2": [0.0, 0.05]}
     found = at.sweep(at.Sweep.over(short_job(), places))
     path, without = tmp_path / "sweep.html", tmp_path / "without.html"

@@ -169,3 +169,9 @@ def test_write_report_writes_a_prediction_and_refuses_other_things(answer, tmp_p
     with pytest.raises(at.ArmtwinError, match="result must be a Result, got 3"):
         at.write_report(3, tmp_path / "s.html")
     assert not (tmp_path / "s.html").exists()
+
+
+def test_percentages_of_causes_say_why_they_need_not_sum_to_100(html):
+    page = html.partition("<script")[0]
+    assert "causes (error reduction without it)" in page
+    assert "interact through the servo, so the percentages need not sum to 100 %" in page

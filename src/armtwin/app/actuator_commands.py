@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -24,7 +24,7 @@ actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator
 
 @opt.command_of(actuator)
 def resonances(
-    table: Annotated[Path, opt.argument("CSV", "A table: mass, frequency, damping.")],
+    table: Path = opt.argument("CSV", "A table: mass, frequency, damping."),
     *,
     output: opt.Output,
 ) -> None:
@@ -38,7 +38,7 @@ def resonances(
 def noise(
     robot: opt.RobotFile,
     logs: opt.LogFiles,
-    weights: Annotated[str, opt.option("LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".')],
+    weights: str = opt.option("LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".', default=...),
     columns: opt.Columns = None,
     *,
     output: opt.Output,

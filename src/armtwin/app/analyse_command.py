@@ -35,32 +35,18 @@ def analyse(
             "modes, sag, compliance; loads on bearings and in links."
         ),
     ],
-    at_posture: Annotated[
-        str | None,
-        opt.option(
-            "--at", "POSE", '"0, 90, 271, 0, 0 deg", "L3 = 260 mm" or "r = 300 mm, gamma = 10 deg".'
-        ),
-    ] = None,
-    along: Annotated[
-        str | None,
-        opt.option("JOB|FILE", "A job, with its tool and its forces, or a log with a motion."),
-    ] = None,
-    speeds: Annotated[
-        str | None, opt.option("LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".')
-    ] = None,
-    accelerations: Annotated[str | None, opt.option("LIST", "Joint accelerations at --at.")] = None,
-    faster: Annotated[
-        float | None, opt.quantity("--faster", "1", "The same path n times as fast.")
-    ] = None,
-    load: Annotated[
-        str | None, opt.option("LOAD", 'A payload of the robot\'s file, or a mass "4 kg".')
-    ] = None,
-    push: Annotated[
-        str | None, opt.option("LIST", 'Force on the tool for sag: "0, -100, 50 N".')
-    ] = None,
-    links: Annotated[
-        bool, opt.flag("--links", "Let links bend at their flexures; of an elastic robot.")
-    ] = False,
+    at_posture: str | None = opt.option(
+        "--at", "POSE", '"0, 90, 271, 0, 0 deg", "L3 = 260 mm" or "r = 300 mm, gamma = 10 deg".'
+    ),
+    along: str | None = opt.option(
+        "JOB|FILE", "A job, with its tool and its forces, or a log with a motion."
+    ),
+    speeds: str | None = opt.option("LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".'),
+    accelerations: str | None = opt.option("LIST", "Joint accelerations at --at."),
+    faster: float | None = opt.quantity("--faster", "1", "The same path n times as fast."),
+    load: str | None = opt.option("LOAD", 'A payload of the robot\'s file, or a mass "4 kg".'),
+    push: str | None = opt.option("LIST", 'Force on the tool for sag: "0, -100, 50 N".'),
+    links: bool = opt.flag("--links", "Let links bend at their flexures; of an elastic robot."),
     *,
     carried: opt.Carried,
     output: opt.Output,

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 from armtwin import ArmtwinError, Job, Log, Robot
 from armtwin.app import options as opt
@@ -20,18 +19,14 @@ from armtwin.report.result import Result
 
 
 def check(
-    file: Annotated[
-        str,
-        opt.argument(
-            "FILE",
-            "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log, bag, "
-            "or robot program.",
-        ),
-    ],
-    robot: Annotated[
-        str | None,
-        opt.option("ROBOT", "Of a log: the robot whose limits and weight it should fit."),
-    ] = None,
+    file: str = opt.argument(
+        "FILE",
+        "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log, bag, "
+        "or robot program.",
+    ),
+    robot: str | None = opt.option(
+        "ROBOT", "Of a log: the robot whose limits and weight it should fit."
+    ),
     columns: opt.Columns = None,
     frames: opt.Frames = None,
     json: opt.Json = False,

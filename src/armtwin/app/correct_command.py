@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -33,26 +33,20 @@ LENGTH = Unit("m", above=0, plausible=1, hint="mm")
 
 def correct(
     job: JobFile,
-    rounds: Annotated[int, option("NUMBER", "Rounds of learning on the twin.")] = 6,
-    spacing: Annotated[
-        float | None,
-        quantity(
-            "--spacing",
-            LENGTH,
-            'Distance between points of the program, as "10 mm"; by default 2 to 16 mm, nearer '
-            "where seam and shift are curved.",
-        ),
-    ] = None,
-    nominal: Annotated[
-        bool, flag("--nominal", "The nominal twin alone: fast, without probabilities.")
-    ] = False,
-    measured: Annotated[
-        list[Path] | None, option("LOG", "Learn from logged runs of the job, in their order.")
-    ] = None,
-    dialect: Annotated[
-        Literal["krl", "rapid", "ls", "urscript"] | None,
-        flag("--as", "Also write the corrected points as a program of a dialect."),
-    ] = None,
+    rounds: int = option("NUMBER", "Rounds of learning on the twin.", default=6),
+    spacing: float | None = quantity(
+        "--spacing",
+        LENGTH,
+        'Distance between points of the program, as "10 mm"; by default 2 to 16 mm, nearer '
+        "where seam and shift are curved.",
+    ),
+    nominal: bool = flag("--nominal", "The nominal twin alone: fast, without probabilities."),
+    measured: list[Path] | None = option(
+        "LOG", "Learn from logged runs of the job, in their order."
+    ),
+    dialect: Literal["krl", "rapid", "ls", "urscript"] | None = flag(
+        "--as", "Also write the corrected points as a program of a dialect.", default=None
+    ),
     *,
     changes: Changes,
     output: Output,

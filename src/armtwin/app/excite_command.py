@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -27,47 +27,30 @@ if TYPE_CHECKING:
 class PlanOptions:
     """What of an excitation is chosen, by the names of its plan, and the cell around it."""
 
-    criterion: Annotated[
-        str | None, opt.option("NAME", "log_det (usual), sigma_min, condition or weighted.")
-    ] = None
-    scaling: Annotated[
-        str | None, opt.option("NAME", "Columns scaled by parameters (usual) or by columns.")
-    ] = None
-    weights: Annotated[str | None, opt.option("LIST", 'Of condition and 1/sigma_min: "1, 1".')] = (
-        None
-    )
-    search: Annotated[str | None, opt.option("NAME", "optimised (usual), or the best random.")] = (
-        None
-    )
-    starts: Annotated[int | None, opt.option("NUMBER", "Random motions tried.")] = None
+    criterion: str | None = opt.option("NAME", "log_det (usual), sigma_min, condition or weighted.")
+    scaling: str | None = opt.option("NAME", "Columns scaled by parameters (usual) or by columns.")
+    weights: str | None = opt.option("LIST", 'Of condition and 1/sigma_min: "1, 1".')
+    search: str | None = opt.option("NAME", "optimised (usual), or the best random.")
+    starts: int | None = opt.option("NUMBER", "Random motions tried.")
     period: opt.Period = None
-    harmonics: Annotated[int | None, opt.option("NUMBER", "Harmonics of a period.")] = None
-    periods: Annotated[int | None, opt.option("NUMBER", "Periods to run.")] = None
-    rate: Annotated[
-        float | None, opt.quantity("--rate", "Hz", "Set-points a second; by default the servo's.")
-    ] = None
-    speed: Annotated[
-        float | None, opt.quantity("--speed", "1", 'Share of the highest speeds, as "80 %".')
-    ] = None
-    acceleration: Annotated[
-        float | None, opt.quantity("--acceleration", "1", "Share of the largest accelerations.")
-    ] = None
-    torque: Annotated[
-        float | None, opt.quantity("--torque", "1", "Share of the largest torques.")
-    ] = None
-    cell: Annotated[
-        Path | None, opt.option("FILE", "File with a [cell] table: floor, planes, boxes.")
-    ] = None
-    clearance: Annotated[
-        float | None,
-        opt.quantity(
-            "--clearance", Unit("m", plausible=20, hint="mm"), 'Distance to the cell, as "100 mm".'
-        ),
-    ] = None
-    noise: Annotated[
-        float | None, opt.quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
-    ] = None
-    seed: Annotated[int | None, opt.option("NUMBER", "Of the random starts.")] = None
+    harmonics: int | None = opt.option("NUMBER", "Harmonics of a period.")
+    periods: int | None = opt.option("NUMBER", "Periods to run.")
+    rate: float | None = opt.quantity(
+        "--rate", "Hz", "Set-points a second; by default the servo's."
+    )
+    speed: float | None = opt.quantity("--speed", "1", 'Share of the highest speeds, as "80 %".')
+    acceleration: float | None = opt.quantity(
+        "--acceleration", "1", "Share of the largest accelerations."
+    )
+    torque: float | None = opt.quantity("--torque", "1", "Share of the largest torques.")
+    cell: Path | None = opt.option("FILE", "File with a [cell] table: floor, planes, boxes.")
+    clearance: float | None = opt.quantity(
+        "--clearance", Unit("m", plausible=20, hint="mm"), 'Distance to the cell, as "100 mm".'
+    )
+    noise: float | None = opt.quantity(
+        "--noise", "1", 'Noise of the torque, of the largest, as "1 %".'
+    )
+    seed: int | None = opt.option("NUMBER", "Of the random starts.")
 
     def plan(self) -> ExcitationPlan:
         """The plan of the options that are given; what it refuses is said of the option."""
@@ -87,9 +70,9 @@ def excite(
     robot: opt.RobotFile,
     *,
     chosen: PlanOptions,
-    friction: Annotated[
-        bool, opt.flag("--friction", "Motions for friction curves: constant speeds of each joint.")
-    ] = False,
+    friction: bool = opt.flag(
+        "--friction", "Motions for friction curves: constant speeds of each joint."
+    ),
     carried: opt.Carried,
     output: opt.Output,
 ) -> None:

@@ -1,7 +1,6 @@
 """The commands of experiments: simulate, clamp, transmission, frequency."""
 
 from functools import partial
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -14,12 +13,10 @@ from armtwin.maths.units import Unit
 
 
 def simulate(
-    experiment: Annotated[
-        str, opt.argument("EXPERIMENT", "A shipped experiment, or an experiment file (.toml).")
-    ],
-    foreign: Annotated[
-        bool, opt.flag("--foreign", "Run the external FMU it names: third-party code.")
-    ] = False,
+    experiment: str = opt.argument(
+        "EXPERIMENT", "A shipped experiment, or an experiment file (.toml)."
+    ),
+    foreign: bool = opt.flag("--foreign", "Run the external FMU it names: third-party code."),
     *,
     output: opt.Output,
 ) -> None:
@@ -45,10 +42,9 @@ def experiments(name: opt.ShippedName = None, json: opt.Json = False) -> None:
 
 def clamp(
     log: opt.LogFile,
-    gear_ratio: Annotated[
-        float | None,
-        opt.quantity("--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."),
-    ] = None,
+    gear_ratio: float | None = opt.quantity(
+        "--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."
+    ),
     joint: opt.Joint = None,
     robot: Annotated[
         str | None, opt.option("--robot", "ROBOT", "Whose joint it is, for its gear and motor.")
@@ -101,12 +97,10 @@ def transmission(
 
 def frequency(
     log: opt.LogFile,
-    given: Annotated[str, opt.option("--input", "CHANNEL", "Channel of the input.")] = "q_ref",
-    answer: Annotated[str, opt.option("--output", "CHANNEL", "Channel of the output.")] = "q",
+    given: str = opt.option("--input", "CHANNEL", "Channel of the input.", default="q_ref"),
+    answer: str = opt.option("--output", "CHANNEL", "Channel of the output.", default="q"),
     joint: opt.Joint = None,
-    window: Annotated[
-        float | None, opt.quantity("--window", "s", 'Length of a window, as "0.5 s".')
-    ] = None,
+    window: float | None = opt.quantity("--window", "s", 'Length of a window, as "0.5 s".'),
     columns: opt.Columns = None,
     *,
     output: opt.Output,

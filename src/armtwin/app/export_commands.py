@@ -32,10 +32,9 @@ ServoName = Annotated[
 class Checked:
     """What a robot carries, and the job that its export is checked on."""
 
-    along: Annotated[
-        str | None,
-        opt.option("--along", "JOB", "Check it on this job, with its tool, forces and model."),
-    ] = None
+    along: str | None = opt.option(
+        "--along", "JOB", "Check it on this job, with its tool, forces and model."
+    )
     tool: opt.Tool = None
     payload: opt.Payload = None
 
@@ -62,10 +61,9 @@ def export_c(robot: opt.RobotFile, *, checked: Checked, output: opt.FileOutput) 
 @opt.command_of(export, "mjcf")
 def export_mjcf(
     robot: opt.RobotFile,
-    friction: Annotated[
-        Literal["lugre", "frictionloss", "off"],
-        typer.Option(help="Friction as LuGre elements, or as frictionloss and damping."),
-    ] = "lugre",
+    friction: Literal["lugre", "frictionloss", "off"] = opt.option(
+        "Friction as LuGre elements, or as frictionloss and damping.", default="lugre"
+    ),
     joints: Gears = "rigid",
     servo: ServoName = "cascade",
     *,
@@ -114,42 +112,27 @@ def free_file(path: Path, output: opt.FileOutput, source: str | Path) -> Path:
 @opt.command_of(export, "fmu")
 def export_fmu(
     robot: opt.RobotFile,
-    joint: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JOINT",
-            help="Number or name: the transmission of this joint alone, on a bench.",
-        ),
-    ] = None,
-    fmi: Annotated[
-        int,
-        typer.Option(
-            metavar="VERSION", help="2: co-simulation and model exchange; 3: co-simulation."
-        ),
-    ] = 2,
-    friction: Annotated[
-        Literal["lugre", "switching", "arctan", "off"] | None,
-        typer.Option(help="Friction model; by default lugre where pre-sliding stiffness is given."),
-    ] = None,
-    driven: Annotated[
-        Literal["torque", "angle"], opt.flag("--input", "Of a joint: what its motor is driven by.")
-    ] = "torque",
-    inertia: Annotated[
-        float | None,
-        opt.quantity(
-            "--inertia",
-            "kg m^2",
-            'Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.',
-        ),
-    ] = None,
+    joint: str | None = opt.option(
+        "JOINT", "Number or name: the transmission of this joint alone, on a bench."
+    ),
+    fmi: int = opt.option(
+        "VERSION", "2: co-simulation and model exchange; 3: co-simulation.", default=2
+    ),
+    friction: Literal["lugre", "switching", "arctan", "off"] | None = opt.option(
+        "Friction model; by default lugre where pre-sliding stiffness is given."
+    ),
+    driven: Literal["torque", "angle"] = opt.flag(
+        "--input", "Of a joint: what its motor is driven by.", default="torque"
+    ),
+    inertia: float | None = opt.quantity(
+        "--inertia",
+        "kg m^2",
+        'Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.',
+    ),
     joints: Gears = "rigid",
     servo: ServoName = "cascade",
-    quantise: Annotated[
-        bool, typer.Option(help="Of a whole robot: currents and encoders in steps.")
-    ] = True,
-    sources_only: Annotated[
-        bool, opt.flag("--sources-only", "Make no binary, even with a C compiler.")
-    ] = False,
+    quantise: bool = opt.option("Of a whole robot: currents and encoders in steps.", default=True),
+    sources_only: bool = opt.flag("--sources-only", "Make no binary, even with a C compiler."),
     *,
     checked: Checked,
     output: opt.FileOutput,
@@ -180,13 +163,10 @@ def log(
     to: Annotated[
         Literal["csv", "csv.gz", "npz", "parquet"], opt.flag("--to", "Format of the file to write.")
     ],
-    start: Annotated[
-        float | None,
-        opt.quantity("--from", Unit("s"), 'Time of the first sample to keep, as "2 s".'),
-    ] = None,
-    until: Annotated[
-        float | None, opt.quantity("--until", Unit("s"), "Time of the last sample to keep.")
-    ] = None,
+    start: float | None = opt.quantity(
+        "--from", Unit("s"), 'Time of the first sample to keep, as "2 s".'
+    ),
+    until: float | None = opt.quantity("--until", Unit("s"), "Time of the last sample to keep."),
     columns: opt.Columns = None,
     *,
     output: opt.FileOutput,

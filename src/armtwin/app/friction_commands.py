@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -43,26 +43,17 @@ friction = typer.Typer(
 @opt.command_of(friction)
 def curves(
     robot: opt.RobotFile,
-    files: Annotated[
-        list[Path],
-        opt.argument(
-            "CURVE.csv|LOG", "A table joint,v,tau[,std,temperature], or logs of constant speeds."
-        ),
-    ],
-    weight: Annotated[
-        Literal["directions", "file", "pose"],
-        opt.flag(
-            "--weight",
-            "How weight is taken out: by both directions, by the robot's file, or not at all, "
-            "as the pose or the mounting put the axis along gravity.",
-        ),
-    ] = "directions",
-    sweep: Annotated[
-        bool, opt.flag("--sweep", "Logs of slow motion back and forth, not of plateaus.")
-    ] = False,
-    law: Annotated[
-        str | None, opt.option("LAW", 'The law to take, or "file" for the file\'s own.')
-    ] = None,
+    files: list[Path] = opt.argument(
+        "CURVE.csv|LOG", "A table joint,v,tau[,std,temperature], or logs of constant speeds."
+    ),
+    weight: Literal["directions", "file", "pose"] = opt.flag(
+        "--weight",
+        "How weight is taken out: by both directions, by the robot's file, or not at all, "
+        "as the pose or the mounting put the axis along gravity.",
+        default="directions",
+    ),
+    sweep: bool = opt.flag("--sweep", "Logs of slow motion back and forth, not of plateaus."),
+    law: str | None = opt.option("LAW", 'The law to take, or "file" for the file\'s own.'),
     torque: opt.Torque = None,
     columns: opt.Columns = None,
     *,
@@ -120,11 +111,10 @@ def shapes(
 def load(
     robot: opt.RobotFile,
     logs: opt.LogFiles,
-    elements: Annotated[
-        str,
-        opt.option("LIST", 'Friction that may follow the load of its gear, as "wrist_a, wrist_c".'),
-    ],
-    tools: Annotated[str, opt.option("LIST", 'The tool of each log, as "none, laser_head".')],
+    elements: str = opt.option(
+        "LIST", 'Friction that may follow the load of its gear, as "wrist_a, wrist_c".', default=...
+    ),
+    tools: str = opt.option("LIST", 'The tool of each log, as "none, laser_head".', default=...),
     columns: opt.Columns = None,
     *,
     installation: opt.Installation,
@@ -144,9 +134,7 @@ def load(
 def presliding(
     robot: opt.RobotFile,
     log: opt.LogFile,
-    joint: Annotated[
-        str | None, opt.option("NAME", "The joint; by default that moves most.")
-    ] = None,
+    joint: str | None = opt.option("NAME", "The joint; by default that moves most."),
     columns: opt.Columns = None,
     *,
     installation: opt.Installation,
@@ -188,10 +176,9 @@ def _is_table(path: Path) -> bool:
 def warmup(
     log: opt.LogFile,
     period: opt.Period = None,
-    limit: Annotated[
-        float,
-        opt.quantity("--limit", "1", "Change from cycle to cycle below which a joint is warm."),
-    ] = 1e-4,
+    limit: float = opt.quantity(
+        "--limit", "1", "Change from cycle to cycle below which a joint is warm.", default=1e-4
+    ),
     torque: opt.Torque = None,
     columns: opt.Columns = None,
     *,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -31,32 +29,22 @@ def identify(
     columns: opt.Columns = None,
     gravity: opt.Gravity = None,
     mounting: opt.Mounting = None,
-    estimator: Annotated[
-        Literal["consistent", "ridge", "truncated"] | None,
-        typer.Option(help="How parameters are estimated; consistent by default."),
-    ] = None,
-    motion: Annotated[
-        Literal["measured", "reference", "simulated"] | None,
-        typer.Option(help="Motion of the regressor: measured, reference, or simulated in loop."),
-    ] = None,
+    estimator: Literal["consistent", "ridge", "truncated"] | None = opt.option(
+        "How parameters are estimated; consistent by default."
+    ),
+    motion: Literal["measured", "reference", "simulated"] | None = opt.option(
+        "Motion of the regressor: measured, reference, or simulated in loop."
+    ),
     period: opt.Period = None,
-    periods: Annotated[
-        str | None, opt.option("RANGE", 'First and last period used, as "2-3".')
-    ] = None,
-    average: Annotated[
-        bool, opt.flag("--average", "The logs repeat one motion: use their mean.")
-    ] = False,
-    robust: Annotated[bool, opt.flag("--robust", "Rows with a large residual count less.")] = False,
-    friction_only: Annotated[
-        bool, opt.flag("--friction-only", "Keep inertias, renew friction.")
-    ] = False,
-    trust: Annotated[bool, opt.flag("--trust", "Go on where a check doubts the torque.")] = False,
-    recipe_file: Annotated[
-        Path | None, opt.option("--recipe", "FILE", "Choices from a recipe file (.toml).")
-    ] = None,
-    against: Annotated[
-        list[Path] | None, opt.option("ROBOT", "Another model to show beside.")
-    ] = None,
+    periods: str | None = opt.option("RANGE", 'First and last period used, as "2-3".'),
+    average: bool = opt.flag("--average", "The logs repeat one motion: use their mean."),
+    robust: bool = opt.flag("--robust", "Rows with a large residual count less."),
+    friction_only: bool = opt.flag("--friction-only", "Keep inertias, renew friction."),
+    trust: bool = opt.flag("--trust", "Go on where a check doubts the torque."),
+    recipe_file: Path | None = opt.option(
+        "--recipe", "FILE", "Choices from a recipe file (.toml)."
+    ),
+    against: list[Path] | None = opt.option("ROBOT", "Another model to show beside."),
     *,
     carried: opt.Carried,
     output: opt.Output,

@@ -1,7 +1,6 @@
 """The command that makes a job: from a robot program, or from the log of a dry run."""
 
 from pathlib import Path
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -15,21 +14,15 @@ from armtwin.prediction.job_check import JobCheck
 
 
 def job(
-    program: Annotated[
-        Path | None,
-        opt.argument("FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points."),
-    ] = None,
-    from_log: Annotated[
-        Path | None, opt.option("LOG", "A log of a run with the commanded positions q_ref.")
-    ] = None,
-    seams: Annotated[
-        str | None,
-        opt.option(
-            "TIMES",
-            'Where seams are in the log, as "1.2 to 3.5, 4 to 6 s"; by default found by stops and '
-            "speed.",
-        ),
-    ] = None,
+    program: Path | None = opt.argument(
+        "FILE", "A robot program: KRL, RAPID, Fanuc LS, URScript, G-code, or points.", default=None
+    ),
+    from_log: Path | None = opt.option("LOG", "A log of a run with the commanded positions q_ref."),
+    seams: str | None = opt.option(
+        "TIMES",
+        'Where seams are in the log, as "1.2 to 3.5, 4 to 6 s"; by default found by stops and '
+        "speed.",
+    ),
     *,
     changes: opt.Changes,
     payload: opt.Payload = None,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
@@ -51,34 +51,23 @@ def demo(json: opt.Json = False) -> None:
 
 
 def predict(
-    job: Annotated[
-        list[str] | None,
-        opt.argument(
-            "JOB",
-            "A shipped job, a job file (.toml), or a robot program; several are predicted side by "
-            "side.",
-        ),
-    ] = None,
+    job: list[str] | None = opt.argument(
+        "JOB",
+        "A shipped job, a job file (.toml), or a robot program; several are predicted side by "
+        "side.",
+        default=None,
+    ),
     method: opt.Method = "nonlinear",
-    nominal: Annotated[
-        bool, opt.flag("--nominal", "The nominal run alone: fast, without its interval.")
-    ] = False,
-    advise: Annotated[
-        bool, opt.flag("--advise", "Search what would make the seam hold; writes advised.toml.")
-    ] = False,
-    loads: Annotated[
-        bool, opt.flag("--loads", "Show what bearings and links carry along the motion.")
-    ] = False,
-    sweep_zone: Annotated[
-        str | None,
-        opt.option(
-            "QUANTITIES",
-            'Cycle time and error with other zones at the corners of a program, as "0,1,5 mm".',
-        ),
-    ] = None,
-    whole_log: Annotated[
-        bool, opt.flag("--whole-log", "Write log.csv even if it is larger than 200 MB.")
-    ] = False,
+    nominal: bool = opt.flag("--nominal", "The nominal run alone: fast, without its interval."),
+    advise: bool = opt.flag(
+        "--advise", "Search what would make the seam hold; writes advised.toml."
+    ),
+    loads: bool = opt.flag("--loads", "Show what bearings and links carry along the motion."),
+    sweep_zone: str | None = opt.option(
+        "QUANTITIES",
+        'Cycle time and error with other zones at the corners of a program, as "0,1,5 mm".',
+    ),
+    whole_log: bool = opt.flag("--whole-log", "Write log.csv even if it is larger than 200 MB."),
     *,
     changes: opt.Changes,
     output: opt.Output,
@@ -162,29 +151,22 @@ def _is_bare(word: str) -> bool:
 
 
 def compare(
-    job: Annotated[
-        str,
-        opt.argument(
-            "JOB|PROGRAM|ROBOT",
-            "A job (shipped, .toml), a robot program, or a robot (shipped, .toml, .urdf).",
-        ),
-    ],
-    logs: Annotated[
-        list[Path],
-        opt.argument(
-            "LOG", "A logged run; of measured tool paths several runs, the instrument fixed."
-        ),
-    ],
-    registration: Annotated[
-        Path | None, opt.option("FILE", "Of a tool path: its frame, point or clock, if known.")
-    ] = None,
+    job: str = opt.argument(
+        "JOB|PROGRAM|ROBOT",
+        "A job (shipped, .toml), a robot program, or a robot (shipped, .toml, .urdf).",
+    ),
+    logs: list[Path] = opt.argument(
+        "LOG", "A logged run; of measured tool paths several runs, the instrument fixed."
+    ),
+    registration: Path | None = opt.option(
+        "FILE", "Of a tool path: its frame, point or clock, if known."
+    ),
     payload: opt.Payload = None,
     method: opt.Method = "nonlinear",
     columns: opt.Columns = None,
-    offsets: Annotated[
-        Offsets,
-        typer.Option(help="Offset of the log that is taken off: mean, at the start, or none."),
-    ] = "mean",
+    offsets: Offsets = opt.option(
+        "Offset of the log that is taken off: mean, at the start, or none.", default="mean"
+    ),
     *,
     changes: opt.Changes,
     output: opt.Output,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
@@ -16,6 +17,7 @@ from armtwin.maths.units import Unit
 from armtwin.programs.table import find_format
 from armtwin.robot.schema.mounting import gravity_of, read_gravity
 
+USUAL = "usual"  # where an option keeps its default
 BARE = "+-.0123456789eE"  # characters of a number without a unit
 
 
@@ -52,25 +54,33 @@ def read_quantities(option: str, text: str, units: Sequence[Unit]) -> list[float
     return values
 
 
-def argument(metavar: str, about: str) -> Any:
-    """What a command is of, by its place."""
-    return typer.Argument(metavar=metavar, help=about)
+def _with_default(info: ParameterInfo, default: object) -> Any:
+    """An argument or option with the value that it has where it is not given."""
+    vars(info)[USUAL] = default
+    return info
 
 
-def option(*words: str) -> Any:
+def argument(metavar: str, about: str, default: object = ...) -> Any:
+    """What a command is of, by its place; it must be given where it has no default."""
+    return _with_default(typer.Argument(metavar=metavar, help=about), default)
+
+
+def option(*words: str, default: object = None) -> Any:
     """An option that takes a value.
 
     Args:
         *words: What it is called, where it is not called as its parameter; the word for its value,
-            and what it does.
+            where that is not one of a few; and what it does.
+        default: Its value where it is not given; an ellipsis where it must be.
     """
-    *names, metavar, about = words
-    return typer.Option(*names, metavar=metavar, help=about)
+    *names, about = words
+    metavar = names.pop() if names else None
+    return _with_default(typer.Option(*names, metavar=metavar, help=about), default)
 
 
-def flag(name: str, about: str) -> Any:
+def flag(name: str, about: str, default: object = False) -> Any:
     """An option that is given or not, or that lists what it takes."""
-    return typer.Option(name, help=about)
+    return _with_default(typer.Option(name, help=about), default)
 
 
 def output_place(about: str) -> Any:
@@ -78,14 +88,14 @@ def output_place(about: str) -> Any:
     return typer.Option("--out", parser=output_path, metavar="PATH", help=about)
 
 
-def quantity(name: str, unit: str | Unit, about: str) -> Any:
+def quantity(name: str, unit: str | Unit, about: str, default: float | None = None) -> Any:
     """An option that takes a number with a unit, by default one above 0."""
     kind = Unit(unit, above=0) if isinstance(unit, str) else unit
 
     def read(text: str | float) -> float:
         return text if isinstance(text, float) else read_quantity(name, text, kind)
 
-    return typer.Option(name, parser=read, metavar="QUANTITY", help=about)
+    return _with_default(typer.Option(name, parser=read, metavar="QUANTITY", help=about), default)
 
 
 def words_of_list(option: str, text: str) -> list[str]:
@@ -336,5 +346,8 @@ def _ungroup_options(command: Command) -> Command:
     return run
 
 
-def _option(name: str, default: object, annotation: object) -> Parameter:
+def _option(name: str, default: object, annotation: Any) -> Parameter:
+    if isinstance(default, ParameterInfo):
+        annotation, default = Annotated[annotation, default], vars(default)[USUAL]
+        default = Parameter.empty if default is ... else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,7 +1,6 @@
 """The command that identifies what a robot carries, or its drives by what it carries."""
 
 from pathlib import Path
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -14,20 +13,15 @@ from armtwin.logs.joints import torque_channel
 
 def payload(
     robot: opt.RobotFile,
-    with_it: Annotated[Path, opt.option("--with", "LOG", "Log with the payload.")],
-    without: Annotated[Path | None, opt.option("LOG", "Log of the same motion without it.")] = None,
-    known: Annotated[
-        float | None,
-        opt.quantity(
-            "--known", "kg", 'Its mass on scales, "5 kg": kept, or finds torque constants.'
-        ),
-    ] = None,
-    held: Annotated[
-        bool, opt.flag("--held", "Hold the arm as in its file; one run is enough.")
-    ] = False,
-    expected: Annotated[
-        str | None, opt.option("NAME", "A tool or payload of the file that it is believed to be.")
-    ] = None,
+    with_it: Path = opt.option("--with", "LOG", "Log with the payload.", default=...),
+    without: Path | None = opt.option("LOG", "Log of the same motion without it."),
+    known: float | None = opt.quantity(
+        "--known", "kg", 'Its mass on scales, "5 kg": kept, or finds torque constants.'
+    ),
+    held: bool = opt.flag("--held", "Hold the arm as in its file; one run is enough."),
+    expected: str | None = opt.option(
+        "NAME", "A tool or payload of the file that it is believed to be."
+    ),
     torque: opt.Torque = None,
     cutoff: opt.Cutoff = None,
     columns: opt.Columns = None,

@@ -1,7 +1,6 @@
 """The commands that renew a robot file by measurements or rules: calibrate, complete, servo."""
 
 from pathlib import Path
-from typing import Annotated
 
 import armtwin as at
 from armtwin.app import options as opt
@@ -11,19 +10,16 @@ from armtwin.app.run import inputs_of, read_logs, robot_run
 
 def calibrate(
     robot: opt.RobotFile,
-    poses: Annotated[
-        Path,
-        opt.argument("POSES", "A table (.csv) of q1, q2, ... (or all drives by name) and x, y, z."),
-    ],
-    only: Annotated[
-        str | None, opt.option("NAMES", 'What may change, as "L3,L4" or "joint_3.x"; else all.')
-    ] = None,
-    free_frame: Annotated[
-        bool, opt.flag("--free-frame", "x, y, z are in the instrument's frame, which is found too.")
-    ] = False,
-    deviations: Annotated[
-        bool, opt.flag("--deviations", "Write joints as [[deviation]] that the controller has not.")
-    ] = False,
+    poses: Path = opt.argument(
+        "POSES", "A table (.csv) of q1, q2, ... (or all drives by name) and x, y, z."
+    ),
+    only: str | None = opt.option("NAMES", 'What may change, as "L3,L4" or "joint_3.x"; else all.'),
+    free_frame: bool = opt.flag(
+        "--free-frame", "x, y, z are in the instrument's frame, which is found too."
+    ),
+    deviations: bool = opt.flag(
+        "--deviations", "Write joints as [[deviation]] that the controller has not."
+    ),
     *,
     carried: opt.Carried,
     output: opt.Output,
@@ -37,21 +33,21 @@ def calibrate(
     run = robot_run("calibrate", prior, output, [Path(robot), poses])
     measured = at.ToolPositions.read(poses, prior)
     chosen = [] if only is None else opt.words_of_list("--only", only)
-    found = at.calibrate(
-        prior, measured, only=chosen, free_frame=free_frame, as_deviations=deviations
-    )
+    with progress_bar("fit"):
+        found = at.calibrate(
+            prior, measured, only=chosen, free_frame=free_frame, as_deviations=deviations
+        )
     run.finish(found, robot=found.robot, passed=not found.outlying)
 
 
 def complete(
     robot: opt.RobotFile,
-    logs: Annotated[
-        list[Path] | None, opt.argument("LOG", "Logs of it, for postures, speeds, torques.")
-    ] = None,
-    bandwidth: Annotated[
-        float | None,
-        opt.quantity("--bandwidth", "Hz", 'Of the position loop of a guessed servo, as "10 Hz".'),
-    ] = None,
+    logs: list[Path] | None = opt.argument(
+        "LOG", "Logs of it, for postures, speeds, torques.", default=None
+    ),
+    bandwidth: float | None = opt.quantity(
+        "--bandwidth", "Hz", 'Of the position loop of a guessed servo, as "10 Hz".'
+    ),
     columns: opt.Columns = None,
     *,
     carried: opt.Carried,
@@ -72,17 +68,14 @@ def complete(
 def servo(
     robot: opt.RobotFile,
     logs: opt.LogFiles,
-    validate: Annotated[
-        list[Path] | None, opt.option("LOG", "A log that the fit does not see; may be repeated.")
-    ] = None,
+    validate: list[Path] | None = opt.option(
+        "LOG", "A log that the fit does not see; may be repeated."
+    ),
     columns: opt.Columns = None,
     tool: opt.Tool = None,
-    payload: Annotated[
-        list[str] | None,
-        opt.option(
-            "NAME", "Payload of the robot's file that it carries; one, or one for each log."
-        ),
-    ] = None,
+    payload: list[str] | None = opt.option(
+        "NAME", "Payload of the robot's file that it carries; one, or one for each log."
+    ),
     *,
     output: opt.Output,
 ) -> None:

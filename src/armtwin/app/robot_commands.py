@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 import armtwin as at
 from armtwin import ArmtwinError, Robot
@@ -21,22 +19,19 @@ def robots(name: opt.ShippedName = None, json: opt.Json = False) -> None:
 
 
 def import_robot(
-    file: Annotated[
-        Path, opt.argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv).")
-    ],
-    kind: Annotated[
-        Literal["urdf", "dh"] | None,
-        opt.flag("--as", "What the file is; by default what its ending says."),
-    ] = None,
-    convention: Annotated[
-        Literal["standard", "modified"], typer.Option(help="Of a Denavit-Hartenberg table.")
-    ] = "standard",
-    allow_unphysical: Annotated[
-        bool, opt.flag("--allow-unphysical", "Keep bodies that cannot exist, marked so.")
-    ] = False,
-    tip: Annotated[
-        str, opt.option("LINK", "Of a URDF: last link of the chain that is wanted, as of one arm.")
-    ] = "",
+    file: Path = opt.argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv)."),
+    kind: Literal["urdf", "dh"] | None = opt.flag(
+        "--as", "What the file is; by default what its ending says.", default=None
+    ),
+    convention: Literal["standard", "modified"] = opt.option(
+        "Of a Denavit-Hartenberg table.", default="standard"
+    ),
+    allow_unphysical: bool = opt.flag(
+        "--allow-unphysical", "Keep bodies that cannot exist, marked so."
+    ),
+    tip: str = opt.option(
+        "LINK", "Of a URDF: last link of the chain that is wanted, as of one arm.", default=""
+    ),
     gravity: opt.Gravity = None,
     mounting: opt.Mounting = None,
     *,

@@ -1,7 +1,5 @@
 """The command that shows what the answer of a job or an experiment depends on."""
 
-from typing import Annotated
-
 import armtwin as at
 from armtwin.app.options import Output, argument, option, quantity
 from armtwin.app.places import Source, files_of_job, is_experiment
@@ -16,26 +14,18 @@ CHANGE = 0.1  # relative change of a number, where --by gives no other
 
 
 def sensitivity(
-    what: Annotated[
-        str, argument("JOB|EXPERIMENT", "A job or an experiment, shipped or a file (.toml).")
-    ],
-    keys: Annotated[
-        list[str],
-        argument(
-            "KEY",
-            'Key paths of the robot file or the bench, as "friction.*.viscous", '
-            '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
-        ),
-    ],
-    by: Annotated[float, quantity("--by", "1", 'Relative change, + and -, as "10 %".')] = CHANGE,
-    features: Annotated[
-        list[str] | None,
-        option(
-            "--feature",
-            "NAME",
-            'What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
-        ),
-    ] = None,
+    what: str = argument("JOB|EXPERIMENT", "A job or an experiment, shipped or a file (.toml)."),
+    keys: list[str] = argument(
+        "KEY",
+        'Key paths of the robot file or the bench, as "friction.*.viscous", '
+        '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
+    ),
+    by: float = quantity("--by", "1", 'Relative change, + and -, as "10 %".', default=CHANGE),
+    features: list[str] | None = option(
+        "--feature",
+        "NAME",
+        'What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
+    ),
     *,
     output: Output,
 ) -> None:

@@ -5,7 +5,6 @@ import secrets
 import webbrowser
 from dataclasses import asdict
 from importlib.util import find_spec
-from typing import Annotated
 
 from armtwin.app.job_commands import DEFAULT_JOB
 from armtwin.app.options import Changes, Json, argument, drop_unset, flag, option
@@ -17,16 +16,11 @@ NEEDED = ("starlette", "uvicorn", "websockets")
 
 
 def studio(
-    opened: Annotated[
-        str | None,
-        argument("JOB|PROGRAM|ROBOT", "A job, a robot program, or a robot for a trial line."),
-    ] = None,
-    port: Annotated[
-        int | None, option("--port", "NUMBER", "Port of the page; by default one that is free.")
-    ] = None,
-    no_browser: Annotated[
-        bool, flag("--no-browser", "Only print the address of the page.")
-    ] = False,
+    opened: str | None = argument(
+        "JOB|PROGRAM|ROBOT", "A job, a robot program, or a robot for a trial line.", default=None
+    ),
+    port: int | None = option("--port", "NUMBER", "Port of the page; by default one that is free."),
+    no_browser: bool = flag("--no-browser", "Only print the address of the page."),
     json: Json = False,
     *,
     changes: Changes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import armtwin as at
 from armtwin.app.options import Output, argument, flag, option
@@ -29,26 +29,20 @@ TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "
 
 
 def sweep(
-    file: Annotated[str, argument("SWEEP", "A sweep file (.toml).")],
-    workers: Annotated[
-        int | None, option("NUMBER", "Processes on this machine, in place of threads.")
-    ] = None,
-    cluster: Annotated[
-        str | None, option("ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N.")
-    ] = None,
-    tls_ca: Annotated[
-        Path | None, option("FILE", "Of a tls:// cluster: certificate of its authority (PEM).")
-    ] = None,
-    tls_certificate: Annotated[Path | None, option("FILE", "Certificate of this machine.")] = None,
-    tls_key: Annotated[Path | None, option("FILE", "Key of this machine.")] = None,
-    dry_run: Annotated[
-        bool, flag("--dry-run", "Say how many runs, how long, how large; nothing is kept.")
-    ] = False,
-    report: Annotated[
-        list[int] | None, option("RUN", "Make the report of a run, by its number.")
-    ] = None,
-    csv: Annotated[bool, flag("--csv", "Write the table as results.csv too.")] = False,
-    parquet: Annotated[bool, flag("--parquet", "Write the table as results.parquet too.")] = False,
+    file: str = argument("SWEEP", "A sweep file (.toml)."),
+    workers: int | None = option("NUMBER", "Processes on this machine, in place of threads."),
+    cluster: str | None = option(
+        "ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N."
+    ),
+    tls_ca: Path | None = option(
+        "FILE", "Of a tls:// cluster: certificate of its authority (PEM)."
+    ),
+    tls_certificate: Path | None = option("FILE", "Certificate of this machine."),
+    tls_key: Path | None = option("FILE", "Key of this machine."),
+    dry_run: bool = flag("--dry-run", "Say how many runs, how long, how large; nothing is kept."),
+    report: list[int] | None = option("RUN", "Make the report of a run, by its number."),
+    csv: bool = flag("--csv", "Write the table as results.csv too."),
+    parquet: bool = flag("--parquet", "Write the table as results.parquet too."),
     *,
     output: Output,
 ) -> None:

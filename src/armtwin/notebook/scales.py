@@ -179,10 +179,7 @@ def _logarithmic_ticks(low: float, high: float, most: int) -> list[Tick]:
 
 def _stride(decades: int, most: int) -> int:
     """Decades from one label to the next."""
-    for stride in STRIDES:
-        if decades <= stride * most:
-            return stride
-    return STRIDES[-1]
+    return next((x for x in STRIDES if decades <= x * most), STRIDES[-1])
 
 
 def _decades(first: int, last: int, most: int) -> list[Tick]:

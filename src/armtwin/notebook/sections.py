@@ -9,7 +9,7 @@ Nothing here knows what is reported on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -171,6 +171,13 @@ class Table:
         values = {name: own for name, (own, *_) in columns.items()}
         shown = list_columns(**{name: (*head,) for name, head in heads.items()})
         return Table(shown, tabulate(**values), key, folded=folded)
+
+    @property
+    def in_brief(self) -> Table:
+        """The table with the columns that a terminal shows; itself where these are all."""
+        if not any(column.page_only for column in self.columns):
+            return self
+        return replace(self, columns=tuple(x for x in self.columns if not x.page_only))
 
     @property
     def head(self) -> Names:

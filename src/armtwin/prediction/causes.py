@@ -94,6 +94,11 @@ def explain(prediction: Prediction, progress: OnProgress | None = None) -> tuple
     return tuple(explanations[k] for k in range(len(places)))
 
 
+def find_worst(explanations: Sequence[Explanation]) -> Explanation | None:
+    """What explains the largest error; None where nothing is explained."""
+    return max(explanations, key=lambda x: abs(x.span.peak_m), default=None)
+
+
 def _worst_spans(p: Prediction) -> list[Explanation]:
     """The spans out of tolerance that are furthest out, in order of place."""
     tolerance = {"lateral": p.verdict.tolerance.lateral, "vertical": p.verdict.tolerance.vertical}

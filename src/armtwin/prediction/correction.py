@@ -16,8 +16,10 @@ from armtwin.notebook.numbers import NONE, PERCENT, Number
 from armtwin.notebook.sampling import thin_out
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.measured import MeasuredFirst
+from armtwin.prediction.causes import explain, find_worst
 from armtwin.prediction.path_error import PathError, path_error_of
 from armtwin.prediction.predict import Prediction, run_command
+from armtwin.prediction.sections.causes import state_cause, state_place
 from armtwin.prediction.sections.headline import chart_along_seam, number_of, verdict_text
 from armtwin.prediction.sections.interval import interval_bars, interval_verdict
 from armtwin.report.result import Result
@@ -211,6 +213,7 @@ class Correction(Result):
             title=f"{p.job.description.title or p.job.name}: corrected",
             subtitle=f"{p.job.name}: {p.robot.description.title or p.robot.name}, {joints}",
             sections=(
+                show.Section("", _sentences(self), role="answer"),
                 show.Section("", _blocks(self)),
                 show.Section("Before and after", self.charts(), page_only=True, role="picture"),
             ),
@@ -270,7 +273,6 @@ def _verdict(result: Correction) -> Iterator[show.Text]:
     else:
         headline, *reasons = interval_verdict(decisive.band)
         yield headline
-        yield show.Text(result.gain)
         yield from reasons
         if result.measured_first:
             yield show.Text(measuring_in_words(result.measured_first))
@@ -342,6 +344,20 @@ def _between(record: Record) -> str:
     if record["ratio_p5"] is None:
         return NONE
     return PERCENT.between((record["ratio_p5"], record["ratio_p95"]))
+
+
+def _sentences(result: Correction) -> show.Blocks:
+    """Where and why the error is largest as programmed, and what to change."""
+    p = result.prediction
+    worst = find_worst(explain(p))
+    place = state_place(p, worst)
+    yield show.Facts(
+        (
+            ("Where", f"As programmed, {place[:1].lower()}{place[1:]}"),
+            ("Why", state_cause(worst)),
+            ("What to change", result.gain),
+        )
+    )
 
 
 def _blocks(result: Correction) -> show.Blocks:

@@ -17,6 +17,7 @@ from armtwin.errors import ArmtwinError, printable
 from armtwin.maths.batch import Floats, Record
 from armtwin.notebook import sections as show
 from armtwin.notebook.cells import Cells
+from armtwin.notebook.layers import DASHES as NAMED_DASHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,15 +26,7 @@ if TYPE_CHECKING:
 # the first 28 lines share both colour and dashes.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 DASHES = ("-", "--", "-.", ":")
-MATPLOTLIB_DASHES = {
-    "solid": "-",
-    "dashed": "--",
-    "dotted": ":",
-    "dash-dot": "-.",
-    "long": "--",
-    "dash-dot-dot": "-.",
-    "fine": ":",
-}
+MATPLOTLIB_DASHES = dict(zip(NAMED_DASHES, ("-", "--", ":", "-.", "--", "-.", ":"), strict=True))
 MARKERS = ("o", "s", "^", "D", "x", "+", "v")
 BLUE, RED, *_ = COLOURS
 GREY = "#888888"
@@ -245,7 +238,7 @@ def equal_lengths(axes: Any) -> None:
     axes.locator_params(nbins=TICKS)
 
 
-def legend(axes: Any) -> None:
+def legend(axes: Axes) -> None:
     """Names of the lines beside the axes, where they hide nothing."""
     if not axes.get_legend_handles_labels()[1]:
         return

@@ -162,6 +162,8 @@ def _first_numbers(report: show.Report) -> tuple[str, tuple[show.Block, ...]]:
     With the title of the section that it is taken from.
     """
     for section in report.sections:
+        if section.role:
+            continue
         heading = element("h2", inside=words(section.title)) if section.title else ""
         for block in section.blocks:
             if isinstance(block, show.Facts) and block.shown:
@@ -171,14 +173,15 @@ def _first_numbers(report: show.Report) -> tuple[str, tuple[show.Block, ...]]:
                 and 0 < len(block.records) <= SHORT
                 and not block.folded
             ):
-                return heading, (block,)
+                return heading, (block.in_brief,)
     return "", ()
 
 
 def _assumed(report: show.Report) -> str:
     """What the answer assumes, in sentences, as paper shows it."""
     texts = (x for x in report.of_role("assumed") if isinstance(x, show.Text) and x.tone != "soft")
-    return join_markup(_text(text) for text in texts)
+    sentences = join_markup(_text(text) for text in texts)
+    return element("h2", inside="What this assumes") + sentences if sentences else ""
 
 
 def _blocks(blocks: Iterable[show.Block], numbers: Mapping[int, int]) -> str:

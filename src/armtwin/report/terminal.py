@@ -177,7 +177,7 @@ class _Sheet:
 
     def __init__(self, table: Table, spelled: Spelling) -> None:
         self.spelled = spelled
-        self.columns = [column for column in table.columns if not column.page_only]
+        self.columns = table.in_brief.columns
         most = len(table.records) if table.most is None else table.most
         self.records = list(table.records)[:most]
         self.left_out = len(table.records) - len(self.records)

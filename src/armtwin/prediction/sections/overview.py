@@ -14,7 +14,7 @@ from armtwin.notebook import numbers, sections as show
 from armtwin.notebook.sampling import Deferred, sample_at
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import Band
-from armtwin.prediction.causes import Explanation, explain
+from armtwin.prediction.causes import Explanation, explain, find_worst
 from armtwin.prediction.cautions import describe_judged
 from armtwin.prediction.circle import circle_test
 from armtwin.prediction.comparison import Comparison
@@ -53,7 +53,7 @@ class _Shown:
     @property
     def worst(self) -> Explanation | None:
         """What explains the largest error; None where nothing is to be explained."""
-        return max(self.explanations, key=lambda x: abs(x.span.peak_m), default=None)
+        return find_worst(self.explanations)
 
     @cached_property
     def times(self) -> Floats:

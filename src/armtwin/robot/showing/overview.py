@@ -11,7 +11,6 @@ from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats, Record, Sentences
 from armtwin.notebook import sections as show
 from armtwin.notebook.numbers import PLAIN, Number
-from armtwin.notebook.sections import Column, Section, Table, list_columns
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.schema.description import Description
@@ -230,20 +229,20 @@ def _pattern(path: str) -> str:
 SPEEDS = (0.1, 1.0)  # at which friction is shown [rad/s or m/s]
 
 
-def friction_section(assembly: Assembly) -> Section:
+def friction_section(assembly: Assembly) -> show.Section:
     """Friction of each row at two speeds; forces and speeds in m where a row slides."""
     slides = [assembly.slides(row) for _, row in assembly.friction]
     records = []
     for (element, _), is_line in zip(assembly.friction, slides, strict=True):
         records.append({**_element(element), "unit": "N" if is_line else "N m"})
-    name = list_columns(name="friction", on="acts on", law="law")
+    name = show.list_columns(name="friction", on="acts on", law="law")
     if not any(slides):
-        at_speeds = [Column(f"at {x:g}", f"at {x:g} rad/s", PLAIN) for x in SPEEDS]
-        table = Table((*name, *at_speeds), records, "friction")
-        return Section("Friction (N m on its row)", (table,))
-    at_speeds = [Column(f"at {x:g}", f"at {x:g}", PLAIN) for x in SPEEDS]
-    table = Table((*name, *at_speeds, Column("unit", "")), records, "friction")
-    return Section("Friction (on its row, at speeds in m/s for N, in rad/s for N m)", (table,))
+        at_speeds = [show.Column(f"at {x:g}", f"at {x:g} rad/s", PLAIN) for x in SPEEDS]
+        table = show.Table((*name, *at_speeds), records, "friction")
+        return show.Section("Friction (N m on its row)", (table,))
+    at_speeds = [show.Column(f"at {x:g}", f"at {x:g}", PLAIN) for x in SPEEDS]
+    table = show.Table((*name, *at_speeds, show.Column("unit", "")), records, "friction")
+    return show.Section("Friction (on its row, at speeds in m/s for N, in rad/s for N m)", (table,))
 
 
 def row_words(on: On) -> str:
@@ -259,9 +258,9 @@ def _element(element: FrictionElement) -> Record:
     return {"name": element.name, "on": row_words(element.on), "law": element.law.law, **at_speeds}
 
 
-def hydraulic_section(drives: Sequence[Hydraulic]) -> Section:
+def hydraulic_section(drives: Sequence[Hydraulic]) -> show.Section:
     """Oil, no-load speeds and valve of each hydraulic drive."""
-    columns = list_columns(
+    columns = show.list_columns(
         name="drive",
         compliance=("compliance", PLAIN),
         leakage=("leakage", PLAIN),
@@ -273,7 +272,7 @@ def hydraulic_section(drives: Sequence[Hydraulic]) -> Section:
     )
     title = "Hydraulic drives (m/N, m/(N s), m/s of a cylinder; rad and N m of a motor)"
     records = [_circuit(drive) for drive in drives]
-    return Section(title, (Table(columns, records, "hydraulic"),))
+    return show.Section(title, (show.Table(columns, records, "hydraulic"),))
 
 
 def _circuit(drive: Hydraulic) -> Record:

@@ -89,7 +89,7 @@ def _cylinder_bar(body: int, start: Pair, end: Pair, tone: str) -> Record:
 def robot_figure(robot: Robot) -> Record:
     """What the viewer draws of a robot: joints, bars, tool, size [m], and meshes it has."""
     joints, bars = skeleton(robot)
-    size = 0.7 * sum(bar_length(bar) for bar in bars)
+    size = 0.7 * sum(float(np.linalg.norm(np.subtract(bar["to"], bar["from"]))) for bar in bars)
     found = {"joints": joints, "bars": bars, "tool": tool_of(robot), "size": size}
     meshes = robot.description.meshes
     if meshes is not None and meshes.links:
@@ -120,11 +120,6 @@ def skeleton(robot: Robot) -> tuple[list[Record], list[Record]]:
 
 def _bar(body: int, X: Floats) -> Record:
     return {"body": int(body), "from": [0.0, 0.0, 0.0], "to": X[:3, 3].tolist()}
-
-
-def bar_length(bar: Record) -> float:
-    """Length of a bar [m]."""
-    return float(np.linalg.norm(np.subtract(bar["to"], bar["from"])))
 
 
 def tool_of(robot: Robot) -> Record:
