@@ -46,9 +46,9 @@ def clamp(
         "--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."
     ),
     joint: opt.Joint = None,
-    robot: Annotated[
-        str | None, opt.option("--robot", "ROBOT", "Whose joint it is, for its gear and motor.")
-    ] = None,
+    robot: str | None = opt.option(
+        "--robot", "ROBOT", "Whose joint it is, for its gear and motor."
+    ),
     columns: opt.Columns = None,
     *,
     output: opt.Output,
