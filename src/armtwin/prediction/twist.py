@@ -5,6 +5,8 @@
 Each log's constant is taken off: the zeros of two encoders are not the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 import numpy as np
