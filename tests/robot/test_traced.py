@@ -1,10 +1,7 @@
 """Kernels traced over the rows of a batch: equal to those they were traced from."""
 
 import math
-import time
 from dataclasses import replace
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -184,50 +181,6 @@ def test_a_row_without_the_compiler_is_that_of_the_kernel(robots, rng, monkeypat
     compiled = robot.inverse_dynamics(*state)
     monkeypatch.setattr("armtwin.maths.traced_rows.compiles", lambda: False)
     assert_same(robot.inverse_dynamics(*state), compiled, "tau")
-
-
-def cpu_time(work):
-    """Least CPU time of a few runs [s]."""
-    work()
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
-def test_batches_are_ten_times_as_fast_as_a_loop_over_pinocchio(robots, rng):
-    """An arm of six axes each; more than forty times is measured, poses shall be fifteen times."""
-    pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio has no wheel here")
-    model = pinocchio.buildSampleModelManipulator()
-    data = model.createData()
-    robot = robots["rx90b"]
-    q, v, a = rng.normal(size=(3, 2000, 6))
-    pairs = {
-        "mass matrix": (robot.mass_matrix, pinocchio.crba, (q,), 10),
-        "forward dynamics": (robot.forward_dynamics, pinocchio.aba, (q, v, a), 10),
-        "jacobian": (robot.jacobian, pinocchio.computeJointJacobians, (q,), 10),
-        "pose": (robot.forward_kinematics, pinocchio.forwardKinematics, (q,), 15),
-    }
-    for name, (ours, theirs, arguments, bar) in pairs.items():
-
-        def loop(theirs=theirs, arguments=arguments):
-            for row in zip(*arguments, strict=True):
-                theirs(model, data, *row)
-
-        batch_time = cpu_time(partial(ours, *arguments))
-        assert cpu_time(loop) >= bar * batch_time, name
-
-
-def test_the_time_of_a_row_falls_steadily_with_the_number_of_rows(robots, rng):
-    """No kernel takes over from another: twice the rows take at most two and a half times."""
-    robot = robots["rx90b"]
-    state = rng.normal(size=(3, 16_000, 6))
-    rows = [2000, 4000, 8000, 16_000]
-    times = [cpu_time(lambda m=m: robot.inverse_dynamics(*state[:, :m])) for m in rows]
-    for some, more in pairwise(times):
-        assert 1.4 * some < more < 2.8 * some, times
 
 
 def test_elementary_functions_in_lanes_are_those_of_the_library(rng):

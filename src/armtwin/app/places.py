@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from armtwin.app.options import HowSimulated, Output
 from armtwin.files.names import safe_name
+from armtwin.files.opening import PROGRAM, read_bytes
 from armtwin.files.reading import read_tables
 from armtwin.files.staging import Contents
 from armtwin.jobs import experiment, files as job_files
@@ -215,7 +216,7 @@ def written_files(program: ProgramSource | None, how: str, text: str) -> Content
     found: Contents = {f"{path.stem}_{how}{path.suffix}": text.encode(program.read.encoding)}
     data = path.with_suffix(".dat")
     if data != path and data.is_file():
-        found[f"{path.stem}_{how}.dat"] = data.read_bytes()
+        found[f"{path.stem}_{how}.dat"] = read_bytes(data, PROGRAM)
     return found
 
 

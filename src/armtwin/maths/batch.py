@@ -96,7 +96,7 @@ def one_row(vectors: Iterable[ArrayLike], n: int) -> tuple[tuple[int, ...], list
     for x in vectors:
         if type(x) is not np.ndarray or x.dtype.char != "d" or x.shape != (n,):
             return None
-        if not (x.flags.carray and x.dot(x) <= LARGEST):
+        if not (x.flags.carray and all(-LARGEST <= v <= LARGEST for v in x.tolist())):
             return None
         rows.append(x[None])
     return (), rows

@@ -4,25 +4,23 @@ A model that leaves out friction, or most of the seam, can be confident and wron
 covers what is not in it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from armtwin.control.controller import KI, KP, KV, KVF, Controller
+from armtwin.jobs.forces import Acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats, Integers, Names, Sentences, TwoArrays
-from armtwin.motion.joint_motion import CHUNK
-from armtwin.prediction.verdict import process_is_on
+from armtwin.motion.joint_motion import CHUNK, JointMotion
+from armtwin.prediction.servo_basis import ServoBasis
+from armtwin.prediction.verdict import Verdict, process_is_on
 from armtwin.robot.dynamics.sag import Outside, solve_sag
 from armtwin.robot.kinematics.coordinates import coordinates
 from armtwin.robot.robot import Robot
+from armtwin.simulation.options import Method
 from armtwin.simulation.prepared import controller_of
 from armtwin.simulation.temperature import describe_unheated_joints
-
-if TYPE_CHECKING:
-    from armtwin.prediction.predict import Prediction
 
 MM, UM = 1e3, 1e6  # a metre in mm, in µm
 UNKNOWN_SERVO = "a servo whose structure is not known"
@@ -33,7 +31,39 @@ COUNT_SPRINGS = 'Set joints = "elastic" in [model] of the job to count it.'
 PLACES = 16  # along the seam at which a deflection at rest is found; it changes with the posture
 
 
-def find_caps(p: Prediction) -> Names:
+class Judged(Protocol):
+    """What a verdict is on: a `Prediction`, which imports this module."""
+
+    @property
+    def job(self) -> Job:
+        """Its job."""
+
+    @property
+    def robot(self) -> Robot:
+        """The robot as it was simulated."""
+
+    @property
+    def method(self) -> Method:
+        """How it was simulated."""
+
+    @property
+    def motion(self) -> JointMotion:
+        """What was commanded to the joints."""
+
+    @property
+    def outside(self) -> Acting:
+        """What acted on tool and joints from outside."""
+
+    @property
+    def servo(self) -> ServoBasis:
+        """What the servo is based on."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was found."""
+
+
+def find_caps(p: Judged) -> Names:
     """What caps the verdict on a prediction, as phrases; a seam of such a one only may hold."""
     found = []
     if p.servo.structure != "known" and p.servo.basis != "fitted":
@@ -45,7 +75,7 @@ def find_caps(p: Prediction) -> Names:
     return tuple(found)
 
 
-def describe_judged(p: Prediction) -> str:
+def describe_judged(p: Judged) -> str:
     """What of the seam was judged, by what tolerance."""
     job, tolerance = p.job, p.job.description.tolerance
     judged, asked = job.judged_length, job.asked_length
@@ -98,12 +128,12 @@ def cautions(robot: Robot, job: Job) -> Sentences:
     yield from (*job.cautions_on(robot), *job.description.notes)
 
 
-def cautions_of_run(p: Prediction) -> Sentences:
+def cautions_of_run(p: Judged) -> Sentences:
     """Sentences that belong beside the verdict on one run of a job."""
     yield from (*_rigid_under_force(p), *_lagging(p))
 
 
-def remarks(p: Prediction) -> Sentences:
+def remarks(p: Judged) -> Sentences:
     """Sentences on what a prediction simplifies: its method, and gears without their stiffness."""
     if p.method == "perturbation":
         yield (
@@ -145,7 +175,7 @@ def _say_smoothed(job: Job) -> Sentences:
             )
 
 
-def _rigid_under_force(p: Prediction) -> Sentences:
+def _rigid_under_force(p: Judged) -> Sentences:
     """A process force that deflects no gear."""
     force = _process_force(p)
     if p.job.description.model.joints == "elastic" or not force:
@@ -164,25 +194,25 @@ def _rigid_under_force(p: Prediction) -> Sentences:
         )
 
 
-def _unused_springs(p: Prediction) -> int:
+def _unused_springs(p: Judged) -> int:
     """Number of gears whose stiffness the robot file has and the model does not use."""
     if p.job.description.model.joints == "elastic":
         return 0
     return sum(x.stiffness is not None for x in p.robot.description.transmission)
 
 
-def _describe_springs(p: Prediction) -> str:
+def _describe_springs(p: Judged) -> str:
     gears = f"the stiffness of {_unused_springs(p)} gears"
     return f"Joints are rigid here, although the file of '{p.robot.name}' has {gears}"
 
 
-def _process_force(p: Prediction) -> float:
+def _process_force(p: Judged) -> float:
     """Largest force on the tool along the motion [N]."""
     wrench = p.outside.wrench
     return 0.0 if wrench is None else float(np.linalg.norm(wrench[:, :3], axis=1).max())
 
 
-def _deflection(p: Prediction) -> float:
+def _deflection(p: Judged) -> float:
     """Largest shift of the tool across the seam by elastic gears at rest, process on [m]."""
     motion = p.motion.trajectory
     places = coordinates(p.robot, joints=True)
@@ -198,7 +228,7 @@ def _deflection(p: Prediction) -> float:
     return largest
 
 
-def _lagging(p: Prediction) -> Sentences:
+def _lagging(p: Judged) -> Sentences:
     """A servo that feeds back more of the speed than forward, so that the tool leaves the seam."""
     # the scheme of a fitted one is that of its logs; valves have no speed feedback
     if p.servo.basis == "fitted" or p.robot.description.hydraulic:
@@ -219,7 +249,7 @@ def _lagging(p: Prediction) -> Sentences:
     )
 
 
-def _speed_lag(p: Prediction) -> TwoArrays:
+def _speed_lag(p: Judged) -> TwoArrays:
     """Lateness of each drive by its gains, (drives,) [s], and the tool's shift across the seam.
 
         k_p e + k_i ∫e = (k_v - k_vf) v_ref,  hence  e' + (k_i / k_p) e = T a_ref
@@ -253,13 +283,13 @@ def _lag_of_gains(c: Controller) -> TwoArrays:
     return np.maximum(c.gains[:, KV] - c.gains[:, KVF], 0.0) / held, c.gains[:, KI] / held
 
 
-def _rows_judged(p: Prediction) -> Integers:
+def _rows_judged(p: Judged) -> Integers:
     """Set-points with the process on."""
     s = p.job.seam.command(p.motion.trajectory.time).s
     return np.flatnonzero(process_is_on(p.job, s))
 
 
-def _across(p: Prediction, time: Floats, shift: Floats) -> Floats:
+def _across(p: Judged, time: Floats, shift: Floats) -> Floats:
     """Lateral and vertical part of shifts of the tool, (k, 3), at times of the motion, (2, k)."""
     seam = p.job.seam
     _, frames, _ = seam.frames(seam.command(time).s)
