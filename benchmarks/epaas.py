@@ -21,7 +21,7 @@ import armtwin as at
 from armtwin.drives.hydraulics import no_load_speed
 from armtwin.maths.compiled import compiled
 from armtwin.maths.responses import step_features
-from armtwin.mechanics.mass import forward_dynamics
+from armtwin.mechanics import mass
 from armtwin.robot.kinematics.strokes import drive_forces, levers
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.responses import AT_ONCE
@@ -42,6 +42,8 @@ EXPLICIT_STEPS = (4e-5, 2e-5, 1e-5, 5e-6, 2.5e-6, 1.25e-6)
 CASES = {"test set-up": ("epaas_bench", "cylinder", -0.23), "robot": ("epaas", "L1", -0.55)}
 DOCUMENT_RATIO = 200
 
+forward_dynamics = compiled(mass.forward_dynamics)
+
 
 @compiled
 def late(past, k, part, delay):
@@ -52,7 +54,7 @@ def late(past, k, part, delay):
 
 
 @compiled
-def rates(arm, rotors, weights, numbers, flow, y, current, tau, q, v, a, bad, out):
+def rates(arm, rotors, weights, numbers, flow, y, current, tau, q, v, out):
     """Rates of joints, speeds, oil forces and spools.
 
     numbers, (drives, 11): squares, product and angle of the triangle (squares 0: none),
@@ -60,7 +62,7 @@ def rates(arm, rotors, weights, numbers, flow, y, current, tau, q, v, a, bad, ou
     """
     n = weights.shape[0]
     for j in range(n):
-        q[0, j], v[0, j], tau[0, j] = y[j], y[n + j], 0.0
+        q[j], v[j], tau[j] = y[j], y[n + j], 0.0
     for k in range(n):
         angle, turning = 0.0, 0.0
         for j in range(n):
@@ -73,7 +75,7 @@ def rates(arm, rotors, weights, numbers, flow, y, current, tau, q, v, a, bad, ou
         w, F = lever * turning, y[2 * n + k]
         force = F - numbers[k, 6] * w - numbers[k, 5] * np.tanh(w / numbers[k, 7])
         for j in range(n):
-            tau[0, j] += lever * weights[k, j] * force
+            tau[j] += lever * weights[k, j] * force
         x, dx = y[3 * n + k], y[4 * n + k]
         speed = no_load_speed(flow, k, x)
         out[2 * n + k] = (speed - w - numbers[k, 4] * F) / numbers[k, 3]
@@ -81,9 +83,9 @@ def rates(arm, rotors, weights, numbers, flow, y, current, tau, q, v, a, bad, ou
         out[4 * n + k] = (
             numbers[k, 8] ** 2 * (current[k] - x) - 2 * numbers[k, 9] * numbers[k, 8] * dx
         )
-    forward_dynamics(arm, rotors, q, v, tau, a, bad, 0, 1)
+    a, _ = forward_dynamics(arm, rotors, q, v, tau)
     for j in range(n):
-        out[j], out[n + j] = y[n + j], a[0, j]
+        out[j], out[n + j] = y[n + j], a[j]
 
 
 @compiled
@@ -95,8 +97,7 @@ def explicit(arm, rotors, weights, numbers, flow, control, y, h, count, lengths,
     """
     n = weights.shape[0]
     total, slope, z = np.zeros(5 * n), np.zeros(5 * n), np.zeros(5 * n)
-    q, v, tau, a = np.zeros((1, n)), np.zeros((1, n)), np.zeros((1, n)), np.zeros((1, n))
-    bad, current = np.zeros(1, np.int64), np.zeros(n)
+    q, v, tau, current = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     for k in range(count):
         for m in range(n):
             angle = 0.0
@@ -120,7 +121,7 @@ def explicit(arm, rotors, weights, numbers, flow, control, y, h, count, lengths,
                 z[i] = y[i] + part * h * slope[i]
             for m in range(n):
                 current[m] = late(currents[m], k, part, control[m, 4])
-            rates(arm, rotors, weights, numbers, flow, z, current, tau, q, v, a, bad, slope)
+            rates(arm, rotors, weights, numbers, flow, z, current, tau, q, v, slope)
             share = h / 6 if stage in (0, 3) else h / 3
             for i in range(5 * n):
                 total[i] += share * slope[i]

@@ -162,7 +162,7 @@ def transmission():
         found = at.identify_transmission(robot, [one])
         scores = {"offset": even_score(late, found.offset, found.fit.offset_half)}
         for row in found.table:
-            if row.stiffness is not None:
+            if row.stiffness is not None and not row.is_poor:  # a poor one is nobody's number
                 scores[row.name] = score(truth[row.name], row.stiffness, *row.interval)
         return scores
 

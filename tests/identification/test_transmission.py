@@ -100,8 +100,7 @@ def test_the_robot_that_comes_back_has_stiffness_and_delay(found):
             assert transmission.stiffness == row.stiffness
             assert transmission.source["stiffness"].startswith("identified: two encoders")
             low, high = row.interval
-            noise = np.sqrt(high / low) ** (1.645 / 1.96) - 1
-            width = np.hypot(noise, row.load_width)
+            width = np.sqrt(high / low) ** (1.645 / 1.96) - 1
             assert transmission.uncertainty == pytest.approx(width, rel=1e-3)
 
 
@@ -131,8 +130,7 @@ def test_a_file_whose_rotors_friction_and_links_are_off_finds_the_same_gears(
     for row in at.identify_transmission(robot, [virtual]).table[:3]:
         assert row.stiffness == pytest.approx(row.prior, rel=0.1)
         low, high = row.interval
-        wider = 1 + row.load_width
-        assert low / wider < row.prior < high * wider
+        assert low < row.prior < high
 
 
 def test_a_stiffness_that_logs_know_no_better_than_an_assumption_stays_as_it_was(found):

@@ -35,6 +35,9 @@ MOVES = 0.02  # travel that shows a lateness, or that a torque is cut off [rad, 
 EXPLAINED = 0.3  # share of a torque's power that may be left
 SLOW = 0.02  # of the highest speed, within which the sign of friction is uncertain
 LEAST = 0.012  # lateness below which it is that of filters and buses, and no mistake [s]
+LEAST_LEAD = (
+    0.03  # the same of a torque before its motion: a commanded one leads by the drive's loop
+)
 SURE = 6.0  # times its deviation that a lateness must have
 AGREE = 0.4  # spread of the lateness over it, up to which joints and stretches agree
 # pre-sliding distances whose friction is tried beside that of a sign: it lags too, but in travel
@@ -78,7 +81,8 @@ class Lateness(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """Whether it is too large for filters, and for chance."""
-        return abs(self.seconds) > max(LEAST, SURE * self.deviation)
+        least = LEAST if self.seconds > 0 else LEAST_LEAD
+        return abs(self.seconds) > max(least, SURE * self.deviation)
 
 
 def estimate_lateness(

@@ -32,7 +32,6 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 
 OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
-Z_90 = 1.6448536269514722  # standard deviations to either side
 HALF = 0.5  # of the friction: with a wider interval the side is not identifiable
 SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks were loaded
 FRICTION_SEEN = 0.02  # of the load: below it the side of friction is not identifiable
@@ -177,13 +176,13 @@ def _row(
         with_gap = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
         lost, lost_std, lost_half = (2 * float(values[j]) for values in with_gap.gap[:3])
         lost = max(lost, 0.0)
+    fits = fit, _cautious(rows), _with_own_friction(rows, j, elastic, loose)
     found = JointTransmission(
         name=name,
         prior=prior,
         sentence=f"{_lost_motion(lost, lost_half)}; {_side(share, share_half)}",
         stiffness=1 / float(fit.compliance.value[j]),
-        interval=_interval(j, fit, _cautious(rows), _with_own_friction(rows, j, elastic, loose)),
-        load_width=_load_width(rows, j),
+        interval=_interval(j, _load_width(rows, j), fits),
         motor_share=share,
         motor_share_std=share_std,
         lost_motion=lost,
@@ -200,25 +199,32 @@ def _with_own_friction(rows: TwistRows, j: int, elastic: list[int], loose: list[
     return fit_twist(rows, elastic, loose, [(j, rows.friction[:, j])])
 
 
-def _interval(j: int, *fits: TwistFit) -> Pair:
-    """Lower and upper end of a stiffness that covers the interval of each fit [N m/rad]."""
+def _interval(j: int, load_width: float, fits: Sequence[TwistFit]) -> Pair:
+    """Lower and upper end of a stiffness that covers the interval of each fit [N m/rad].
+
+    Args:
+        j: The joint.
+        load_width: Half width of the interval of its load, as a share of it.
+        fits: The fits.
+    """
     ends = []
     for fit in fits:
-        c, s = float(fit.compliance.value[j]), float(fit.compliance.half[j])
+        c = float(fit.compliance.value[j])
+        s = float(np.hypot(fit.compliance.half[j], load_width * c))
         ends += [1 / (c + s), 1 / max(c - s, 1e-300)]
     return min(ends), max(ends)
 
 
 def _load_width(rows: TwistRows, j: int) -> float:
-    """Half width of the 90 % interval of a load, as a share of it.
+    """Half width of the 95 % interval of a load, as a share of it.
 
-    σ² = Σ_k (Σ ΔT_k T / Σ T²)²        what the errors ΔT_k of the load T make of its scale
+    w² = Σ_k (Σ ΔT_k T / Σ T²)²        what the half widths ΔT_k of the load T make of its scale
     """
     moving = rows.moving[:, j]
     load, error = rows.load[moving, j], rows.load_error[moving, j]
     load = load - load.mean()
     shares = load @ (error - error.mean(axis=0)) / (load @ load)
-    return float(Z_90 * np.linalg.norm(shares))
+    return float(np.linalg.norm(shares))
 
 
 def _motor_share(

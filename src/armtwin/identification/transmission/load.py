@@ -44,7 +44,7 @@ class Drives:
 
     Attributes:
         values: Parameters, those of links and balancers zero, (p,).
-        unknown: Directions in which they may be off by one standard deviation, (p, k).
+        unknown: Directions in which they may be off, by half of 95 % intervals, (p, k).
     """
 
     values: Floats
@@ -71,7 +71,7 @@ def correct_drives(robot: Robot, logs: Sequence[Log], spread: Floats) -> Drives:
     count = spread.shape[1]
     shapes = ShapeParameters(np.zeros(count), prior=1.0, slopes=lambda *_: slopes)
     found = fit_separable(lambda z: (none, residual - slopes @ z), shapes, RowNoise(blocks), moving)
-    root = np.linalg.cholesky(found.covariance)
+    root = np.linalg.cholesky(found.reach)
     of_drives = np.zeros((len(spread), 1))
     of_drives[robot.layout.rotors] = of_drives[robot.layout.friction] = 1.0
     values = of_drives[:, 0] * (robot.parameters + spread @ found.values)

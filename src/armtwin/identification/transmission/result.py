@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,9 +32,8 @@ class JointTransmission:
         prior: Stiffness of the robot file [N m/rad]; None where it has none.
         sentence: What is and what is not identifiable.
         stiffness: Stiffness [N m/rad]; None where it is not identifiable.
-        interval: Lower and upper end of its 95 % interval [N m/rad]; None likewise.
-        load_width: Half width of the 90 % interval of its load, by what torques leave open of
-            rotors and friction, as a share.
+        interval: Lower and upper end of its 95 % interval [N m/rad], by noise and by what torques
+            leave open of rotors and friction; None likewise.
         motor_share: Share of the friction on the motor's side of the spring; None where not
             identifiable.
         motor_share_std: Its standard deviation.
@@ -51,7 +49,6 @@ class JointTransmission:
     sentence: str
     stiffness: float | None = None
     interval: Pair | None = None
-    load_width: float = 0.0
     motor_share: float | None = None
     motor_share_std: float | None = None
     lost_motion: float | None = None
@@ -62,12 +59,11 @@ class JointTransmission:
 
     @property
     def width(self) -> float | None:
-        """Half width of its 90 % interval as a share of it, the error of the load included."""
+        """Half width of its 90 % interval as a share of it."""
         if self.interval is None:
             return None
         low, high = self.interval
-        noise: float = (high / low) ** (0.5 * SHARE_OF_95) - 1
-        return math.hypot(noise, self.load_width)
+        return float((high / low) ** (0.5 * SHARE_OF_95) - 1)
 
     @property
     def is_poor(self) -> bool:

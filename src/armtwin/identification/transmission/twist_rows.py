@@ -46,8 +46,8 @@ class TwistRows:
         twist: q - q_link [rad].
         late: Angle that the motor turns in the time offset, over that offset [rad/s].
         load: Torque of the spring with all friction on the motor's side [N m].
-        load_error: What it may be off by in each direction that torques leave open, one standard
-            deviation, (m, k, directions) [N m].
+        load_error: What it may be off by in each direction that torques leave open, half of its
+            95 % interval, (m, k, directions) [N m].
         friction: Friction torque by the robot file [N m].
         angle: Motor angle when the link encoder was read, joint side [rad].
         side: Sign of the load, smooth where it is small: which flank of a gap is loaded.
