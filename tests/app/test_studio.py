@@ -343,6 +343,7 @@ def test_a_file_that_is_none_of_ours_is_a_sentence(tab, tmp_path):
 def test_a_saved_job_is_the_state_that_was_shown(tab, tmp_path):
     tab.slide("speed", 150)
     tab.page.click("[data-open=saving]")
+    tab.page.select_option("[data-kind]", "job")
     path = tmp_path / "mine.toml"
     tab.page.fill("[data-save-path]", str(path))
     tab.page.click("[data-save]")
