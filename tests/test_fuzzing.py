@@ -15,7 +15,7 @@ import zlib
 import numpy as np
 import pytest
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, did_you_mean
 from tests.fuzzed_files import FILES
 from tests.fuzzing import check_message
 
@@ -80,3 +80,26 @@ def test_nothing_but_our_own_error_leaves_a_reader(name, tmp_path):
         check(kind.read, path, f"{name}, mutation {count} of seed {SEED}")
         count += 1
     print(f"{name}: {count} inputs")  # pytest -rP
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("driven.toml", b"seed = 3", b"seed = -1"),
+        ("registration.toml", b'orientation = { rpy = [0, 0, "90 deg"] }', b"orientation = {}"),
+        ("program.toml", b'lin = ["50 mm", "-60 mm"', b'lin = ["50 mm", "1e-300 mm"'),
+    ],
+)
+def test_what_long_runs_found_is_a_value_or_our_own_error(name, old, new, tmp_path):
+    kind = FILES[name]
+    data = kind.valid(tmp_path, name)
+    assert old in data
+    folder = tmp_path / "fuzzed"
+    folder.mkdir()
+    path = folder / name
+    path.write_bytes(data.replace(old, new))
+    check(kind.read, path, name)
+
+
+def test_known_words_may_be_numbers():
+    assert did_you_mean("a word", [0.05]) == "Known: 0.05."

@@ -153,7 +153,7 @@ def check_known(what: str, name: str, known: Collection[str]) -> None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Sentence that suggests the nearest known word, or lists the known ones."""
-    choices = [choice for choice in known if choice]
+    choices = [str(choice) for choice in known if choice]
     if not choices:
         return "There is none to choose from."
     short = [choice for choice in choices[:MOST_CHOICES] if len(choice) <= LONGEST_WORD]

@@ -10,6 +10,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError, blame, did_you_mean, shorten
 from armtwin.files import kinds
+from armtwin.files.fields import own_problems
 from armtwin.files.opening import TOML, Kind, read_text
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables, items_of
@@ -79,6 +80,13 @@ def check_format(tables: Tables, origin: str, wanted: int) -> Tables:
         newer = f"format {found} is newer than this armtwin reads ({wanted})"
         raise FileError(origin, f"{newer}; update armtwin")
     return rest
+
+
+def refuse_problems(description: object, origin: str) -> None:
+    """Refuse what groups of a file find wrong with themselves."""
+    found = list(own_problems(description))
+    if found:
+        raise FileError(origin, found)
 
 
 def list_shipped_files(package: str, folder: str) -> dict[str, Path]:

@@ -15,10 +15,11 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.comma_table import comma_table
 from armtwin.files.fields import Read
 from armtwin.files.opening import SETPOINTS, read_text
+from armtwin.jobs.uncertainty import Whole
 from armtwin.logs.channels import CHANNELS
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats, TwoArrays, Values
-from armtwin.maths.quantities import Frequency, Number, Positive, Time
+from armtwin.maths.quantities import Frequency, Positive, Time
 from armtwin.maths.units import Unit
 from armtwin.robot.schema.groups import TurnCoordinate
 
@@ -190,7 +191,7 @@ class Noise:
     highest: Frequency
     lowest: Frequency | None = None
     centre: Level = 0.0
-    seed: Number = 1
+    seed: Whole = 1
     kind: Literal["noise"] = "noise"
 
     def problem(self) -> str:

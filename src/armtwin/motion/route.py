@@ -290,7 +290,8 @@ def build_legs(moves: Sequence[ProgramMove], X: Floats, run: Integers) -> tuple[
     of_joints = np.maximum(np.maximum(way, turned), JOINT_LENGTH)
     length = np.where(by_joints, of_joints, np.where(way > ON_THE_SPOT, way, turned))
     is_led = ~by_joints & (way > ON_THE_SPOT)
-    origin, e1 = p0.copy(), (p1 - p0) / length[:, None]
+    some = np.maximum(length, ON_THE_SPOT)[:, None]
+    origin, e1 = p0.copy(), (p1 - p0) / some
     e2, radius = np.zeros_like(e1), np.zeros(len(moves))
     first, last = e1.copy(), e1.copy()
     for k, move in enumerate(moves):

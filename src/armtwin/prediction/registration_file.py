@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.kinds import check_tables
 from armtwin.files.opening import COLUMNS
-from armtwin.files.reading import check_format, read_tables
+from armtwin.files.reading import check_format, read_tables, refuse_problems
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table, to_toml
 from armtwin.maths.quantities import Point
@@ -50,6 +50,7 @@ def read_registration(path: Path) -> GivenRegistration:
     check_tables(tables, "registration file", str(path))
     tables = check_format(tables, str(path), REGISTRATION_FORMAT)
     keys: RegistrationKeys = Schema(RegistrationKeys, "registration file").read(tables, str(path))
+    refuse_problems(keys, str(path))
     if keys == RegistrationKeys():
         raise ArmtwinError(f"{path}: a registration file must give frame, point or clock")
     return GivenRegistration(

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.files.reading import read_description, read_tables
+from armtwin.files.reading import read_description, read_tables, refuse_problems
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Names, Pair, Record
 from armtwin.maths.quantities import Length
@@ -138,6 +138,7 @@ def read_side_file(path: Path | None) -> SideValues:
     found: SideFile = read_description(
         read_tables(path), Schema(SideFile, "side file of a program"), str(path)
     )
+    refuse_problems(found, str(path))
     values = {**found.values, **{name.lower(): value for name, value in found.values.items()}}
     return SideValues(
         base={name: x.matrix() for name, x in found.base.items()},
