@@ -25,7 +25,7 @@ COARSE = 200  # poses on which the branches are compared where no posture is giv
 BRANCH = np.pi / 2  # change [rad] of a joint between two of them that is one to another branch
 # of the most room, from which on postures count as equal; mirrored ones differ by less
 EQUAL = 0.5
-SAME = 1 - 1e-9  # of the most room, from which on rounding parts postures: the first is taken
+SAME = 1e-9  # of the most room, which rounding alone parts: the first of such postures is taken
 MIDDLE = 0.5  # of its travel that a joint has left in the middle, and one without limits anywhere
 PARALLEL = 1e-3  # of axes, sine of the angle between them
 STRETCHED = 1e-6  # rise [m] of an elbow that is neither up nor down
@@ -98,7 +98,7 @@ def _best(branches: list[_Branch]) -> _Branch:
     most = max(x.room for x in left)
     chosen = [x for x in left if x.room >= EQUAL * most and x.is_up] or left
     most = max(x.room for x in chosen)
-    return next(x for x in chosen if x.room >= SAME * most)
+    return next(x for x in chosen if x.room >= most - SAME * abs(most))
 
 
 def _with_elbow(robot: Robot, starts: Floats, elbow: str) -> Floats:
