@@ -22,6 +22,10 @@ VERSIONS = ("2.0", "3.0")
 UNIT, WORK = "unit", "work"  # folders of the unit's files, and of what it writes
 
 
+def _ignore(*_: object) -> None:
+    """What a unit says of itself: that it stops is seen from outside."""
+
+
 class UnitInFmpy:
     """An instance of a unit for co-simulation."""
 
@@ -40,7 +44,8 @@ class UnitInFmpy:
         self.inputs, self.outputs = self._of(inputs), self._of(outputs)
         self.is_old = described.fmiVersion.startswith("2")
         self.time = 0.0
-        options: dict[str, Any] = {"fmi_type": "CoSimulation"}
+        # one of its own: that of an instance before it may be gone, and fmpy would call it
+        options: dict[str, Any] = {"fmi_type": "CoSimulation", "logger": _ignore}
         self.unit = fmpy.instantiate_fmu(folder, described, **options)
         self._set(self._of(list(start)), list(start.values()))
         if self.is_old:
