@@ -72,8 +72,8 @@ class _Topic:
     def __init__(self, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
         self.joints: list[str] = []
-        self.stamps: list[int] = []
-        self.received: list[int] = []
+        self.stamps: array[int] = array("q")
+        self.received: array[int] = array("q")
         self.columns: dict[str, array[float]] = {}
         self.order: dict[tuple[str, ...], list[int]] = {}
         self.empty: list[str] = []
@@ -96,8 +96,8 @@ class _Topic:
     def add_rows(self, received: list[int], layout: MessageLayout, rows: NDArray[np.uint8]) -> None:
         """Take messages of one layout, a row of bytes each."""
         order = self.order[layout.names]
-        self.stamps += layout.stamps(rows).tolist()
-        self.received += received
+        self.stamps.extend(layout.stamps(rows).tolist())
+        self.received.extend(received)
         for signal, values in layout.lists(rows):
             column = self.columns.setdefault(signal, array("d"))
             column.frombytes(values[:, order].tobytes())
@@ -117,8 +117,9 @@ class _Topic:
         column = self.columns.get(signal, array("d"))
         if not column or len(column) != len(self.stamps) * len(self.joints):
             return None
-        order = [self.joints.index(joint) for joint in joints]
-        table = np.frombuffer(column).reshape(-1, len(self.joints))[:, order]
+        table: Floats = np.frombuffer(column).reshape(-1, len(self.joints))
+        if joints != self.joints:  # a copy in another order
+            table = table[:, [self.joints.index(joint) for joint in joints]]
         if np.isnan(table).all(axis=0).any():
             self.empty.append(f"{STATE_FIELDS.get(signal, signal)} of {self.name} (not a number)")
             return None
